@@ -1,0 +1,52 @@
+# Everything runs in .venv, made here from the locked list; nothing else needs to be installed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+NODE_READY := tests/npm/node_modules/.ready
+
+.PHONY: demo test lint types golden bench lock clean
+
+demo: $(READY)
+	$(BIN)/python -m rubric_ci run --config examples/quickstart/rubric-ci.yaml --replay examples/quickstart/judge.replay.jsonl || test $$? -eq 1
+
+test: $(READY) $(NODE_READY)
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+golden: $(READY)
+	$(BIN)/python -m tests.golden
+
+bench: $(READY)
+	@ls benchmarks/*/README.md
+
+# One list for every platform and Python that we support, hashes included.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml
+lock: $(READY)
+	echo 'uv>=0.9' | $(COMPILE:pyproject.toml=-) -o requirements/uv.txt
+	$(COMPILE) -o requirements/light.txt
+	$(COMPILE) --extra judge --extra github -o requirements/judge.txt
+	$(COMPILE) --extra judge --extra github --group dev -o requirements/dev.txt
+
+$(READY): requirements/dev.txt pyproject.toml
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
+	$(BIN)/uv pip sync --quiet --require-hashes requirements/dev.txt
+	$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Node is optional: the tests that need it say so when they are skipped.
+$(NODE_READY): tests/npm/package.json tests/npm/package-lock.json
+	@if command -v npm >/dev/null; then npm ci --prefix tests/npm --no-audit --no-fund --loglevel=error && touch $@; \
+	else echo "npm is not installed: tests against the Node tools will be skipped"; fi
+
+clean:
+	rm -rf $(VENV) .tools tests/npm/node_modules dist build .rubric-ci

@@ -1,0 +1,1 @@
+"""Valid judgements, kept by what determines them; effects."""

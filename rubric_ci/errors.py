@@ -1,0 +1,81 @@
+"""Every error that a user can meet, and every exit code, on one page.
+
+Bad input is a value (`model.diagnostic.Diagnostic`). What is raised here is either a setup that
+cannot work (`UserError`, caught once, in `cli.py`) or the lack of a verdict for one case
+(`NoVerdict`, caught once, in `engine.py`, where it becomes `Errored`). Anything else is a bug
+and shows its traceback.
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the process tells its caller."""
+
+    OK = 0  # clean, or the gate holds
+    GATE = 1  # problems found, or the gate fails
+    USAGE = 2  # the command line, the configuration or an eval file is unusable
+    NO_VERDICT = 3  # a target, a judge, a script or the budget gave no usable answer
+
+
+class UserError(Exception):
+    """The setup is broken: says what, where, and what to do."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class CannotFindEvals(UserError):
+    """A path does not exist or holds no eval file."""
+
+
+class CannotReadFile(UserError):
+    """A file named on the command line or by the configuration cannot be read."""
+
+
+class CannotWriteFile(UserError):
+    """A report or recording cannot be written."""
+
+
+class InvalidInput(UserError):
+    """Eval files or configuration have problems that were already shown."""
+
+
+class CannotConfigure(UserError):
+    """The configuration names something that does not exist or cannot work."""
+
+
+class MissingVariable(CannotConfigure):
+    """`${{ NAME }}` names an environment variable that is not set."""
+
+
+class MissingExtra(UserError):
+    """A command needs an optional dependency that is not installed."""
+
+
+class NoVerdict(Exception):
+    """One case ends without a verdict; the message is the reason that reports show."""
+
+
+class CannotAnswer(NoVerdict):
+    """The target gave no usable answer."""
+
+
+class CannotJudge(NoVerdict):
+    """The judge gave no usable judgement."""
+
+
+class CannotRunScript(NoVerdict):
+    """A script failed, timed out or printed what is no mark."""
+
+
+class OverBudget(NoVerdict):
+    """A cap on calls, cost or time is reached."""
+
+
+class CannotReachModel(NoVerdict):
+    """A model call failed for good: refused, unauthorised, or out of retries."""

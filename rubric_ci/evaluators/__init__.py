@@ -1,0 +1,1 @@
+"""Each evaluator takes a case, an answer and its spec, and gives a result."""

@@ -1,0 +1,1 @@
+"""Git objects and the state of a checkout; effects."""

@@ -1,0 +1,1 @@
+"""GitHub as it is: the event, the API, comments, commits; effects."""

@@ -1,0 +1,1 @@
+"""One model call through litellm, with our own retries; effects."""

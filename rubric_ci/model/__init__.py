@@ -1,0 +1,1 @@
+"""Frozen values and the arithmetic on them; standard library only."""

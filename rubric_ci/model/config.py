@@ -1,0 +1,110 @@
+"""`rubric-ci.yaml` and targets files, parsed: the judge, the targets and the gate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal, TypeAlias
+
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+
+OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+
+
+class FailOn(Enum):
+    """The worst verdict that fails the gate."""
+
+    FAIL = "fail"
+    BORDERLINE = "borderline"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A model behind litellm: its name and what the call needs beside messages."""
+
+    model: str  # as litellm spells it: "openai/gpt-4.1-mini"
+    options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+    """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
+    timeout_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeConfig:
+    """Who marks, and how it is asked."""
+
+    endpoint: Endpoint
+    mode: Literal["batched", "isolated"] = "batched"  # all criteria in a request, or one each
+    output: OutputMode | None = None  # None: found from litellm
+    evidence: Literal["warn", "strict"] = "warn"
+    votes: int | Literal["auto"] = 1
+    canary: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmTarget:
+    """A model answers the case's input messages."""
+
+    name: str
+    endpoint: Endpoint
+    concurrency: int | None = None
+    judge_target: str = ""  # empty: the configured judge
+    depends_on: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliTarget:
+    """A command answers; placeholders are shell-quoted."""
+
+    name: str
+    command_template: str
+    cwd: str = "."  # relative to the repository root
+    timeout_seconds: float = 120.0
+    healthcheck: Mapping[str, JSON] | None = None
+    env: tuple[str, ...] = ()
+    concurrency: int | None = None
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = None  # None: every file of the repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTarget:
+    """Answers kept in a JSON Lines file."""
+
+    name: str
+    answers: str  # relative to the repository root
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MockTarget:
+    """One fixed answer to everything."""
+
+    name: str
+    response: str
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = ()
+
+
+Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateConfig:
+    """When a run is red."""
+
+    fail_on: FailOn = FailOn.FAIL
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    min_kappa: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything that the configuration of a repository says."""
+
+    evals: tuple[str, ...] = ()  # globs that PATHS defaults to
+    judge: JudgeConfig | None = None
+    targets: Mapping[str, Target] = field(default_factory=dict)  # by name
+    gate: GateConfig = field(default_factory=GateConfig)
+    rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off

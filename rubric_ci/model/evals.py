@@ -1,0 +1,153 @@
+"""Eval files, cases, messages and evaluators, with all sugar of the YAML gone."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.rubric import Rubric
+
+JSON: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text as written in the eval file."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """The text of a file of the repository."""
+
+    path: str  # relative to the repository root, forward slashes
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataPart:
+    """A structured content: a JSON object or list."""
+
+    data: JSON
+
+    @property
+    def text(self) -> str:
+        """The value as indented JSON, keys in the order of the file."""
+        return json.dumps(self.data, ensure_ascii=False, indent=2)
+
+
+Part: TypeAlias = TextPart | FilePart | DataPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    parts: tuple[Part, ...] = ()  # empty when there are tool calls only
+    name: str = ""
+    tool_calls: tuple[Mapping[str, JSON], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All parts as one text, separated by blank lines."""
+        return "\n\n".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RubricSpec:
+    """A judge marks the criteria of a rubric."""
+
+    name: str
+    type: str = "rubric"  # or "llm_judge", which may carry rubrics as well
+    weight: float = 1.0
+    rubric: Rubric
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmJudgeSpec:
+    """A judge gives a free-form score 0..1 on a prompt with {{ variables }}."""
+
+    name: str
+    type: str = "llm_judge"
+    weight: float = 1.0
+    prompt: str = ""  # the template's text; empty: the built-in prompt
+    prompt_path: str = ""  # relative to the repository root, where the prompt is a file
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeJudgeSpec:
+    """A script marks the answer."""
+
+    name: str
+    type: str = "code_judge"
+    weight: float = 1.0
+    script: str | tuple[str, ...]  # a shell string, or argv
+    cwd: str  # relative to the repository root
+    timeout_seconds: float = 60.0
+    env: tuple[str, ...] = ()  # names of environment variables handed to the script
+    config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingSpec:
+    """An evaluator type that is valid in a file but that this version cannot run."""
+
+    name: str
+    type: str
+    weight: float = 1.0
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    span: Span
+
+
+EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | PendingSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCase:
+    """One case, complete: everything that it inherits from its suite is here."""
+
+    id: str
+    file: str  # the eval file, as reports name it, forward slashes
+    span: Span  # of the case's `id`
+    expected_outcome: str = ""
+    input_messages: tuple[Message, ...] = ()
+    expected_messages: tuple[Message, ...] = ()
+    evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
+    target: str = ""  # empty: the default target
+    tags: tuple[str, ...] = ()
+    conversation_id: str = ""
+    note: str = ""
+    metadata: Mapping[str, JSON] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()  # globs relative to the repository root
+    references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
+
+    @property
+    def question(self) -> str:
+        """What the target is asked, as one text; roles are shown where there is more than one."""
+        if len(self.input_messages) == 1:
+            return self.input_messages[0].text
+        return "\n\n".join(f"[{message.role}]\n{message.text}" for message in self.input_messages)
+
+    @property
+    def reference_answer(self) -> str:
+        """The last expected message's text, or nothing."""
+        return self.expected_messages[-1].text if self.expected_messages else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalFile:
+    """The cases of one file, in its order."""
+
+    path: str  # as reports name it
+    dataset: str
+    description: str = ""
+    cases: tuple[EvalCase, ...]

@@ -1,0 +1,228 @@
+"""The result of a run: the one value of which every output is a rendering."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.exchange import NOTHING_USED, Usage
+from rubric_ci.model.rubric import MarkValue
+
+REPORT_VERSION = 1
+
+VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
+RunVerdict: TypeAlias = Literal[
+    "pass", "borderline", "fail", "error", "nothing-changed", "nothing-graded"
+]
+"""The worst verdict of the graded cases; `error` when some case has none and no case fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a target produced for a case."""
+
+    text: str
+    messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, where the target gives it
+    trace_summary: Mapping[str, JSON] | None = None
+    duration_seconds: float | None = None
+    usage: Usage = NOTHING_USED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionResult:
+    """One criterion, its mark and what the judge said."""
+
+    id: str
+    kind: str  # checklist | score-range | levels
+    line: int  # of the criterion in the eval file, from 1
+    text: str  # what was asked, in one line
+    weight: float
+    mark: MarkValue
+    normalised: float
+    gated: bool  # the gate of this criterion is missed
+    gate: str = ""  # what the gate asks: "required", "score >= 7", "level >= 3"; empty: no gate
+    reasoning: str = ""
+    evidence: str = ""
+    votes: tuple[MarkValue, ...] = ()  # each vote, where there is more than one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessed:
+    """An evaluator's score of one answer."""
+
+    outcome: Literal["assessed"] = "assessed"
+    name: str
+    type: str
+    weight: float
+    line: int
+    score: float
+    verdict: VerdictWord
+    gated_by: tuple[str, ...] = ()
+    reasoning: str = ""
+    criteria: tuple[CriterionResult, ...] = ()
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    details: JSON = None
+    warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
+    usage: Usage = NOTHING_USED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unassessed:
+    """An evaluator that gave no usable result; never a score."""
+
+    outcome: Literal["unassessed"] = "unassessed"
+    name: str
+    type: str
+    weight: float
+    line: int
+    reason: str
+    usage: Usage = NOTHING_USED
+
+
+EvaluatorResult: TypeAlias = Assessed | Unassessed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """A case with a verdict."""
+
+    outcome: Literal["graded"] = "graded"
+    file: str
+    line: int
+    id: str
+    verdict: VerdictWord
+    score: float
+    reason: str  # one line: what decided the verdict
+    gated_by: tuple[str, ...] = ()
+    why: str = ""  # why the case ran
+    target: str = ""
+    answer: str = ""
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    usage: Usage = NOTHING_USED
+    duration_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errored:
+    """A case that ended without a verdict: target, judge, script or budget failed."""
+
+    outcome: Literal["errored"] = "errored"
+    file: str
+    line: int
+    id: str
+    reason: str
+    why: str = ""
+    target: str = ""
+    answer: str = ""
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    usage: Usage = NOTHING_USED
+    duration_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A case with nothing to grade."""
+
+    outcome: Literal["skipped"] = "skipped"
+    file: str
+    line: int
+    id: str
+    reason: str
+    why: str = ""
+
+
+CaseResult: TypeAlias = Graded | Errored | Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts over the cases; errored and skipped ones never look like a verdict."""
+
+    graded: int
+    passed: int
+    borderline: int
+    failed: int
+    errored: int
+    skipped: int
+    calls: int
+    cost_usd: float
+    unpriced_calls: int
+    input_tokens: int
+    output_tokens: int
+    cache_hits: int
+    repairs: int
+    score: float | None  # mean of the graded cases; None: none was graded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeInfo:
+    """Who judged, so that a verdict can be repeated."""
+
+    model: str
+    prompt_version: str
+    mode: str = "batched"
+    votes: int | Literal["auto"] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateInfo:
+    """What the gate asked and whether it holds."""
+
+    fail_on: Literal["fail", "borderline", "never"]
+    passing: float
+    borderline: float
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """All that a renderer needs; no live object."""
+
+    version: int = REPORT_VERSION
+    tool: str  # "rubric-ci 0.1.0"
+    started_at: str  # RFC 3339, UTC
+    duration_seconds: float
+    verdict: RunVerdict
+    interrupted: bool = False  # stopped before all cases ended; the cases here are complete
+    gate: GateInfo
+    judge: JudgeInfo | None = None
+    totals: Totals
+    cases: tuple[CaseResult, ...] = ()  # as in the files
+    spared: int = 0  # cases that the change does not affect
+    notes: tuple[str, ...] = ()  # one line each, for the reader of the report
+    metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
+
+
+def totals(cases: tuple[CaseResult, ...]) -> Totals:
+    """Count outcomes and sum usage."""
+    graded = [case for case in cases if isinstance(case, Graded)]
+    used = sum((c.usage for c in cases if not isinstance(c, Skipped)), NOTHING_USED)
+    return Totals(
+        graded=len(graded),
+        passed=sum(case.verdict == "pass" for case in graded),
+        borderline=sum(case.verdict == "borderline" for case in graded),
+        failed=sum(case.verdict == "fail" for case in graded),
+        errored=sum(isinstance(case, Errored) for case in cases),
+        skipped=sum(isinstance(case, Skipped) for case in cases),
+        calls=used.calls,
+        cost_usd=round(used.cost_usd, 6),
+        unpriced_calls=used.unpriced_calls,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cache_hits=used.cache_hits,
+        repairs=used.repairs,
+        score=round(sum(case.score for case in graded) / len(graded), 6) if graded else None,
+    )
+
+
+def run_verdict(cases: tuple[CaseResult, ...]) -> RunVerdict:
+    """Return the worst verdict; a proven fail outweighs a case without a verdict."""
+    verdicts = {case.verdict for case in cases if isinstance(case, Graded)}
+    if "fail" in verdicts:
+        return "fail"
+    if any(isinstance(case, Errored) for case in cases):
+        return "error"
+    if not verdicts:
+        return "nothing-graded" if cases else "nothing-changed"
+    return "borderline" if "borderline" in verdicts else "pass"

@@ -1,0 +1,144 @@
+"""Criteria of three kinds, the marks a judge gives them, and what each mark is worth."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from rubric_ci.model.diagnostic import Span
+
+CannotAssess: TypeAlias = Literal["cannot_assess"]
+CANNOT_ASSESS: CannotAssess = "cannot_assess"
+
+MarkValue: TypeAlias = bool | int | CannotAssess
+"""Satisfied or not (checklist), 0..10 (score-range), a declared level (levels), or no ground."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What the judge said about one criterion."""
+
+    value: MarkValue
+    reasoning: str = ""
+    evidence: str = ""  # a quote from the answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Satisfied or not."""
+
+    kind: ClassVar[str] = "checklist"
+
+    id: str
+    text: str
+    weight: float = 1.0
+    required: bool = True
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return 1 for satisfied, else 0."""
+        return 1.0 if mark.value is True else 0.0
+
+    def gates(self, mark: Mark) -> bool:
+        """Tell whether this mark misses the gate."""
+        return self.required and mark.value is not True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRange:
+    """What the scores `low..high` (both inclusive, within 0..10) mean."""
+
+    low: int
+    high: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """Scored 0..10; the ranges say what the scores mean."""
+
+    kind: ClassVar[str] = "score-range"
+
+    id: str
+    text: str = ""
+    weight: float = 1.0
+    ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
+    required_min_score: int | None = None
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return score / 10; no ground to assess counts 0."""
+        return 0.0 if mark.value == CANNOT_ASSESS else int(mark.value) / 10
+
+    def gates(self, mark: Mark) -> bool:
+        """Tell whether this mark misses the gate."""
+        return _below(self.required_min_score, mark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One named step of a scale."""
+
+    level: int
+    name: str = ""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Levelled:
+    """One of the declared levels."""
+
+    kind: ClassVar[str] = "levels"
+
+    id: str
+    text: str = ""
+    weight: float = 1.0
+    levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
+    required_min_level: int | None = None
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return (level - min) / (max - min); no ground to assess counts 0."""
+        if mark.value == CANNOT_ASSESS:
+            return 0.0
+        low, high = self.levels[0].level, self.levels[-1].level
+        return (int(mark.value) - low) / (high - low)
+
+    def gates(self, mark: Mark) -> bool:
+        """Tell whether this mark misses the gate."""
+        return _below(self.required_min_level, mark)
+
+
+Criterion: TypeAlias = Check | Scored | Levelled
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """A non-empty list of criteria with unique ids and a total weight above 0."""
+
+    criteria: tuple[Criterion, ...]
+
+    def __iter__(self) -> Iterator[Criterion]:
+        """Iterate in the order of the file."""
+        return iter(self.criteria)
+
+    def __len__(self) -> int:
+        """Count the criteria."""
+        return len(self.criteria)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Exactly one mark per criterion of a rubric, each in range; `judging.reply` makes it."""
+
+    marks: Mapping[str, Mark]  # by criterion id
+    reasoning: str = ""  # about the answer as a whole
+
+    def __getitem__(self, criterion_id: str) -> Mark:
+        """Return the mark of a criterion."""
+        return self.marks[criterion_id]
+
+
+def _below(minimum: int | None, mark: Mark) -> bool:
+    if minimum is None:
+        return False
+    return mark.value == CANNOT_ASSESS or int(mark.value) < minimum

@@ -1,0 +1,28 @@
+"""What each command was asked to do, one value per command."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rubric_ci.model.config import FailOn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """`rubric-ci run`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    target: str = ""
+    judge: str = ""  # a model, in place of the configured one
+    cases: tuple[str, ...] = ()  # globs over case ids
+    tags: tuple[str, ...] = ()
+    fail_on: FailOn | None = None  # None: as configured
+    require_rubrics: bool = False
+    concurrency: int = 16
+    output_dir: Path = Path(".rubric-ci")
+    reports: tuple[str, ...] = ("json", "markdown")
+    annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
+    record: Path | None = None
+    replay: Path | None = None
+    color: Literal["auto", "always", "never"] = "auto"

@@ -1,0 +1,1 @@
+"""Run a command and leave nothing of it behind; effects."""

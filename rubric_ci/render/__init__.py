@@ -1,0 +1,1 @@
+"""From a report or diagnostics to text, one format per module; pure."""

@@ -1,0 +1,1 @@
+"""Each target takes a case and gives an answer."""

@@ -1,0 +1,1 @@
+"""RunReport to JSON and back."""

@@ -1,0 +1,124 @@
+r"""Every rule that keeps text from outside inert in the format that shows it.
+
+Text of models, of eval files and of a pull request is data. It must not become a workflow
+command, a tag, a link, a mention or a table column, and it must not hide what it says. Each
+function takes raw text and gives text of its format; nothing is escaped twice or elsewhere.
+"""
+
+import html as _html
+import re
+from typing import Final
+
+# C0 without tab and newline, DEL, C1, line and paragraph separators, what reorders text
+# (https://trojansource.codes), invisible tag characters, lone surrogates and non-characters.
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff"
+    "\U000e0000-\U000e007f]"
+)
+_BREAK: Final = "&#8203;"  # a zero-width space: GitHub's link filters see two words
+
+_MARKDOWN_SIGNS: Final = re.compile(r"[\\`*_~\[\]|]")
+_LINE_START: Final = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
+
+# What GitHub turns into links, notifications, cross references and pictures *after* markdown is
+# rendered, so that no backslash and no entity prevents it.
+_AFTER_RENDERING: Final = re.compile(
+    r"@(?=[^\s@])|#(?=\d)|\b(?:GH|gh|Gh|gH)-(?=\d)|:(?=//)|\b[wW]{3}(?=\.)"
+    r"|\b(?:mailto|xmpp):(?=\S)|:(?=[\w+-]+:)",
+    re.IGNORECASE,
+)
+
+
+def visible(text: str) -> str:
+    r"""Show control, reordering and invisible characters as `\x1b`, `\u202e`; newlines are LF."""
+    return _HIDDEN.sub(_code_point, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Fold every run of white space into one space."""
+    return " ".join(visible(text).split())
+
+
+def command_data(text: str) -> str:
+    """Escape the message of a workflow command."""
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def command_property(text: str) -> str:
+    """Escape a property of a workflow command, such as `file` or `title`."""
+    return command_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def markdown(text: str) -> str:
+    """Escape text into one line of GitHub's markdown; good in a table cell as well."""
+    signs_escaped = _MARKDOWN_SIGNS.sub(r"\\\g<0>", one_line(text))
+    return _LINE_START.sub(_not_a_block, _inert(signs_escaped))
+
+
+def markdown_in_html(text: str) -> str:
+    """Escape text into one line inside an HTML block of GitHub's markdown (`<summary>`)."""
+    return _inert(one_line(text))
+
+
+def code_span(text: str, *, in_table: bool = False) -> str:
+    """Show text literally, in one line of markdown."""
+    line = one_line(text) or " "
+    ticks = "`" * (_longest_run("`", line) + 1)
+    pad = " " if line[0] == "`" or line[-1] == "`" else ""
+    shown = line.replace("|", r"\|") if in_table else line
+    return f"{ticks}{pad}{shown}{pad}{ticks}"
+
+
+def fence(text: str, language: str = "") -> str:
+    """Show text literally, as a block of markdown."""
+    shown = visible(text).strip("\n")
+    ticks = "`" * max(3, _longest_run("`", shown) + 1)
+    return f"{ticks}{language}\n{shown}\n{ticks}"
+
+
+def link_target(url: str) -> str:
+    """Escape a URL of ours, such as the run's page, for `[text](url)`."""
+    unsafe = r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]"
+    return re.sub(unsafe, lambda match: _percent(match[0]), visible(url))
+
+
+def html(text: str) -> str:
+    """Escape text for HTML, as content and in a quoted attribute."""
+    return _html.escape(visible(text), quote=True)
+
+
+def xml(text: str) -> str:
+    """Escape text for XML 1.0, as content and in a quoted attribute; all characters are legal."""
+    escaped = _html.escape(visible(text), quote=False).replace('"', "&quot;")
+    return escaped.replace("\n", "&#10;").replace("\t", "&#9;")
+
+
+def terminal(text: str) -> str:
+    """Keep text from steering the terminal; newlines stay."""
+    return visible(text).expandtabs(4)
+
+
+def _inert(line: str) -> str:
+    tags_escaped = _html.escape(line, quote=False)
+    unlinked = _AFTER_RENDERING.sub(rf"\g<0>{_BREAK}", tags_escaped)
+    return unlinked.replace("$", "<span>$</span>")  # as GitHub's documentation asks, against math
+
+
+def _not_a_block(match: re.Match[str]) -> str:
+    sign, number, stop = match.groups()
+    return f"\\{sign}" if sign else f"{number}\\{stop}"
+
+
+def _longest_run(sign: str, text: str) -> int:
+    return max((len(run) for run in re.findall(f"{re.escape(sign)}+", text)), default=0)
+
+
+def _code_point(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _percent(sign: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in sign.encode())

@@ -8,6 +8,8 @@ and shows its traceback.
 
 from enum import IntEnum
 
+from rubric_ci.model.exchange import NOTHING_USED, Usage
+
 
 class ExitCode(IntEnum):
     """What the process tells its caller."""
@@ -59,6 +61,10 @@ class MissingExtra(UserError):
 
 class NoVerdict(Exception):
     """One case ends without a verdict; the message is the reason that reports show."""
+
+    def __init__(self, reason: str, usage: Usage = NOTHING_USED) -> None:
+        super().__init__(reason)
+        self.usage = usage  # what was spent in vain; it counts in the totals all the same
 
 
 class CannotAnswer(NoVerdict):

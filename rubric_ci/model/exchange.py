@@ -1,6 +1,8 @@
 """What travels between us and a model: a call, a reply, and what it used up."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -51,8 +53,9 @@ class ModelCall:
     endpoint: Endpoint
     messages: tuple[ChatMessage, ...]
     key: str  # digest of all that determines the reply; random fences are left out of it
-    output_mode: OutputMode | None = None  # None: free text
-    output_schema: Mapping[str, JSON] | None = None  # JSON Schema of the reply
+    about: str = ""  # the case and what is asked, for people: "evals/a.yaml: case-1: rubric"
+    output_schema: Mapping[str, JSON] | None = None  # JSON Schema of the reply; None: free text
+    output_mode: OutputMode | None = None  # how the schema is sent; None: as the model can
     max_tokens: int | None = None
 
 
@@ -67,3 +70,47 @@ class ModelReply:
 
 Ask: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
 """Send one call; raises `errors.CannotReachModel` or `errors.OverBudget`."""
+
+
+_NOT_IN_KEYS = frozenset(
+    {
+        "api_base",
+        "api_key",
+        "aws_access_key_id",
+        "aws_secret_access_key",
+        "aws_session_token",
+        "azure_ad_token",
+        "base_url",
+        "client_secret",
+        "extra_headers",
+        "headers",
+        "input_cost_per_token",
+        "organization",
+        "output_cost_per_token",
+        "vertex_credentials",
+    }
+)
+
+
+def call_key(
+    endpoint: Endpoint,
+    messages: Sequence[ChatMessage],
+    *,
+    schema: Mapping[str, JSON] | None = None,
+    turn: str = "",
+) -> str:
+    """Digest what determines a reply: model, parameters, texts and the wanted form.
+
+    `turn` tells calls apart that are alike otherwise: a vote's number, a repeated attempt. Who
+    pays, what it costs and which host answers is not part of it, so that a recording made by
+    one person serves another.
+    """
+    facts = {
+        "model": endpoint.model,
+        "options": {k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS},
+        "messages": [[message.role, message.content] for message in messages],
+        "schema": schema,
+        "turn": turn,
+    }
+    text = json.dumps(facts, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

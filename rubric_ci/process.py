@@ -1,1 +1,204 @@
-"""Run a command and leave nothing of it behind; effects."""
+"""Run a command and leave nothing of it behind; effects.
+
+The command leads a session of its own. Whatever of that session is still there when the command
+has ended, or its time is up, or the run is cancelled, is killed.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from asyncio import StreamReader, StreamWriter
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+from rubric_ci.errors import CannotRunScript
+
+OUTPUT_LIMIT = 8 * 1024 * 1024
+STDERR_KEPT = 64 * 1024  # the end of it: that is where the reason stands
+_CHUNK = 64 * 1024
+_GRACE_SECONDS = 2.0  # for pipes to close after the kill
+_POLL_SECONDS = 0.25
+
+_PASSED_ON = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LANGUAGE"}
+    | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP"}
+    | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to run, where and for how long at most."""
+
+    script: str | tuple[str, ...]  # a line for the shell, or argv
+    cwd: Path
+    environment: Mapping[str, str]
+    timeout_seconds: float
+    stdin: str = ""
+    output_limit: int = OUTPUT_LIMIT
+
+    def __str__(self) -> str:
+        """Return the command in backquotes, short enough for a message."""
+        line = self.script if isinstance(self.script, str) else subprocess.list2cmdline(self.script)
+        line = " ".join(line.split())
+        return f"`{line}`" if len(line) <= 120 else f"`{line[:117]}…`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A command that ended by itself."""
+
+    status: int  # negative: the signal that ended it
+    stdout: str
+    stderr: str  # its end, where it is long
+    duration_seconds: float
+
+
+def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+    """Return what a script may see: PATH, HOME, the locale, and the variables named for it."""
+    named = tuple(names)
+    for name in named:
+        if name not in environment:
+            raise CannotRunScript(f"the environment variable `{name}`, named in `env`, is not set")
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _PASSED_ON or name.startswith("LC_") or name in named
+    }
+
+
+async def run(command: Command) -> Finished:
+    """Run a command to its end; raises CannotRunScript where it has none that counts."""
+    started = perf_counter()
+    process = await _start(command)
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    assert stdin is not None  # noqa: S101 - all three are opened as pipes
+    assert stdout is not None  # noqa: S101
+    assert stderr is not None  # noqa: S101
+    pipes = asyncio.gather(
+        _read(stdout, command.output_limit, partial(_kill, process)),
+        _read_end(stderr),
+        _feed(stdin, command.stdin.encode()),
+    )
+    try:
+        ended = await _ended(process, command.timeout_seconds)
+    finally:
+        _kill(process)
+        settled = await _settle(process, pipes)
+    duration = perf_counter() - started
+    if not ended:
+        limit = f"{command.timeout_seconds:g} s"
+        raise CannotRunScript(f"{command} did not end within {limit} and was killed")
+    if not settled:
+        raise CannotRunScript(f"{command} left a process behind that holds its output open")
+    printed, said, _ = pipes.result()
+    if len(printed) > command.output_limit:
+        raise CannotRunScript(f"{command} printed more than {command.output_limit} bytes")
+    return Finished(
+        status=process.returncode if process.returncode is not None else 0,
+        stdout=_text(printed),
+        stderr=_text(said),
+        duration_seconds=duration,
+    )
+
+
+async def _start(command: Command) -> Process:
+    if not command.cwd.is_dir():
+        raise CannotRunScript(f"{command} cannot run in {command.cwd}: there is no such folder")
+    try:
+        return await _spawn(command)
+    except (OSError, ValueError) as error:
+        raise CannotRunScript(f"{command} cannot be started: {error}") from None
+
+
+async def _spawn(command: Command) -> Process:
+    cwd, env = command.cwd, dict(command.environment)
+    new_session = sys.platform != "win32"
+    flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    if isinstance(command.script, str):
+        return await asyncio.create_subprocess_shell(
+            command.script, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env,
+            start_new_session=new_session, creationflags=flags,
+        )  # fmt: skip
+    return await asyncio.create_subprocess_exec(
+        *command.script, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env,
+        start_new_session=new_session, creationflags=flags,
+    )  # fmt: skip
+
+
+def _kill(process: Process) -> None:
+    """Kill the command and all that it started; to do so again is harmless."""
+    if sys.platform == "win32":
+        if process.returncode is None:
+            argv = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+            subprocess.run(argv, capture_output=True, check=False)
+    else:
+        # NOTE: macOS refuses with EPERM where only zombies are left.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _ended(process: Process, seconds: float) -> bool:
+    """Wait for the end of the process itself; False when the time is up first.
+
+    NOTE: some Pythons let `wait()` hang while a grandchild holds a pipe (gh-119710), so the
+    return code is looked at as well.
+    """
+    deadline = perf_counter() + seconds
+    while process.returncode is None:
+        left = deadline - perf_counter()
+        if left <= 0:
+            return False
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), min(left, _POLL_SECONDS))
+    return True
+
+
+async def _settle(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, None]]") -> bool:
+    """Let the pipes run dry after the kill; False when something still holds them open."""
+    await _ended(process, _GRACE_SECONDS)
+    done, _ = await asyncio.wait([pipes], timeout=_GRACE_SECONDS)
+    if not done:
+        pipes.cancel()
+        # NOTE: nothing public closes our ends of the pipes.
+        process._transport.close()  # type: ignore[attr-defined]
+    return bool(done)
+
+
+async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> bytes:
+    """Read to the end, but keep little more than the limit."""
+    kept = bytearray()
+    while chunk := await stream.read(_CHUNK):
+        if len(kept) > limit:
+            kill()
+        else:
+            kept += chunk
+    return bytes(kept)
+
+
+async def _read_end(stream: StreamReader) -> bytes:
+    kept = b""
+    while chunk := await stream.read(_CHUNK):
+        kept = (kept + chunk)[-STDERR_KEPT:]
+    return kept
+
+
+async def _feed(stream: StreamWriter, data: bytes) -> None:
+    """Write all of the input; a command that does not want it is fine."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(data)
+        await stream.drain()
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.close()
+        await stream.wait_closed()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace").replace("\r\n", "\n")

@@ -59,6 +59,14 @@ class MissingExtra(UserError):
     """A command needs an optional dependency that is not installed."""
 
 
+class CannotUseGit(UserError):
+    """Git is missing, or the folder is no checkout that it can read."""
+
+
+class CannotFindRevision(UserError):
+    """A revision to compare with does not exist."""
+
+
 class NoVerdict(Exception):
     """One case ends without a verdict; the message is the reason that reports show."""
 

@@ -32,6 +32,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 lock: $(READY)
 	echo 'uv>=0.9' | $(COMPILE:pyproject.toml=-) -o requirements/uv.txt
 	$(COMPILE) -o requirements/light.txt
+	$(COMPILE) --extra github -o requirements/github.txt
 	$(COMPILE) --extra judge --extra github -o requirements/judge.txt
 	$(COMPILE) --extra judge --extra github --group dev -o requirements/dev.txt
 

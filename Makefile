@@ -23,6 +23,7 @@ types: $(READY)
 
 golden: $(READY)
 	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.hooks.tables
 
 bench: $(READY)
 	@ls benchmarks/*/README.md

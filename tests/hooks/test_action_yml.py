@@ -1,0 +1,63 @@
+"""`action.yml`: what it says is what the page shows and what the command line has."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.hooks import composite, tables
+
+ACTION = composite.read(tables.ROOT)
+(STEP,) = ACTION["runs"]["steps"]
+
+
+def test_the_page_is_current() -> None:
+    text = tables.PAGE.read_text(encoding="utf-8")
+    assert tables.page(text, ACTION) == text, "run `make golden`"
+
+
+def test_no_input_is_pasted_into_a_script() -> None:
+    assert "${{" not in STEP["run"]
+
+
+def test_every_input_reaches_the_step() -> None:
+    values = list(STEP["env"].values())
+    assert {f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]} == set(values)
+
+
+def test_every_output_is_of_the_same_name() -> None:
+    for name, about in ACTION["outputs"].items():
+        assert about["value"] == f"${{{{ steps.rubric-ci.outputs.{name} }}}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {}),
+        ("verdict=pass\nscore=\n", {"verdict": "pass", "score": ""}),
+        ("a<<E\none\n\nx=y\nE\nb=1\n", {"a": "one\n\nx=y", "b": "1"}),
+    ],
+    ids=["none", "lines", "block"],
+)
+def test_the_reader_of_outputs(text: str, found: dict[str, str]) -> None:
+    assert composite.outputs(text) == found
+
+
+def test_the_reader_knows_the_context(tmp_path: Path) -> None:
+    (tmp_path / "action.yml").write_text(
+        """
+        inputs: {a: {default: one}, token: {default: "${{ github.token }}"}}
+        outputs: {said: {value: "${{ steps.s.outputs.said }}"}, none: {value: "${{ steps.s.no }}"}}
+        runs:
+          using: composite
+          steps:
+            - id: s
+              shell: bash
+              run: echo "said=$A $T $(basename "$GITHUB_ACTION_PATH")" >>"$GITHUB_OUTPUT"; false
+              env: {A: "${{ inputs.a }}", T: "${{ inputs.token }}"}
+        """
+    )
+    environ = {"PATH": "/usr/bin:/bin", "GITHUB_TOKEN": "secret"}
+    (workspace := tmp_path / "workspace").mkdir()
+    ran = composite.run(tmp_path, {"a": "two"}, workspace=workspace, environ=environ)
+    assert ran.returncode == 1
+    assert ran.outputs == {"said": f"two secret {tmp_path.name}", "none": ""}

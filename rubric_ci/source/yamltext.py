@@ -1,0 +1,151 @@
+"""Writes JSON values as lines of YAML, as a person would: plain where YAML allows, else quoted."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import yaml
+
+from rubric_ci.model.evals import JSON
+
+_PLAIN = re.compile(r"(?!---|\.\.\.)[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~](?:.*\S)?|-[^\s\-](?:.*\S)?")
+_PLAIN_NEVER = re.compile(r":(?=\s|$)|\s#")
+_FLOW_NEVER = re.compile(r"[,\[\]{}?:]")
+_OTHER_READERS = re.compile(
+    r"[yn]|0o[0-7]+|[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?|[-+]?\.[0-9]+(?:e[-+]?[0-9]+)?",
+    re.IGNORECASE,
+)
+"""What YAML 1.2 or YAML 1.1 proper read as a number or a boolean where PyYAML sees text."""
+_UNPRINTABLE = re.compile(
+    r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_RESOLVER = yaml.resolver.Resolver()
+
+
+@dataclass(frozen=True, slots=True)
+class ListManner:
+    """How the lists of a file are set."""
+
+    dash: int = 2  # columns from the key to the dash
+    item: int = 2  # columns from the dash to the item
+
+
+def block_lines(key: str, value: JSON, manner: ListManner) -> list[str]:
+    """Return `key: value` as lines of block YAML."""
+    return [*_entry(f"{scalar(key, in_flow=True)}:", value, manner)]
+
+
+def flow(value: JSON) -> str:
+    """Return a value in one line of flow YAML."""
+    return _flow(value, lambda text: scalar(text, in_flow=True))
+
+
+def flow_json(value: JSON) -> str:
+    """Return a value in one line that JSON and YAML both read."""
+    return _flow(value, _quoted)
+
+
+def scalar(text: str, *, in_flow: bool = False) -> str:
+    """Return a text as a scalar of one line, quoted only where YAML needs it."""
+    if _may_be_plain(text) and not (in_flow and _FLOW_NEVER.search(text)):
+        return text
+    if "'" not in text and re.search(r'["\\]', text) and not _needs_escapes(text):
+        return f"'{text}'"
+    return _quoted(text)
+
+
+def _flow(value: JSON, write: Callable[[str], str]) -> str:
+    match value:
+        case dict():
+            pairs = (f"{write(key)}: {_flow(item, write)}" for key, item in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case list():
+            return "[" + ", ".join(_flow(item, write) for item in value) + "]"
+        case str():
+            return write(value)
+        case _:
+            return _other(value)
+
+
+def _entry(head: str, value: JSON, manner: ListManner) -> Iterator[str]:
+    """Write a value after `key:`, or after nothing at the top."""
+    match value:
+        case list() if value and not all(type(item) is int for item in value):
+            yield head
+            yield from _indented(manner.dash, chain(*(_item(item, manner) for item in value)))
+        case dict() if value:
+            yield head
+            yield from _indented(2, _pairs(value, manner))
+        case str() if _reads_better_as_block(value):
+            yield f"{head} {'|' if value.endswith(chr(10)) else '|-'}"
+            yield from _indented(2, value.removesuffix("\n").split("\n"))
+        case str():
+            yield f"{head} {scalar(value)}"
+        case _:
+            yield f"{head} {flow(value)}"
+
+
+def _item(value: JSON, manner: ListManner) -> Iterator[str]:
+    match value:
+        case dict() if value:
+            lines = _pairs(value, manner)
+            yield f"-{' ' * (manner.item - 1)}{next(lines)}"
+            yield from _indented(manner.item, lines)
+        case list() if value:
+            yield f"-{' ' * (manner.item - 1)}{flow(value)}"
+        case _:
+            yield from _entry("-" + " " * (manner.item - 2), value, manner)
+
+
+def _pairs(value: dict[str, JSON], manner: ListManner) -> Iterator[str]:
+    for key, item in value.items():
+        yield from _entry(f"{scalar(key, in_flow=True)}:", item, manner)
+
+
+def _indented(columns: int, lines: Iterable[str]) -> Iterator[str]:
+    return (" " * columns + line if line else "" for line in lines)
+
+
+def _other(value: JSON) -> str:
+    """Write a number, a boolean or null; PyYAML reads an exponent only after a point."""
+    text = json.dumps(value)
+    return re.sub(r"^(-?\d+)e", r"\1.0e", text)
+
+
+def _may_be_plain(text: str) -> bool:
+    return (
+        _PLAIN.fullmatch(text) is not None
+        and not _PLAIN_NEVER.search(text)
+        and not _needs_escapes(text)
+        and _OTHER_READERS.fullmatch(text) is None
+        and _resolves_to_text(text)
+    )
+
+
+def _resolves_to_text(text: str) -> bool:
+    tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return bool(tag == "tag:yaml.org,2002:str")
+
+
+def _needs_escapes(text: str) -> bool:
+    return "\n" in text or "\t" in text or _UNPRINTABLE.search(text) is not None
+
+
+def _reads_better_as_block(text: str) -> bool:
+    """Tell whether a literal block gives the text back: inner breaks, no stray white space."""
+    lines = text.removesuffix("\n").split("\n")
+    return (
+        len(lines) > 1
+        and not _needs_escapes(text.replace("\n", ""))
+        and lines[0] != ""
+        and lines[-1] != ""
+        and not any(line != line.strip() for line in lines)
+    )
+
+
+def _quoted(text: str) -> str:
+    """Write a text in double quotes; what JSON leaves and YAML forbids is below U+10000."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)

@@ -1,0 +1,38 @@
+"""Edits compared as bytes: `X.yaml` becomes `X.after.yaml`; `X.refused.txt` says what stays."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rubric_ci.source.edit import insert_rubrics
+
+CORPUS = Path(__file__).parents[1] / "edits"
+BEFORE = sorted(p for p in CORPUS.glob("*.yaml") if not p.name.endswith(".after.yaml"))
+RUBRICS = [
+    {"id": "names-it", "expected_outcome": "Names the root cause", "weight": 2.0},
+    {"id": "cites", "expected_outcome": "Cites a source: a title, or #1", "required": False},
+]
+
+
+def edit(text: str) -> tuple[str, str]:
+    """Ask for rubrics in every case; return the new text and the reasons for what stays."""
+    cases = len(yaml.load(text, yaml.CSafeLoader)["evalcases"])
+    edited = insert_rubrics(text, dict.fromkeys(range(cases), RUBRICS))
+    return edited.text, "".join(f"{n}: {r.reason}\n" for n, r in edited.refused.items())
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=lambda path: path.stem)
+def test_corpus(before: Path) -> None:
+    new, refused = edit(before.read_bytes().decode())
+    reasons = before.with_suffix(".refused.txt")
+    assert new.encode() == before.with_suffix(".after.yaml").read_bytes()
+    assert refused == (reasons.read_text() if reasons.exists() else "")
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=lambda path: path.stem)
+def test_a_second_edit_changes_nothing(before: Path) -> None:
+    once, _ = edit(before.read_bytes().decode())
+    twice, refused = edit(once)
+    assert twice == once
+    assert len(refused.splitlines()) == len(yaml.load(once, yaml.CSafeLoader)["evalcases"])

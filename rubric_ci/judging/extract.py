@@ -1,0 +1,70 @@
+"""Finds the one JSON object of a reply, or says why there is none; guesses nothing."""
+
+import json
+from dataclasses import dataclass
+
+from rubric_ci.model.evals import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong with a reply, precisely enough to mend it."""
+
+    problems: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Join the problems to one line."""
+        return "; ".join(self.problems)
+
+
+def find_object(text: str) -> dict[str, JSON] | Wrong:
+    """Return the JSON object that the text holds.
+
+    Prose or a code fence around it is accepted when no second object could be meant.
+    """
+    if not text.strip():
+        return _wrong("the reply is empty")
+    try:
+        return _find(text.strip())
+    except _Refused as refusal:
+        return _wrong(str(refusal))
+    except RecursionError:
+        return _wrong("the JSON is nested too deeply")
+    except ValueError as error:
+        return _wrong(f"the reply is not valid JSON: {error}")
+
+
+class _Refused(Exception):
+    pass
+
+
+def _find(text: str) -> dict[str, JSON]:
+    start = text.find("{")
+    if text.startswith("[") or text[:start].rstrip().endswith(("[", ",")):
+        raise _Refused("the reply is a list; one JSON object is wanted")
+    if start < 0:
+        raise _Refused("the reply holds no JSON object")
+    value, end = _DECODER.raw_decode(text, start)
+    if "{" in text[end:]:
+        raise _Refused("the reply holds more than one JSON object; exactly one is wanted")
+    return dict(value)
+
+
+def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    value: dict[str, JSON] = {}
+    for key, item in pairs:
+        if key in value:
+            raise _Refused(f"the key {json.dumps(key)} stands twice in one object")
+        value[key] = item
+    return value
+
+
+def _constant(name: str) -> JSON:
+    raise _Refused(f"{name} is not JSON")
+
+
+def _wrong(problem: str) -> Wrong:
+    return Wrong((problem,))
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)

@@ -1,1 +1,182 @@
 """One model call through litellm, with our own retries; effects."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+from types import ModuleType
+from typing import Any
+
+from rubric_ci.errors import MissingExtra
+from rubric_ci.model.config import OutputMode
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.exchange import Finish, ModelCall, ModelReply, Usage
+from rubric_ci.transport import Trouble, patient
+
+# litellm would look these up on the network, the first at import.
+_OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
+
+_OURS = frozenset({"input_cost_per_token", "output_cost_per_token", "max_tokens"})
+
+_BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
+"""How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
+
+
+async def complete(call: ModelCall) -> ModelReply:
+    """Send a call and repeat it while that can help; raises CannotReachModel."""
+    return await patient(request)(call)
+
+
+async def request(call: ModelCall) -> ModelReply:
+    """Send one request; raises Trouble."""
+    litellm = _litellm()
+    timeout = call.endpoint.timeout_seconds
+    try:
+        # NOTE: litellm's own timeout is between two bytes; a server may trickle for ever.
+        async with asyncio.timeout(timeout):
+            response = await litellm.acompletion(**_arguments(litellm, call))
+    except TimeoutError as error:
+        raise Trouble(f"no reply within {timeout:g} s", status=408) from error
+    except litellm.exceptions.OpenAIError as error:
+        raise _trouble(error, timeout) from error
+    return _reply(call, response)
+
+
+def _litellm() -> ModuleType:
+    for name in _OFFLINE:
+        os.environ.setdefault(name, "True")
+    try:
+        import litellm
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            "litellm is not installed; it is needed to ask a model",
+            "pip install 'rubric-ci[judge]'",
+        ) from error
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
+    options = {k: v for k, v in call.endpoint.options.items() if k not in _OURS}
+    return {
+        **options,
+        "model": call.endpoint.model,
+        "messages": [{"role": m.role, "content": m.content} for m in call.messages],
+        "timeout": call.endpoint.timeout_seconds,
+        # litellm's retries differ by provider; ours do not.
+        "num_retries": 0,
+        "max_retries": 0,
+        **_limit(litellm, call),
+        **_form(litellm, call),
+    }
+
+
+def _limit(litellm: ModuleType, call: ModelCall) -> dict[str, int]:
+    wanted = call.max_tokens or call.endpoint.options.get("max_tokens")
+    if not wanted:
+        return {}
+    most = _facts(litellm, call.endpoint.model).get("max_output_tokens")
+    return {"max_tokens": min(wanted, most) if isinstance(most, int) else wanted}
+
+
+def _form(litellm: ModuleType, call: ModelCall) -> dict[str, JSON]:
+    if call.output_schema is None:
+        return {}
+    match call.output_mode or output_mode(litellm, call.endpoint.model):
+        case "json_schema":
+            schema = {"name": "reply", "schema": call.output_schema, "strict": True}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        case "json_object":
+            return {"response_format": {"type": "json_object"}}
+        case "prompt":
+            return {}
+
+
+def output_mode(litellm: ModuleType, model: str) -> OutputMode:
+    """Return what the model is known for; a model that nobody knows is asked in words only."""
+    if litellm.supports_response_schema(model=model):
+        return "json_schema"
+    known = _facts(litellm, model)
+    takes = litellm.get_supported_openai_params(model=model) if known else None
+    return "json_object" if takes and "response_format" in takes else "prompt"
+
+
+def _facts(litellm: ModuleType, model: str) -> Mapping[str, JSON]:
+    costs: Mapping[str, Mapping[str, JSON]] = litellm.model_cost
+    return costs.get(model) or costs.get(model.partition("/")[2]) or {}
+
+
+def _reply(call: ModelCall, response: Any) -> ModelReply:
+    choice = response.choices[0]
+    refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
+    finish: Finish = "stop"
+    if choice.finish_reason == "length":
+        finish = "length"
+    elif refusal or choice.finish_reason == "content_filter":
+        finish = "refusal"
+    return ModelReply(
+        text=refusal or choice.message.content or "", finish=finish, usage=_usage(call, response)
+    )
+
+
+def _usage(call: ModelCall, response: Any) -> Usage:
+    spent = getattr(response, "usage", None)
+    read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
+    cost = _cost(call.endpoint.options, response, read, written)
+    return Usage(
+        calls=1,
+        input_tokens=read,
+        output_tokens=written,
+        cost_usd=cost or 0.0,
+        unpriced_calls=int(cost is None),
+    )
+
+
+def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -> float | None:
+    """Return the price of a call; None where it is not known."""
+    if read == 0:  # the server does not count tokens
+        return None
+    if "input_cost_per_token" in options:
+        prices = options["input_cost_per_token"], options.get("output_cost_per_token", 0)
+        return float(prices[0] * read + prices[1] * written)
+    cost = response._hidden_params.get("response_cost")
+    return None if cost is None else float(cost)
+
+
+def _trouble(error: Any, timeout: float) -> Trouble:
+    message = _plain(str(error))
+    if any(sign in message for sign in _BROKEN_BODIES):
+        return Trouble(f"broken reply: {message}", passing=True)
+    status = getattr(error, "status_code", None)
+    return Trouble(
+        f"no reply within {timeout:g} s" if status == 408 else message,
+        status=status,
+        retry_after=_retry_after(error),
+    )
+
+
+def _retry_after(error: Any) -> float | None:
+    own = getattr(error, "litellm_response_headers", None)
+    theirs = getattr(getattr(error, "response", None), "headers", None)
+    value = (own or {}).get("retry-after") or (theirs or {}).get("retry-after")
+    return None if value is None else _seconds(value)
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except ValueError:
+        return None
+
+
+def _plain(message: str) -> str:
+    """Return the first line of a message, without litellm's prefixes."""
+    line = " ".join(message.split())
+    while line.startswith("litellm."):
+        line = line.partition(": ")[2]
+    return line.partition(". Handle with `litellm.")[0][:500]

@@ -9,6 +9,9 @@ from typing import Literal, TypeAlias
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
 
+Finish: TypeAlias = Literal["stop", "length", "refusal"]
+"""Why a reply ends: whole, cut at the token limit, or refused by the model or its filter."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -64,7 +67,7 @@ class ModelReply:
     """What the model said, whole or not."""
 
     text: str
-    finish: Literal["stop", "length", "refusal"] = "stop"
+    finish: Finish = "stop"
     usage: Usage = NOTHING_USED
 
 

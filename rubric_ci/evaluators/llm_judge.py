@@ -1,0 +1,51 @@
+"""A judge's free-form score 0..1, on a prompt of the user's or a built-in one."""
+
+import secrets
+
+from rubric_ci.errors import CannotJudge
+from rubric_ci.evaluators.rubric import configured_judge
+from rubric_ci.judging.dialogue import ask_until_usable
+from rubric_ci.judging.opinion import VARIABLES, opinion_call, read_opinion, unknown_variables
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
+from rubric_ci.model.report import Answer, Assessed, EvaluatorResult
+from rubric_ci.model.scoring import DECIMALS, verdict
+from rubric_ci.model.tools import Tools
+
+
+async def llm_judge(
+    case: EvalCase, answer: Answer, spec: LlmJudgeSpec, tools: Tools
+) -> EvaluatorResult:
+    """Ask for a score; raises CannotJudge when the judge gives none."""
+    _check(spec)
+    call = opinion_call(
+        case,
+        answer,
+        spec.prompt,
+        configured_judge(tools),
+        fence=secrets.token_hex(8),
+        about=f"{case.file}: {case.id}: {spec.name}",
+    )
+    heard = await ask_until_usable(tools.ask, call, read_opinion)
+    value = round(heard.value.score, DECIMALS)
+    return Assessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        score=value,
+        verdict=verdict(value, (), tools.thresholds).value,
+        reasoning=heard.value.reasoning,
+        hits=heard.value.hits,
+        misses=heard.value.misses,
+        usage=heard.usage,
+    )
+
+
+def _check(spec: LlmJudgeSpec) -> None:
+    unknown = unknown_variables(spec.prompt)
+    if unknown:
+        raise CannotJudge(
+            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses "
+            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}, which stands for nothing; "
+            f"known: {', '.join(VARIABLES)}"
+        )

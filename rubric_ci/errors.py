@@ -39,6 +39,10 @@ class CannotReadFile(UserError):
     """A file named on the command line or by the configuration cannot be read."""
 
 
+class CannotReadReport(UserError):
+    """A report is no report, or one of a version that this program does not know."""
+
+
 class CannotWriteFile(UserError):
     """A report or recording cannot be written."""
 

@@ -18,7 +18,8 @@ _HIDDEN: Final = re.compile(
 _BREAK: Final = "&#8203;"  # a zero-width space: GitHub's link filters see two words
 
 _MARKDOWN_SIGNS: Final = re.compile(r"[\\`*_~\[\]|]")
-_LINE_START: Final = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
+_LINE_START: Final = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)])(?=\s|$))")
+_CODE: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 # What GitHub turns into links, notifications, cross references and pictures *after* markdown is
 # rendered, so that no backslash and no entity prevents it.
@@ -55,9 +56,16 @@ def markdown(text: str) -> str:
     return _LINE_START.sub(_not_a_block, _inert(signs_escaped))
 
 
-def markdown_in_html(text: str) -> str:
+def prose(text: str) -> str:
+    """Escape text as `markdown` does, but keep `code` between single backticks; not for tables."""
+    pieces = _CODE.split(one_line(text))
+    shown = [code_span(piece) if at % 2 else _spaced(piece) for at, piece in enumerate(pieces)]
+    return "".join(shown)
+
+
+def prose_in_html(text: str) -> str:
     """Escape text into one line inside an HTML block of GitHub's markdown (`<summary>`)."""
-    return _inert(one_line(text))
+    return _CODE.sub(r"<code>\1</code>", _inert(one_line(text)))
 
 
 def code_span(text: str, *, in_table: bool = False) -> str:
@@ -82,15 +90,29 @@ def link_target(url: str) -> str:
     return re.sub(unsafe, lambda match: _percent(match[0]), visible(url))
 
 
+def path_target(path: str) -> str:
+    """Escape a path of the repository for a URL: every sign that is not part of a name."""
+    return re.sub(r"[^A-Za-z0-9\-._~/]", lambda match: _percent(match[0]), visible(path))
+
+
 def html(text: str) -> str:
     """Escape text for HTML, as content and in a quoted attribute."""
     return _html.escape(visible(text), quote=True)
 
 
+def html_prose(text: str) -> str:
+    """Escape text as HTML content, but keep `code` between single backticks."""
+    return _CODE.sub(r"<code>\1</code>", html(text))
+
+
 def xml(text: str) -> str:
-    """Escape text for XML 1.0, as content and in a quoted attribute; all characters are legal."""
-    escaped = _html.escape(visible(text), quote=False).replace('"', "&quot;")
-    return escaped.replace("\n", "&#10;").replace("\t", "&#9;")
+    """Escape text for XML 1.0, in a quoted attribute; all characters are legal."""
+    return xml_text(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
+
+
+def xml_text(text: str) -> str:
+    """Escape text for XML 1.0, as content; all characters are legal."""
+    return _html.escape(visible(text), quote=False)
 
 
 def terminal(text: str) -> str:
@@ -98,10 +120,22 @@ def terminal(text: str) -> str:
     return visible(text).expandtabs(4)
 
 
+def log_line(text: str) -> str:
+    """Escape text into one line of a log where the GitHub runner looks for `##[command]`."""
+    return one_line(text).replace("##[", "# #[")
+
+
 def _inert(line: str) -> str:
     tags_escaped = _html.escape(line, quote=False)
     unlinked = _AFTER_RENDERING.sub(rf"\g<0>{_BREAK}", tags_escaped)
     return unlinked.replace("$", "<span>$</span>")  # as GitHub's documentation asks, against math
+
+
+def _spaced(piece: str) -> str:
+    """Escape a piece of a line; the blanks at its ends separate it from what is around it."""
+    before = " " if piece[:1] == " " else ""
+    after = " " if piece[-1:] == " " and piece.strip() else ""
+    return f"{before}{markdown(piece)}{after}"
 
 
 def _not_a_block(match: re.Match[str]) -> str:

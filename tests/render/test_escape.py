@@ -85,8 +85,24 @@ def test_markdown(text: str, shown: str) -> None:
     assert escape.markdown(text) == shown
 
 
-def test_markdown_in_html_has_no_backslashes() -> None:
-    assert escape.markdown_in_html("**a** </summary>\n@b") == f"**a** &lt;/summary&gt; @{ZWSP}b"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("run `a b` and *c*", r"run `a b` and \*c\*", id="code stays code"),
+        pytest.param("`a` `b`", "`a` `b`", id="two spans"),
+        pytest.param("``` x ```", r"\`\`\` x \`\`\`", id="fences do not"),
+        pytest.param("open ` only", r"open \` only", id="a lone backtick does not"),
+        pytest.param("a\\`b`", r"a\\`b`", id="after a backslash"),
+        pytest.param("`<b>` <b>", "`<b>` &lt;b&gt;", id="tags are escaped outside"),
+    ],
+)
+def test_prose(text: str, shown: str) -> None:
+    assert escape.prose(text) == shown
+
+
+def test_prose_in_html_has_no_backslashes() -> None:
+    shown = f"**a** &lt;/summary&gt; @{ZWSP}b <code>c</code>"
+    assert escape.prose_in_html("**a** </summary>\n@b `c`") == shown
 
 
 @pytest.mark.parametrize(
@@ -141,7 +157,7 @@ def test_html_round_trips_and_holds_no_tag(text: str) -> None:
 
 @given(ANY_TEXT)
 def test_xml_is_always_well_formed(text: str) -> None:
-    root = ET.fromstring(f'<a b="{escape.xml(text)}">{escape.xml(text)}</a>'.encode())
+    root = ET.fromstring(f'<a b="{escape.xml(text)}">{escape.xml_text(text)}</a>'.encode())
     assert root.get("b") == (root.text or "") == escape.visible(text)
 
 

@@ -1,0 +1,145 @@
+"""A report as workflow commands: each missed criterion at its own line, within GitHub's caps."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from rubric_ci.model.report import (
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    RunReport,
+    Skipped,
+)
+from rubric_ci.render import words, workflow
+
+PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
+LEVELS = ("error", "warning", "notice")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """One remark at one line; `annotations` gives them, a check run can carry them as well."""
+
+    level: str  # error | warning | notice
+    rule: str  # fail | borderline | no-verdict | skipped
+    subject: tuple[str, ...]  # ids of the case and of the criterion or evaluator
+    file: str
+    line: int
+    title: str
+    message: str
+
+
+def render(report: RunReport) -> str:
+    """Return one command a line, most severe first; the last of a level says how many more."""
+    found = annotations(report)
+    shown = (entry for level in LEVELS for entry in _capped(found, level))
+    return "".join(f"{_command(entry)}\n" for entry in shown)
+
+
+def annotations(report: RunReport) -> list[Annotation]:
+    """Return every remark of a report, most severe first."""
+    found = (entry for case in words.by_attention(report.cases) for entry in _of(case, report))
+    return sorted(found, key=lambda entry: LEVELS.index(entry.level))
+
+
+def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
+    match case:
+        case Graded():
+            yield from _of_graded(case, report)
+        case Errored():
+            yield _at_case(case, "error", "no-verdict")
+        case Skipped():
+            yield _at_case(case, "notice", "skipped")
+
+
+def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
+    if case.verdict == "pass":
+        return
+    level = "error" if _is_red(case, report) else "warning"
+    missed = sorted(words.missed(case, report), key=lambda entry: not entry[1].gated)
+    for _, criterion in missed:
+        decisive = criterion.gated or not case.gated_by
+        yield _at_criterion(case, criterion, level if decisive else "warning")
+    told = {evaluator.name for evaluator, _ in missed}
+    others = [entry for entry in words.not_passing(case) if entry.name not in told]
+    for evaluator in others:
+        yield _at_evaluator(case, evaluator, level)
+    if not missed and not others:
+        yield _at_case(case, level, case.verdict)
+
+
+def _is_red(case: Graded, report: RunReport) -> bool:
+    """Tell whether the gate fails because of this case."""
+    asked = report.gate.fail_on
+    return asked == case.verdict or (asked == "borderline" and case.verdict == "fail")
+
+
+def _at_criterion(case: Graded, criterion: CriterionResult, level: str) -> Annotation:
+    mark = words.mark(criterion.kind, criterion.mark)
+    facts = [fact for fact in (mark, words.gate_of(criterion), words.votes(criterion)) if fact]
+    lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.reasoning]
+    quote = f"Quote: {criterion.evidence}" if criterion.evidence else ""
+    return Annotation(
+        level=level,
+        rule=case.verdict,
+        subject=(case.id, criterion.id),
+        file=case.file,
+        line=criterion.line,
+        title=_title(case, f"{case.verdict} {words.score(case.score)}"),
+        message="\n".join(line for line in [*lines, quote] if line),
+    )
+
+
+def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: str) -> Annotation:
+    if evaluator.outcome == "assessed":
+        said = [evaluator.reasoning, *evaluator.misses]
+        head = f"{evaluator.name}: {words.score(evaluator.score)}"
+    else:
+        said = [evaluator.reason]
+        head = f"{evaluator.name}: no result"
+    return Annotation(
+        level=level,
+        rule=case.verdict,
+        subject=(case.id, evaluator.name),
+        file=case.file,
+        line=evaluator.line,
+        title=_title(case, f"{case.verdict} {words.score(case.score)}"),
+        message="\n".join(line for line in [head, *said] if line),
+    )
+
+
+def _at_case(case: CaseResult, level: str, rule: str) -> Annotation:
+    return Annotation(
+        level=level,
+        rule=rule,
+        subject=(case.id,),
+        file=case.file,
+        line=case.line,
+        title=_title(case, rule.replace("-", " ")),
+        message=case.reason,
+    )
+
+
+def _title(case: CaseResult, word: str) -> str:
+    return f"{words.shortened(case.id, 100)}: {word}"
+
+
+def _capped(entries: Iterable[Annotation], level: str) -> list[Annotation]:
+    of_level = [entry for entry in entries if entry.level == level]
+    if len(of_level) <= PER_LEVEL:
+        return of_level
+    last = of_level[PER_LEVEL - 1]
+    more = words.plural(len(of_level) - PER_LEVEL + 1, f"more {level}")
+    message = f"GitHub shows {PER_LEVEL} of a kind; the summary and the report files have them all."
+    return [*of_level[: PER_LEVEL - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
+
+
+def _command(entry: Annotation) -> str:
+    properties: dict[str, str | int] = {
+        "file": entry.file,
+        "line": entry.line,
+        "title": entry.title,
+    }
+    return workflow.command(entry.level, entry.message, properties)

@@ -1,0 +1,191 @@
+"""A report as GitHub markdown: verdict, table, what was missed and why; fits a size."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
+from rubric_ci.render import escape, words
+from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
+
+COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
+SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character up to four bytes
+
+Changes: TypeAlias = Mapping[tuple[str, str], str]
+"""How a case compares with the baseline, by (file, id), in a few words."""
+
+_RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
+_NO_LINKS = Links()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """How much is shown; each plan in a row is a smaller text than the one before."""
+
+    passing: bool = True
+    why: bool = True
+    characters: int = 1500  # of a reason or a quote
+    details: int  # cases without a pass that are told in full
+    rows: int  # of the table
+
+
+def render(
+    report: RunReport,
+    *,
+    limit: int = SUMMARY_LIMIT,
+    changes: Changes | None = None,
+    links: Links = _NO_LINKS,
+) -> str:
+    """Return at most `limit` characters; passing cases are dropped first, and it says so."""
+    page = _Page(report=report, changes=changes, links=links)
+    text = ""
+    for plan in _plans(len(page.wanting)):
+        text = page.text(plan)
+        if len(text) <= limit:
+            return text
+    return words.shortened(text, limit)
+
+
+def _plans(wanting: int) -> Iterator[_Plan]:
+    yield (whole := _Plan(details=wanting, rows=wanting))
+    yield replace(whole, passing=False)
+    yield replace(whole, passing=False, why=False)
+    yield (short := replace(whole, passing=False, why=False, characters=300))
+    for fewer in _fewer(wanting):
+        yield replace(short, details=fewer)
+    for fewer in _fewer(wanting):
+        yield replace(short, characters=120, details=0, rows=fewer)
+
+
+def _fewer(number: int) -> Iterator[int]:
+    while number:
+        number = number * 2 // 3
+        yield number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    report: RunReport
+    changes: Changes | None
+    links: Links
+
+    @property
+    def wanting(self) -> list[CaseResult]:
+        """The cases that have no pass, most pressing first."""
+        return self._cases("fail", "errored", "borderline")
+
+    def text(self, plan: _Plan) -> str:
+        sections = (
+            self._verdict(),
+            self._shed(plan),
+            self._table(plan),
+            self._details(plan),
+            self._passing(plan),
+            self._left_out(plan),
+            self._why(plan),
+            self._bottom(),
+        )
+        return "\n\n".join(block for section in sections for block in section) + "\n"
+
+    def _verdict(self) -> Iterator[str]:
+        icon = _RUN_ICONS.get(self.report.verdict, "⏭️")
+        yield f"## {icon} rubric-ci · {words.headline(self.report)}"
+        totals = self.report.totals
+        counts = [f"{ICONS[kind]} {number:,} {word}" for kind, number, word in words.counts(totals)]
+        mean = [] if totals.score is None else [f"mean score **{words.score(totals.score)}**"]
+        yield " · ".join([*counts, *mean, words.gate(self.report)])
+
+    def _shed(self, plan: _Plan) -> Iterator[str]:
+        total = len(self.wanting)
+        shed = [
+            "the list of passing cases" if not plan.passing and self._cases("pass") else "",
+            "why cases ran" if not plan.why else "",
+            "the rest of long reasons and quotes" if plan.characters < 1500 else "",
+            f"details of {total - plan.details} of {total} cases" if plan.details < total else "",
+            f"{total - plan.rows} rows of the table" if plan.rows < total else "",
+        ]
+        left_out = ", ".join(part for part in shed if part)
+        if left_out:
+            place = f"[run]({escape.link_target(self.links.run)})" if self.links.run else "run"
+            yield (
+                f"> [!NOTE]\n> Left out, to fit GitHub's limit: {left_out}. "
+                f"The report files of the {place} hold everything."
+            )
+
+    def _table(self, plan: _Plan) -> Iterator[str]:
+        shown = self.wanting[: plan.rows]
+        if shown:
+            yield self._rows(shown)
+
+    def _details(self, plan: _Plan) -> Iterator[str]:
+        detail = Detail(report=self.report, links=self.links, characters=plan.characters)
+        shown = self.wanting[: plan.details]
+        for case in shown:
+            if isinstance(case, Graded):
+                yield from details(case, detail)
+        yield from errored([case for case in shown if isinstance(case, Errored)], detail)
+
+    def _passing(self, plan: _Plan) -> Iterator[str]:
+        passing = self._cases("pass")
+        if passing and plan.passing:
+            opened = " open" if len(passing) == len(self.report.cases) <= 20 else ""
+            count = words.plural(len(passing), "passing case")
+            yield f"<details{opened}><summary>{ICONS['pass']} {count}</summary>"
+            yield self._rows(passing)
+            yield "</details>"
+
+    def _rows(self, cases: Iterable[CaseResult]) -> str:
+        change = self.changes is not None
+        head = ["Case", "Score", "Verdict", *(["Change"] if change else [])]
+        rule = [":--", "--:", ":--", *([":--"] if change else [])]
+        return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
+
+    def _row(self, case: CaseResult) -> list[str]:
+        kind = words.standing(case)
+        name = escape.code_span(words.shortened(case.id, 120), in_table=True)
+        place = self.links.place(case.file, case.line)
+        score = words.score(case.score) if isinstance(case, Graded) else "-"
+        word = "no verdict" if kind == "errored" else kind
+        cells = [f"{name}<br><sub>{place}</sub>", score, f"{ICONS[kind]} {word}"]
+        if self.changes is not None:
+            cells.append(escape.markdown(self.changes.get((case.file, case.id), "")))
+        return cells
+
+    def _left_out(self, plan: _Plan) -> Iterator[str]:
+        run = words.not_run(self.report)
+        skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
+        lines = [
+            *map(escape.prose, run),
+            *(
+                f"{_names(cases)} skipped: {self._prose(reason, plan)}"
+                for reason, cases in words.grouped(skipped)
+            ),
+            *(self._prose(note, plan) for note in self.report.notes),
+        ]
+        if lines:
+            yield "**Not run**" if run or skipped else "**Notes**"
+            yield "\n".join(f"- {line}" for line in lines)
+
+    def _why(self, plan: _Plan) -> Iterator[str]:
+        groups = words.grouped((case.why, case) for case in self.report.cases if case.why)
+        if groups and plan.why:
+            yield "<details><summary>Why these cases ran</summary>"
+            yield "\n".join(f"- {self._prose(why, plan)}: {_names(cases)}" for why, cases in groups)
+            yield "</details>"
+
+    def _bottom(self) -> Iterator[str]:
+        facts = " · ".join(escape.markdown(fact) for fact in words.facts(self.report))
+        run = f" · [run]({escape.link_target(self.links.run)})" if self.links.run else ""
+        yield f"<sub>{facts}{run}</sub>"
+
+    def _prose(self, text: str, plan: _Plan) -> str:
+        return escape.prose(words.shortened(text, plan.characters))
+
+    def _cases(self, *kinds: words.Standing) -> list[CaseResult]:
+        return [c for c in words.by_attention(self.report.cases) if words.standing(c) in kinds]
+
+
+def _names(cases: list[CaseResult]) -> str:
+    shown = [escape.code_span(words.shortened(case.id, 120)) for case in cases[:10]]
+    more = [f"and {len(cases) - 10:,} more"] if len(cases) > 10 else []
+    return ", ".join([*shown, *more])

@@ -1,0 +1,126 @@
+"""One case in GitHub markdown: which criterion was missed, what the judge said, where it stands."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rubric_ci.model.report import (
+    Assessed,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    RunReport,
+)
+from rubric_ci.render import escape, words
+
+ICONS: Mapping[words.Standing, str] = {
+    "pass": "✅",
+    "borderline": "🟡",
+    "fail": "❌",
+    "errored": "⚠️",
+    "skipped": "⏭️",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Where things are on the server; empty: plain text. Never taken from the report itself."""
+
+    blob: str = ""  # such as https://github.com/o/r/blob/<sha>
+    run: str = ""  # the page of the workflow run
+
+    def place(self, file: str, line: int, shown: str = "") -> str:
+        """Return a line of a file as a link, or as code where there is no server."""
+        text = shown or f"{words.shortened(file, 200)}:{line}"
+        if not self.blob:
+            return escape.markdown(text)
+        target = f"{escape.link_target(self.blob)}/{escape.path_target(file)}"
+        return f"[{escape.markdown(text)}]({target}#L{line})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """What every part of a case's details needs."""
+
+    report: RunReport
+    links: Links
+    characters: int  # of a reason or a quote
+
+    def prose(self, text: str) -> str:
+        """Escape a text and cut it to size."""
+        return escape.prose(words.shortened(text, self.characters))
+
+
+def details(case: Graded, detail: Detail) -> Iterator[str]:
+    """Yield the blocks of a folded section: what was missed and why."""
+    name = escape.prose_in_html(words.shortened(case.id, 120))
+    reason = escape.prose_in_html(words.shortened(case.reason, 200))
+    score = words.score(case.score)
+    yield f"<details><summary>{ICONS[case.verdict]} <b>{name}</b> · {score} · {reason}</summary>"
+    yield _about(case, detail)
+    yield from _missed(case, detail)
+    yield "</details>"
+
+
+def errored(cases: list[Errored], detail: Detail) -> Iterator[str]:
+    """Yield the list of cases that have no verdict, with their reasons."""
+    if cases:
+        yield f"**{ICONS['errored']} No verdict**, neither a pass nor a fail:"
+        yield "\n".join(f"- {_error(case, detail)}" for case in cases)
+
+
+def _error(case: Errored, detail: Detail) -> str:
+    name = escape.code_span(words.shortened(case.id, 120))
+    place = detail.links.place(case.file, case.line, f"line {case.line}")
+    return f"{name} ({place}): {detail.prose(case.reason)}"
+
+
+def _about(case: Graded, detail: Detail) -> str:
+    target = escape.code_span(words.shortened(case.target, 120))
+    parts = [
+        detail.links.place(case.file, case.line),
+        f"target {target}" if case.target else "",
+        f"ran because {detail.prose(case.why)}" if case.why else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _missed(case: Graded, detail: Detail) -> Iterator[str]:
+    missed = list(words.missed(case, detail.report))
+    told = {evaluator.name for evaluator, _ in missed}
+    several = len(case.evaluators) > 1
+    items = [
+        *(_criterion(case, e.name if several else "", c, detail) for e, c in missed),
+        *(_evaluator(e, detail) for e in words.not_passing(case) if e.name not in told),
+    ]
+    if items:
+        yield "\n".join(items)
+
+
+def _criterion(case: Graded, evaluator: str, criterion: CriterionResult, detail: Detail) -> str:
+    label = f"{evaluator} / {criterion.id}" if evaluator else criterion.id
+    mark = words.mark(criterion.kind, criterion.mark)
+    facts = (mark, words.gate_of(criterion), words.votes(criterion))
+    parts = [
+        f"- {ICONS['fail' if criterion.gated else 'borderline']} **{escape.markdown(label)}**",
+        *(detail.prose(fact) for fact in facts if fact),
+        detail.links.place(case.file, criterion.line, f"line {criterion.line}"),
+    ]
+    asked = f"<br>{detail.prose(criterion.text)}" if criterion.text else ""
+    said = [detail.prose(criterion.reasoning)] if criterion.reasoning else []
+    quoted = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
+    return " · ".join(parts) + asked + _quote([*said, *quoted])
+
+
+def _evaluator(evaluator: EvaluatorResult, detail: Detail) -> str:
+    name = f"**{escape.markdown(evaluator.name)}** ({escape.markdown(evaluator.type)})"
+    if not isinstance(evaluator, Assessed):
+        return f"- {ICONS['errored']} {name} · {detail.prose(evaluator.reason)}"
+    head = f"- {ICONS[evaluator.verdict]} {name} · {words.score(evaluator.score)}"
+    said = [evaluator.reasoning, *evaluator.misses]
+    return head + _quote([detail.prose(text) for text in said if text])
+
+
+def _quote(paragraphs: list[str]) -> str:
+    """Return a block quote inside a list item; it starts on a line of its own."""
+    return "\n  >".join(f"\n  > {paragraph}" for paragraph in paragraphs)

@@ -1,0 +1,123 @@
+"""A report at a terminal: verdict table, what was missed and why, where the files are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+
+from rich.box import ROUNDED
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rubric_ci.model.report import CriterionResult, Graded, RunReport
+from rubric_ci.render import escape, words
+
+STYLES: Mapping[words.Standing, str] = {
+    "pass": "green",
+    "borderline": "yellow",
+    "fail": "bold red",
+    "errored": "magenta",
+    "skipped": "dim",
+}
+SIGNS: Mapping[words.Standing, str] = {
+    "pass": "✓",
+    "borderline": "~",
+    "fail": "✗",
+    "errored": "!",
+    "skipped": "-",
+}
+_RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
+
+
+def render(report: RunReport, *, width: int, color: bool, files: Sequence[str] = ()) -> str:
+    """Return lines of at most `width` columns, with ANSI colours where asked for."""
+    console = Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        console.print(Group(*_blocks(report, files)))
+    return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+
+
+def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]:
+    if report.cases:
+        yield _table(report)
+    for case in words.by_attention(report.cases):
+        if isinstance(case, Graded) and case.verdict != "pass":
+            yield from _missed(case, report)
+    yield from _left_out(report)
+    yield Text(words.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
+    yield Text(f"{_counts(report)}; {words.gate(report)}")
+    yield _text(" · ".join(words.facts(report)), "dim")
+    for file in files:
+        yield _text(f"  {file}", "dim")
+
+
+def _table(report: RunReport) -> Table:
+    table = Table(box=ROUNDED, header_style="bold")
+    table.add_column("case", overflow="fold", ratio=2)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("reason", overflow="fold", ratio=3)
+    for case in report.cases:
+        kind = words.standing(case)
+        score = words.score(case.score) if isinstance(case, Graded) else "-"
+        verdict = Text(f"{SIGNS[kind]} {kind}", style=STYLES[kind])
+        table.add_row(_text(case.id), score, verdict, _text(words.shortened(case.reason, 200)))
+    return table
+
+
+def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
+    head = Text(f"{SIGNS[case.verdict]} ", style=STYLES[case.verdict])
+    yield head + _text(case.id, "bold") + _text(f"  {case.file}:{case.line}", "dim")
+    missed = list(words.missed(case, report))
+    for _, criterion in missed:
+        yield from _criterion(case, criterion)
+    told = {evaluator.name for evaluator, _ in missed}
+    for evaluator in words.not_passing(case):
+        if evaluator.name not in told:
+            said = (
+                f"{words.score(evaluator.score)} {evaluator.reasoning}"
+                if evaluator.outcome == "assessed"
+                else f"no result: {evaluator.reason}"
+            )
+            yield Padding(_text(f"{evaluator.name}: {said}"), (0, 0, 0, 2))
+    yield Text()
+
+
+def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:
+    mark = words.mark(criterion.kind, criterion.mark)
+    facts = [fact for fact in (mark, words.gate_of(criterion), words.votes(criterion)) if fact]
+    style = STYLES["fail" if criterion.gated else "borderline"]
+    line = _text(criterion.id, style) + _text(f": {', '.join(facts)}")
+    place = _text(f"  {case.file}:{criterion.line}", "dim")
+    yield Padding(line + place, (0, 0, 0, 2))
+    for text in (criterion.text, criterion.reasoning):
+        if text:
+            yield Padding(_text(words.shortened(text, 600)), (0, 0, 0, 4))
+    if criterion.evidence:
+        quote = f"“{words.shortened(criterion.evidence, 300)}”"
+        yield Padding(_text(quote, "italic"), (0, 0, 0, 4))
+
+
+def _left_out(report: RunReport) -> Iterator[RenderableType]:
+    lines = [*words.not_run(report), *report.notes]
+    for line in lines:
+        yield _text(f"note: {line}")
+    if lines:
+        yield Text()
+
+
+def _counts(report: RunReport) -> str:
+    return ", ".join(f"{number:,} {word}" for _, number, word in words.counts(report.totals))
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(escape.terminal(text), style=style)

@@ -1,0 +1,38 @@
+"""Write what is generated: the report's schema, and every format of the reports in this folder.
+
+`make golden` runs this; the tests hold that it changes nothing.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rubric_ci import wire
+from rubric_ci.render import annotations, formats, markdown, terminal
+from rubric_ci.render.markdown_case import Links
+
+HERE = Path(__file__).parent
+SCHEMAS = HERE.parents[1] / "schemas"
+LINKS = Links(
+    blob="https://github.example/acme/support/blob/0a1b2c3",
+    run="https://github.example/acme/support/actions/runs/7",
+)
+
+
+def outputs() -> Iterator[tuple[Path, str]]:
+    """Yield every generated file with its text."""
+    yield SCHEMAS / "report.schema.json", wire.schema()
+    for source in sorted(HERE.glob("*.report.json")):
+        report = wire.read(source.read_text(encoding="utf-8"), source.name)
+        stem = source.name.removesuffix(".report.json")
+        for name in ("markdown", "junit", "sarif", "html"):
+            suffix = Path(formats.FILES[name]).suffix
+            yield HERE / f"{stem}{suffix}", formats.render(name, report)
+        comment = markdown.render(report, limit=markdown.COMMENT_LIMIT, links=LINKS)
+        yield HERE / f"{stem}.comment.md", comment
+        yield HERE / f"{stem}.annotations.txt", annotations.render(report)
+        yield HERE / f"{stem}.terminal.txt", terminal.render(report, width=100, color=False)
+
+
+if __name__ == "__main__":
+    for path, text in outputs():
+        path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,116 @@
+"""Everything that the verdict of a case depends on, part by part, so that two can be compared.
+
+Positions, layout, tags and notes are no part of it; neither are keys and concurrency.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import TypeAlias
+
+from rubric_ci.model.config import Endpoint, JudgeConfig, Target
+from rubric_ci.model.evals import (
+    JSON,
+    CodeJudgeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    FilePart,
+    LlmJudgeSpec,
+    Message,
+    RubricSpec,
+)
+from rubric_ci.model.scoring import Thresholds
+
+Parts: TypeAlias = Mapping[str, str]
+"""The name of a part to its canonical text."""
+
+INCIDENTAL = frozenset({"span", "depends_on", "concurrency", "judge_target"})
+SECRETS = frozenset({"api_key"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What cases run with."""
+
+    target: Target
+    judge: JudgeConfig | None
+    thresholds: Thresholds
+    prompt_version: str
+
+
+def content(case: EvalCase) -> Parts:
+    """Return what the case itself says, under the names that an eval file has for it."""
+    inline, others = _evaluators(case)
+    return {
+        "input_messages": _canonical([_message(m) for m in case.input_messages]),
+        "expected_outcome": case.expected_outcome,
+        "expected_messages": _canonical([_message(m) for m in case.expected_messages]),
+        "rubrics": _canonical(inline),
+        "evaluators": _canonical(others),
+    }
+
+
+def files(case: EvalCase) -> Parts:
+    """Return the text of each file that is part of the case, by path."""
+    messages = (*case.input_messages, *case.expected_messages)
+    parts = [part for message in messages for part in message.parts]
+    prompts = [spec for spec in case.evaluators if isinstance(spec, LlmJudgeSpec)]
+    return {part.path: part.text for part in parts if isinstance(part, FilePart)} | {
+        spec.prompt_path: spec.prompt for spec in prompts if spec.prompt_path
+    }
+
+
+def is_judged(case: EvalCase) -> bool:
+    """Tell whether a judge has a say in the verdict."""
+    return any(not isinstance(spec, CodeJudgeSpec) for spec in case.evaluators)
+
+
+def setup(of: Setup, *, judged: bool) -> Parts:
+    """Return what a case runs with; the judge counts only where it is asked."""
+    judge = {"judge": _canonical([of.judge, of.prompt_version])} if judged else {}
+    return {
+        f"target `{of.target.name}`": _canonical(of.target),
+        "thresholds": _canonical(of.thresholds),
+    } | judge
+
+
+def _evaluators(case: EvalCase) -> tuple[list[EvaluatorSpec], list[EvaluatorSpec]]:
+    """Tell inline `rubrics` from `evaluators`; the text of a prompt file is among the files."""
+    specs = [_without_file(spec) for spec in case.evaluators]
+    named = bool(specs) and isinstance(specs[0], RubricSpec) and specs[0].name == "rubric"
+    return (specs[:1], specs[1:]) if named else ([], specs)
+
+
+def _without_file(spec: EvaluatorSpec) -> EvaluatorSpec:
+    if isinstance(spec, LlmJudgeSpec) and spec.prompt_path:
+        return replace(spec, prompt="")
+    return spec
+
+
+def _message(message: Message) -> JSON:
+    parts = [
+        [type(p).__name__, p.path if isinstance(p, FilePart) else p.text] for p in message.parts
+    ]
+    return [message.role, message.name, parts, message.tool_calls]
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+
+
+def _plain(value: object) -> JSON:
+    match value:
+        case Enum():
+            return value.value
+        case Endpoint(options=options):
+            kept = {name: options[name] for name in options.keys() - SECRETS}
+            return {"model": value.model, "options": kept, "timeout": value.timeout_seconds}
+        case Mapping():
+            return dict(value)
+        case _ if is_dataclass(value):
+            kept = {f.name: getattr(value, f.name) for f in fields(value)}
+            return {"": type(value).__name__} | {
+                name: kept[name] for name in kept.keys() - INCIDENTAL
+            }
+    raise TypeError(f"{type(value).__name__} has no canonical text")

@@ -1,0 +1,102 @@
+"""Doubts about drafted criteria: compound, vague, alike, or copied. English; warnings only."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.rubric import Criterion, Rubric
+
+ALIKE = 0.75  # share of common content words from which two criteria mark the same
+COPIED_RUN = 7  # words in a row that no one shares with the reference by chance
+
+_VERBS = (
+    "acknowledges|apologi[sz]es|asks|avoids|calculates|cites|clarifies|compares|computes|"
+    "concludes|contains|covers|defines|demonstrates|describes|does|explains|gives|handles|has|"
+    "identifies|includes|is|justifies|links|lists|mentions|names|notes|offers|points|promises|"
+    "provides|quotes|recommends|refers|returns|says|shows|specifies|states|suggests|summari[sz]es|"
+    "tells|uses|warns"
+)
+_COMPOUND = re.compile(
+    rf"\b(?:and|but|plus|as well as|while)\s+(?:also\s+|then\s+)?(?:{_VERBS})\b"
+    r"|\band/or\b|;\s|(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s+\S)",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"\b(?:good|great|nice|high[- ]quality|quality|appropriate(?:ly)?|proper(?:ly)?|"
+    r"adequate(?:ly)?|reasonable|reasonably|satisfactor(?:y|ily)|suitabl[ey]|helpful(?:ly)?|useful(?:ly)?|"
+    r"well[- ](?:written|structured|done|explained)|sufficient(?:ly)?|overall)\b",
+    re.IGNORECASE,
+)
+_FILLERS = frozenset(
+    ("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its")
+    + ("of", "on", "or", "that", "the", "to", "with")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something about a draft that a person should look at."""
+
+    criterion: str  # its id
+    rule: str  # kebab-case, as of diagnostics
+    message: str
+
+
+def doubts(rubric: Rubric, case: EvalCase) -> tuple[Doubt, ...]:
+    """Return what is doubtful about a draft for this case."""
+    single = (doubt for c in rubric for doubt in (*_wording(c), *_copied(c, case)))
+    return (*single, *_alike(rubric.criteria))
+
+
+def _wording(criterion: Criterion) -> Iterator[Doubt]:
+    found = _COMPOUND.search(criterion.text)
+    if found:
+        message = f"tests more than one thing (“{_shown(found)}”): make it two criteria"
+        yield Doubt(criterion.id, "draft-compound", message)
+    found = _VAGUE.search(criterion.text)
+    if found:
+        message = f"“{_shown(found)}” is a matter of taste: say what would be seen in the answer"
+        yield Doubt(criterion.id, "draft-vague", message)
+
+
+def _copied(criterion: Criterion, case: EvalCase) -> Iterator[Doubt]:
+    words = _words(criterion.text)
+    if _runs(words) & _runs(_words(case.reference_answer)):
+        yield Doubt(
+            criterion.id,
+            "draft-restates",
+            "repeats the reference answer word by word: a good answer in other words would miss it",
+        )
+    if _likeness(words, _words(case.expected_outcome)) >= ALIKE:
+        yield Doubt(
+            criterion.id,
+            "draft-restates",
+            "says all of the expected outcome again: split it into what can be checked",
+        )
+
+
+def _alike(criteria: Sequence[Criterion]) -> Iterator[Doubt]:
+    for one, other in combinations(criteria, 2):
+        if _likeness(_words(one.text), _words(other.text)) >= ALIKE:
+            message = f"marks the same as `{one.id}`: drop one of them"
+            yield Doubt(other.id, "draft-duplicate", message)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[n : n + COPIED_RUN]) for n in range(len(words) - COPIED_RUN + 1)}
+
+
+def _likeness(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return the share of content words that both have; 0 where one has none."""
+    left, right = set(one) - _FILLERS, set(other) - _FILLERS
+    return len(left & right) / len(left | right) if left and right else 0.0
+
+
+def _shown(found: re.Match[str]) -> str:
+    return found.group().strip()

@@ -30,8 +30,8 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 _FILLERS = frozenset(
-    ("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its")
-    + ("of", "on", "or", "that", "the", "to", "with")
+    {"a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its"}
+    | {"of", "on", "or", "that", "the", "to", "with"}
 )
 
 

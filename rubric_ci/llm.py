@@ -1,6 +1,7 @@
 """One model call through litellm, with our own retries; effects."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -31,6 +32,8 @@ async def complete(call: ModelCall) -> ModelReply:
 async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises Trouble."""
     litellm = _litellm()
+    from openai import OpenAIError  # what every error of litellm's is a kind of
+
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: litellm's own timeout is between two bytes; a server may trickle for ever.
@@ -38,7 +41,7 @@ async def request(call: ModelCall) -> ModelReply:
             response = await litellm.acompletion(**_arguments(litellm, call))
     except TimeoutError as error:
         raise Trouble(f"no reply within {timeout:g} s", status=408) from error
-    except litellm.exceptions.OpenAIError as error:
+    except OpenAIError as error:
         raise _trouble(error, timeout) from error
     return _reply(call, response)
 
@@ -54,6 +57,7 @@ def _litellm() -> ModuleType:
             "pip install 'rubric-ci[judge]'",
         ) from error
     litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # what matters is raised
     return litellm
 
 

@@ -1,9 +1,12 @@
 """Fixtures that tests of several folders share."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import aimock as server
+from tests.aimock import Aimock
 from tests.checkout import Checkout
 
 
@@ -11,3 +14,12 @@ from tests.checkout import Checkout
 def checkout(tmp_path: Path) -> Checkout:
     """An empty git repository on the branch `main`."""
     return Checkout.create(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="session")
+def aimock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
+    """A scripted model server; skips where Node or the server is missing."""
+    if reason := server.missing():
+        pytest.skip(reason)
+    with server.running(tmp_path_factory.mktemp("aimock")) as running:
+        yield running

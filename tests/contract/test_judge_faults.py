@@ -1,0 +1,230 @@
+"""What a judge's server can do wrong, over real HTTP in three wire formats.
+
+Each row gives what the server does, how the case ends, and how many requests were sent. No row
+ends with a score that the judge did not give.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import NoVerdict
+from rubric_ci.evaluators.rubric import rubric
+from rubric_ci.llm import request
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.exchange import ChatMessage, ModelCall, Usage
+from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.tools import Tools
+from rubric_ci.transport import patient
+from tests.aimock import Aimock, Reply, breaks, fails, says
+from tests.forwarder import swallowing
+
+pytestmark = pytest.mark.timeout(120)
+
+WIRES = ("openai", "anthropic", "gemini")
+MODELS = {
+    "openai": "openai/gpt-4.1-mini",
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "gemini": "gemini/gemini-2.5-flash",
+}
+SPAN = Span(7, 1, 7, 2)
+CASE = EvalCase(id="greeting", file="evals/a.yaml", span=SPAN, expected_outcome="Warm")
+SPEC = RubricSpec(
+    name="rubric",
+    span=SPAN,
+    rubric=Rubric(
+        (
+            Check(id="polite", text="Is polite", span=SPAN),
+            Scored(id="depth", ranges=(ScoreRange(low=0, high=10, text="any"),), span=SPAN),
+            Levelled(
+                id="tone",
+                levels=(Level(level=1, text="cold"), Level(level=5, text="warm")),
+                span=SPAN,
+            ),
+        )
+    ),
+)
+
+
+def entry(**mark: object) -> dict[str, object]:
+    return {"evidence": "Dear", "reasoning": "It says so.", **mark}
+
+
+GOOD = {"c1": entry(satisfied=True), "c2": entry(score=7), "c3": entry(level=5)}
+SCORE = 0.9
+TEXT = json.dumps(GOOD)
+OK = says(TEXT)
+
+
+def marks(**changes: object) -> Reply:
+    return says(json.dumps({**GOOD, **changes}))
+
+
+def listed(*more: dict[str, object]) -> Reply:
+    checks = [*({"id": name, **value} for name, value in GOOD.items()), *more]
+    return says(json.dumps({"checks": checks}))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the server does, and how it must end: a score, or the end of the reason."""
+
+    script: Sequence[Reply]
+    ends: float | str
+    requests: int
+    repairs: int = 0
+
+
+def wrong(reply: Reply, reason: str) -> Row:
+    """A reply that is refused three times over."""
+    ends = f"no usable reply in 3 attempts; the last one: {reason}"
+    return Row([reply], ends, requests=3, repairs=2)
+
+
+NOT_A_SCORE = '"score" of c2 (depth) is {}; wanted: an integer from 0 to 10 or "cannot_assess"'
+
+TABLE = {
+    "ok": Row([OK], SCORE, 1),
+    "429 then ok": Row([fails(429), OK], SCORE, 2),
+    "429 for ever": Row([fails(429)], "{scripted} (5 requests)", 5),
+    "500 once": Row([fails(500), OK], SCORE, 2),
+    "503 for ever": Row([fails(503)], "{scripted} (5 requests)", 5),
+    "400": Row([fails(400)], "{scripted} (1 request)", 1),
+    "401": Row([fails(401)], "{scripted} (1 request)", 1),
+    "403": Row([fails(403)], "{scripted} (1 request)", 1),
+    "404": Row([fails(404)], "{scripted} (1 request)", 1),
+    "dropped connection then ok": Row([breaks(disconnectRate=1), OK], SCORE, 2),
+    "broken body then ok": Row([breaks(malformedRate=1), OK], SCORE, 2),
+    "truncated then whole": Row([says(TEXT[:40], finishReason="length"), OK], SCORE, 2, 1),
+    "truncated for ever": wrong(says(TEXT, finishReason="length"), "the reply is truncated"),
+    "refusal": wrong(
+        says("I cannot judge this.", finishReason="content_filter"), "the model refused to mark: "
+    ),
+    "empty": wrong(says(" "), "the reply is empty"),
+    "garbage": wrong(says("Great answer!"), "the reply holds no JSON object"),
+    "omitted id, repaired": Row(
+        [says(json.dumps({"c1": GOOD["c1"], "c3": GOOD["c3"]})), OK], SCORE, 2, 1
+    ),
+    "omitted id": wrong(
+        says(json.dumps({"c1": GOOD["c1"]})), "c2 (depth) is missing; c3 (tone) is missing"
+    ),
+    "list form": Row([listed()], SCORE, 1),
+    "repeated id, same mark": Row([listed({"id": "c2", "score": 7})], SCORE, 1),
+    "repeated id, other mark": wrong(
+        listed({"id": "c2", "score": 10}), "c2 (depth) is marked twice and differently"
+    ),
+    "unknown id": wrong(marks(c9=entry(satisfied=True)), '"c9" is not one of c1, c2, c3'),
+    "11": wrong(marks(c2=entry(score=11)), NOT_A_SCORE.format("11")),
+    "7.5": wrong(marks(c2=entry(score=7.5)), NOT_A_SCORE.format("7.5")),
+    '"8"': wrong(marks(c2=entry(score="8")), NOT_A_SCORE.format('"8"')),
+    "true": wrong(marks(c2=entry(score=True)), NOT_A_SCORE.format("true")),
+    "undeclared level": wrong(
+        marks(c3=entry(level=3)),
+        '"level" of c3 (tone) is 3; wanted: one of 1, 5 or "cannot_assess"',
+    ),
+    "cannot_assess": Row([marks(c2=entry(score="cannot_assess"))], 0.666667, 1),
+    "prose around JSON": Row([says(f"My marks:\n{TEXT}\nThat is all.")], SCORE, 1),
+    "fenced JSON": Row([says(f"```json\n{TEXT}\n```")], SCORE, 1),
+    "duplicate JSON keys": wrong(
+        says(TEXT.replace('"score": 7', '"score": 7, "score": 10')),
+        'the key "score" stands twice in one object',
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def warm(aimock: Aimock) -> Aimock:
+    """The server, after litellm has done what it does once: a second or more."""
+    aimock.script(OK)
+    hello = (ChatMessage(role="user", content="Hello"),)
+
+    async def once() -> None:
+        for wire in WIRES:
+            await request(ModelCall(endpoint=aimock.endpoint(wire), messages=hello, key=""))
+
+    asyncio.run(once())
+    return aimock
+
+
+def grade(endpoint: Endpoint) -> tuple[Assessed | str, Usage]:
+    async def at_once(_: float) -> None:
+        await asyncio.sleep(0)
+
+    tools = Tools(
+        ask=patient(request, sleep=at_once),
+        root=Path(),
+        environment={},
+        judge=JudgeConfig(endpoint=endpoint),
+    )
+    try:
+        result = asyncio.run(rubric(CASE, Answer(text="Dear you"), SPEC, tools))
+    except NoVerdict as error:
+        return str(error), error.usage
+    assert isinstance(result, Assessed)
+    return result, result.usage
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE.keys())
+def test_fault(warm: Aimock, row: Row, wire: str) -> None:
+    warm.script(*row.script)
+    result, usage = grade(warm.endpoint(wire, timeout_seconds=1.5))
+    assert len(warm.requests()) == row.requests == usage.calls
+    assert usage.repairs == row.repairs
+    if isinstance(row.ends, float):
+        assert isinstance(result, Assessed), result
+        assert result.score == row.ends
+    elif row.ends.startswith("{scripted}"):
+        assert isinstance(result, str)
+        assert result.startswith(f"{MODELS[wire]}: ")
+        assert "scripted" in result
+        assert result.endswith(row.ends.removeprefix("{scripted}"))
+    else:
+        assert isinstance(result, str)
+        assert result.startswith(row.ends), result
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("hangs", "ends"),
+    [(1, SCORE), (9, "no reply within 0.4 s (5 requests)")],
+    ids=["once", "for ever"],
+)
+def test_timeout(warm: Aimock, hangs: int, ends: float | str, wire: str) -> None:
+    warm.script(OK)
+    with swallowing(hangs, warm.url) as hanging:
+        endpoint = Aimock(hanging.url).endpoint(wire, timeout_seconds=0.4)
+        result, usage = grade(endpoint)
+    assert len(hanging.swallowed) + len(warm.requests()) == usage.calls
+    if isinstance(result, Assessed):
+        assert (result.score, usage.calls) == (ends, 2)
+    else:
+        assert result == f"{MODELS[wire]}: {ends}"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_is_sent(warm: Aimock, wire: str) -> None:
+    warm.script(OK)
+    result, usage = grade(warm.endpoint(wire, temperature=0))
+    assert isinstance(result, Assessed)
+    assert (usage.input_tokens, usage.output_tokens, usage.unpriced_calls) == (100, 20, 0)
+    assert usage.cost_usd > 0
+    (body,) = warm.requests()
+    assert body["temperature"] == 0
+    assert body["messages"][-1]["content"].endswith("Reply with the JSON object only.")
+
+
+def test_strict_json_schema_reaches_openai(warm: Aimock) -> None:
+    warm.script(OK)
+    grade(warm.endpoint("openai"))
+    (body,) = warm.requests()
+    form = body["response_format"]["json_schema"]
+    assert form["strict"] is True
+    assert form["schema"]["required"] == ["c1", "c2", "c3"]

@@ -1,0 +1,49 @@
+"""A TCP server in front of another one that leaves its first connections hanging."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+
+@dataclass
+class Forwarder:
+    """Counts what it swallowed."""
+
+    url: str
+    swallow: int
+    swallowed: list[bytes] = field(default_factory=list)
+    held: list[socket.socket] = field(default_factory=list)  # open until the test ends
+
+
+@contextmanager
+def swallowing(first: int, target: str) -> Iterator[Forwarder]:
+    """Read and never answer the first connections; hand later ones on to the target's URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        forwarder = Forwarder(f"http://127.0.0.1:{listener.getsockname()[1]}", first)
+        threading.Thread(target=_serve, args=(listener, forwarder, target), daemon=True).start()
+        yield forwarder
+
+
+def _serve(listener: socket.socket, forwarder: Forwarder, target: str) -> None:
+    to = urlsplit(target)
+    with suppress(OSError):  # the listener is closed at the end of the test
+        while True:
+            client, _ = listener.accept()
+            if len(forwarder.swallowed) < forwarder.swallow:
+                forwarder.swallowed.append(client.recv(65536))
+                forwarder.held.append(client)
+                continue
+            server = socket.create_connection((str(to.hostname), to.port or 80))
+            for source, sink in ((client, server), (server, client)):
+                threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(65536):
+            sink.sendall(data)
+    with suppress(OSError):
+        sink.shutdown(socket.SHUT_WR)

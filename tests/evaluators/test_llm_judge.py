@@ -1,0 +1,72 @@
+"""A free-form score becomes a result; a template that names nothing known does not get that far."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotJudge
+from rubric_ci.evaluators.llm_judge import llm_judge
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
+from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
+from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.tools import Tools
+
+SPAN = Span(3, 1, 3, 2)
+CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
+
+
+def judged(prompt: str, *texts: str, path: str = "") -> tuple[object, list[str]]:
+    left, seen = list(texts), []
+
+    async def ask(call: ModelCall) -> ModelReply:
+        seen.append(call.messages[1].content)
+        return ModelReply(text=left.pop(0), usage=Usage(calls=1))
+
+    tools = Tools(
+        ask=ask, root=Path(), environment={}, judge=JudgeConfig(endpoint=Endpoint(model="openai/m"))
+    )
+    spec = LlmJudgeSpec(name="taste", weight=0.5, prompt=prompt, prompt_path=path, span=SPAN)
+    return asyncio.run(llm_judge(CASE, Answer(text="Hi"), spec, tools)), seen
+
+
+def test_a_score_in_full() -> None:
+    reply = '{"reasoning": "Short.", "hits": ["a"], "misses": ["b", "c"], "score": 0.61234567}'
+    result, seen = judged("Is {{ answer }} nice?", reply)
+    assert result == Assessed(
+        name="taste",
+        type="llm_judge",
+        weight=0.5,
+        line=3,
+        score=0.612346,
+        verdict="borderline",
+        reasoning="Short.",
+        hits=("a",),
+        misses=("b", "c"),
+        usage=Usage(calls=1),
+    )
+    assert "\nHi\n</answer_" in seen[0]
+
+
+def test_it_is_repaired_like_a_judgement() -> None:
+    result, seen = judged("", "eight out of ten", '{"score": 0.8}')
+    assert isinstance(result, Assessed)
+    assert (result.score, result.verdict, result.usage.repairs) == (0.8, "pass", 1)
+    assert len(seen) == 2
+
+
+def test_eight_is_not_clamped() -> None:
+    with pytest.raises(CannotJudge, match='"score": Input should be less than or equal to 1'):
+        judged("", *['{"score": 8}'] * 3)
+
+
+def test_an_unknown_variable_is_named() -> None:
+    with pytest.raises(CannotJudge) as ended:
+        judged("{{ anser }} and {{ x }}", path="prompts/taste.md")
+    assert str(ended.value) == (
+        "prompts/taste.md of taste uses {{ anser }}, {{ x }}, which stands for nothing; known: "
+        "question, expected_outcome, reference_answer, candidate_answer, answer, input_messages, "
+        "expected_messages, output_messages"
+    )

@@ -1,0 +1,161 @@
+"""What the rubric evaluator tells of a judgement, and of the lack of one."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotConfigure, CannotJudge
+from rubric_ci.evaluators.rubric import rubric
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.exchange import Ask, ModelCall, ModelReply, Usage
+from rubric_ci.model.report import Answer, Assessed, CriterionResult
+from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.scoring import Thresholds
+from rubric_ci.model.tools import Tools
+
+CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
+ANSWER = Answer(text="Dear  customer")
+RANGES = (ScoreRange(low=0, high=4, text="Thin"), ScoreRange(low=5, high=10, text="Deep"))
+SPEC = RubricSpec(
+    name="manners",
+    weight=2.0,
+    span=Span(5, 1, 5, 2),
+    rubric=Rubric(
+        (
+            Check(id="polite", text="Is\n  polite", weight=3.0, span=Span(6, 1, 6, 2)),
+            Scored(id="depth", ranges=RANGES, required_min_score=7, span=Span(7, 1, 7, 2)),
+            Levelled(
+                id="tone",
+                levels=(Level(level=1, text="cold"), Level(level=5, text="warm")),
+                required_min_level=5,
+                span=Span(8, 1, 8, 2),
+            ),
+            Check(id="short", text="Is short", required=False, span=Span(9, 1, 9, 2)),
+        )
+    ),
+)
+MARKS: dict[str, dict[str, object]] = {
+    "c1": {"evidence": "Dear customer", "reasoning": "A salutation.", "satisfied": True},
+    "c2": {"evidence": "", "reasoning": "Thin.", "score": 3},
+    "c3": {"evidence": "Yours", "reasoning": "Warm.", "level": 5},
+    "c4": {"evidence": "", "reasoning": "No ground.", "satisfied": "cannot_assess"},
+}
+USED = Usage(calls=1, cost_usd=0.5)
+
+
+def says(*texts: str) -> Ask:
+    left = list(texts)
+
+    async def ask(call: ModelCall) -> ModelReply:
+        assert call.about == "evals/a.yaml: greeting: manners"
+        return ModelReply(text=left.pop(0), usage=USED)
+
+    return ask
+
+
+def tools(ask: Ask, **judge: object) -> Tools:
+    config = JudgeConfig(endpoint=Endpoint(model="openai/m"), **judge)  # type: ignore[arg-type]
+    return Tools(ask=ask, root=Path(), environment={}, judge=config)
+
+
+def test_a_judgement_in_full() -> None:
+    text = json.dumps(
+        {"checks": [{"id": i, **m} for i, m in MARKS.items()], "overall_reasoning": "So."}
+    )
+    assert asyncio.run(rubric(CASE, ANSWER, SPEC, tools(says(text)))) == Assessed(
+        name="manners",
+        type="rubric",
+        weight=2.0,
+        line=5,
+        score=round((3 + 0.3 + 1 + 0) / 6, 6),
+        verdict="fail",
+        gated_by=("depth",),
+        reasoning="So.",
+        criteria=(
+            CriterionResult(
+                id="polite",
+                kind="checklist",
+                line=6,
+                text="Is polite",
+                weight=3.0,
+                mark=True,
+                normalised=1.0,
+                gated=False,
+                gate="required",
+                reasoning="A salutation.",
+                evidence="Dear customer",
+            ),
+            CriterionResult(
+                id="depth",
+                kind="score-range",
+                line=7,
+                text="0-4: Thin; 5-10: Deep",
+                weight=1.0,
+                mark=3,
+                normalised=0.3,
+                gated=True,
+                gate="score >= 7",
+                reasoning="Thin.",
+            ),
+            CriterionResult(
+                id="tone",
+                kind="levels",
+                line=8,
+                text="1: cold; 5: warm",
+                weight=1.0,
+                mark=5,
+                normalised=1.0,
+                gated=False,
+                gate="level >= 5",
+                reasoning="Warm.",
+                evidence="Yours",
+            ),
+            CriterionResult(
+                id="short",
+                kind="checklist",
+                line=9,
+                text="Is short",
+                weight=1.0,
+                mark="cannot_assess",
+                normalised=0.0,
+                gated=False,
+                reasoning="No ground.",
+            ),
+        ),
+        warnings=('the evidence for tone is not in the answer: "Yours"',),
+        usage=USED,
+    )
+
+
+def test_strict_evidence_is_asked_for_again() -> None:
+    good = {**MARKS, "c3": {"level": 5}}
+    ask = says(json.dumps(MARKS), json.dumps(good))
+    result = asyncio.run(rubric(CASE, ANSWER, SPEC, tools(ask, evidence="strict")))
+    assert isinstance(result, Assessed)
+    assert result.warnings == ()
+    assert result.usage == Usage(calls=2, cost_usd=1.0, repairs=1)
+
+
+def test_strict_evidence_ends_without_a_judgement() -> None:
+    ask = says(*[json.dumps(MARKS)] * 3)
+    with pytest.raises(CannotJudge, match='the evidence for tone is not in the answer: "Yours"'):
+        asyncio.run(rubric(CASE, ANSWER, SPEC, tools(ask, evidence="strict")))
+
+
+def test_thresholds_are_those_of_the_run() -> None:
+    spec = replace(SPEC, rubric=Rubric(SPEC.rubric.criteria[2:3]))
+    marks = json.dumps({"c1": MARKS["c3"]})
+    strict = replace(tools(says(marks)), thresholds=Thresholds(passing=1.5))
+    result = asyncio.run(rubric(CASE, ANSWER, spec, strict))
+    assert isinstance(result, Assessed)
+    assert (result.score, result.verdict) == (1.0, "borderline")
+
+
+def test_no_judge_is_a_matter_of_configuration() -> None:
+    with pytest.raises(CannotConfigure, match="no judge is configured"):
+        asyncio.run(rubric(CASE, ANSWER, SPEC, replace(tools(says()), judge=None)))

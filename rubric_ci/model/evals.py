@@ -67,6 +67,7 @@ class RubricSpec:
     type: str = "rubric"  # or "llm_judge", which may carry rubrics as well
     weight: float = 1.0
     rubric: Rubric
+    model: str = ""  # in place of the configured judge's
     span: Span
 
 
@@ -79,6 +80,7 @@ class LlmJudgeSpec:
     weight: float = 1.0
     prompt: str = ""  # the template's text; empty: the built-in prompt
     prompt_path: str = ""  # relative to the repository root, where the prompt is a file
+    model: str = ""  # in place of the configured judge's
     span: Span
 
 

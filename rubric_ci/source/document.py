@@ -1,0 +1,126 @@
+"""A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
+
+from typing import Any
+
+from yaml import YAMLError
+from yaml._yaml import CParser
+from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+from rubric_ci.source.construction import Construction, Oddity, merged_nodes, place
+from rubric_ci.source.problem import Fault, Path, Place
+from rubric_ci.source.syntax import line_break_faults, syntax_fault, too_deep
+
+
+class Document:
+    """One text, its data, and the faults that kept some of it from becoming data."""
+
+    __slots__ = ("data", "faults", "file", "oddities", "root", "text")
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text.removeprefix("\ufeff")
+        self.faults: list[tuple[str, Fault]] = []
+        self.oddities: list[Oddity] = []
+        self.data: Any = None
+        self.root: Any = self._compose()
+        if self.root is not None:
+            construction = Construction(self.text)
+            self.data = construction.value(self.root)
+            self.faults += [(file, fault) for fault in construction.faults]
+            self.oddities = construction.oddities
+
+    def file_of(self, _path: Path) -> str:
+        """Return the file in which the value at a path stands."""
+        return self.file
+
+    def text_of(self, _file: str) -> str:
+        """Return the text of the file."""
+        return self.text
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return where the value at a path stands, or its key; of a missing one, its parent."""
+        node, key = self.root, None
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                return place(node)
+            key, node = found
+        return place(key if at_key and key is not None else node)
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, without quotes."""
+        node = self.root
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                return None
+            node = found[1]
+        return str(node.value) if node.__class__ is ScalarNode else None
+
+    def path_of(self, node: Any) -> Path:
+        """Return a path that leads to a node; walks every node once, as aliases may form cycles."""
+        seen: set[int] = set()
+        queue: list[tuple[Any, Path]] = [(self.root, ())]
+        while queue:
+            current, path = queue.pop()
+            if current is node:
+                return path
+            if id(current) not in seen:
+                seen.add(id(current))
+                queue.extend((child, (*path, step)) for step, child in _children(current))
+        return ()
+
+    def _compose(self) -> Any:
+        deep = too_deep(self.text)
+        if deep:
+            return self._fault(deep)
+        try:
+            node = _Composer(self.text).get_single_node()
+        except YAMLError as error:
+            return self._fault(syntax_fault(error, self.text))
+        if node is None:
+            self._fault(Fault("yaml-empty", 1, 1, 1, 1, "there is nothing in this file"))
+        if not self.text.isascii():
+            for fault in line_break_faults(self.text):
+                self._fault(fault)
+        return node
+
+    def _fault(self, fault: Fault) -> None:
+        self.faults.append((self.file, fault))
+
+
+class _Composer(CParser):
+    """Nodes without tags: what a scalar means is decided in `scalars`."""
+
+    def resolve(self, _kind: object, _value: object, _implicit: object) -> None:
+        return None
+
+    def descend_resolver(self, _parent: object, _index: object) -> None:
+        pass
+
+    def ascend_resolver(self) -> None:
+        pass
+
+
+def _child(node: Any, step: str | int) -> tuple[Any, Any] | None:
+    if node.__class__ is SequenceNode:
+        inside = isinstance(step, int) and step < len(node.value)
+        return (None, node.value[step]) if inside else None
+    if node.__class__ is not MappingNode:
+        return None
+    merges = []
+    for key, value in node.value:
+        if key.value == step:
+            return key, value
+        if key.value == "<<" and not key.style:
+            merges.append(value)
+    found = (_child(merged, step) for merged in merged_nodes(merges))
+    return next((pair for pair in found if pair is not None), None)
+
+
+def _children(node: Any) -> list[tuple[str | int, Any]]:
+    if node.__class__ is SequenceNode:
+        return list(enumerate(node.value))
+    if node.__class__ is MappingNode:
+        return [(key.value, value) for key, value in node.value if isinstance(key.value, str)]
+    return []

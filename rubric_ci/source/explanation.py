@@ -1,0 +1,265 @@
+"""Why data does not fit a schema, in words for the person who wrote the file."""
+
+from collections.abc import Callable, Iterator
+from re import search
+from typing import Any, Final, TypeAlias
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from rubric_ci.source.nearest import did_you_mean
+from rubric_ci.source.problem import Path, Problem
+
+Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
+
+KINDS: Final = {
+    "string": "text",
+    "number": "a number",
+    "integer": "an integer",
+    "boolean": "`true` or `false`",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "nothing",
+}
+
+
+Written: TypeAlias = Callable[[Path], str | None]
+
+
+def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
+    """Return one problem per fault, without those that only follow from another."""
+    found: list[Problem] = []
+    for error in Draft202012Validator(schema).iter_errors(data):
+        path = tuple(error.absolute_path)
+        if error.validator is None:
+            found.extend(_twins(error, path, data))
+        elif error.validator == "type" and _is_unquoted(error):
+            found.append(_unquoted(error, path, written(path)))
+        else:
+            found.extend(_EXPLAIN.get(error.validator, _anything_else)(error, path))
+    return _without_consequences(found)
+
+
+def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    kinds = [wanted] if isinstance(wanted, str) else wanted
+    name, value = _name(path), error.instance
+    expected = " or ".join(KINDS[kind] for kind in kinds)
+    rule = _rule(path, "type", "wrong-type")
+    yield Problem(rule, path, f"{name} must be {expected}, not {_shown(value)}")
+
+
+def _is_unquoted(error: ValidationError) -> bool:
+    wanted: Any = error.validator_value
+    return "string" in wanted and isinstance(error.instance, bool | int | float | None)
+
+
+def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
+    """Explain a scalar that YAML reads as something else than the text that is meant."""
+    if error.instance is None:
+        return Problem("missing-value", path, f"{_name(path)} has no value")
+    text = _shown(error.instance)[1:-1] if written is None else written
+    kind = "true or false" if isinstance(error.instance, bool) else "a number"
+    message = f"{_name(path)} must be text; `{text}` reads as {kind}"
+    return Problem("not-text", path, message, f'quote it: "{text}"')
+
+
+def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    instance: Any = error.instance
+    for key in wanted:
+        if key not in instance:
+            rule = _rule((*path, key), "required", "missing-key")
+            owner = _owner(path)
+            yield Problem(rule, path, f"{owner} has no `{key}`")
+
+
+def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
+    schema: Any = error.schema
+    instance: Any = error.instance
+    known = schema["properties"]
+    patterns = schema.get("patternProperties", {})
+    for key in instance:
+        if key not in known and not any(search(pattern, key) for pattern in patterns):
+            message = f"unknown key `{key}` in {_owner(path)}"
+            hint = did_you_mean(key, known)
+            yield Problem("unknown-key", (*path, key), message, hint, at_key=True)
+
+
+def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    values = [str(value) for value in wanted]
+    rule = _rule(path, "enum", "unknown-value")
+    words = ", ".join(f"`{value}`" for value in values)
+    value = error.instance
+    hint = did_you_mean(value, values) if isinstance(value, str) else ""
+    message = f"{_name(path)} must be one of {words}, not {_shown(value)}"
+    yield Problem(rule, path, message, hint)
+
+
+def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
+    if "propertyNames" in error.absolute_schema_path:
+        key = error.instance
+        rule = _rule((*path, str(key)), "key", "unknown-key")
+        wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
+        message = f"the keys of {_name(path)} must be {wanted}, not `{key}`"
+        yield Problem(rule, (*path, str(key)), message, at_key=True)
+    elif error.validator_value == "\\S":
+        rule = _rule(path, "pattern", "empty-text")
+        yield Problem(rule, path, f"{_name(path)} must not be empty")
+    else:
+        yield Problem("unknown-value", path, f"{_name(path)} cannot be `{error.instance}`")
+
+
+def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
+    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+    bound = f"{words[str(error.validator)]} {error.validator_value}"
+    rule = _rule(path, "bounds", "out-of-range")
+    yield Problem(rule, path, f"{_name(path)} must be {bound}, not {error.instance}")
+
+
+def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
+    rule = _rule(path, "count", "too-few" if str(error.validator).startswith("min") else "too-many")
+    few = "at least" if str(error.validator).startswith("min") else "at most"
+    instance: Any = error.instance
+    number, have = error.validator_value, len(instance)
+    noun = "entry" if number == 1 else "entries"
+    if have == 0:
+        yield Problem(rule, path, f"{_name(path)} must not be empty")
+    else:
+        yield Problem(rule, path, f"{_name(path)} must have {few} {number} {noun}, not {have}")
+
+
+def _twins(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
+    """Find the key that may not stand beside the one that `dependentSchemas` names.
+
+    NOTE: jsonschema leaves the key out of the path of an error about the schema `false`.
+    """
+    steps = list(error.absolute_schema_path)
+    other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
+    for step in path:
+        data = data[step]
+    key = next(key for key in _TWINS[other] if data.get(key) is error.instance)
+    if other == "levels":
+        message = "a criterion has either `score_ranges` or `levels`, not both"
+        yield Problem("criterion-kind", (*path, key), message, at_key=True)
+    else:
+        twin = f"{other}.{key}" if other == "execution" else other
+        message = f"`{key}` and `{twin}` say the same; give one of them"
+        yield Problem("alias-conflict", (*path, key), message, at_key=True)
+
+
+def _anything_else(error: ValidationError, path: Path) -> Iterator[Problem]:
+    yield Problem("wrong-type", path, str(error.message))
+
+
+_TWINS: Final = {
+    "outcome": ("expected_outcome",),
+    "input": ("input_messages",),
+    "expected_output": ("expected_messages",),
+    "execution": ("target", "evaluators"),
+    "description": ("expected_outcome", "criteria"),
+    "expected_outcome": ("criteria",),
+    "levels": ("score_ranges",),
+}
+_EXPLAIN: Final[dict[str, Explain]] = {
+    "type": _type,
+    "required": _required,
+    "additionalProperties": _additional,
+    "enum": _enum,
+    "const": _enum,
+    "pattern": _pattern,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
+    **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
+}
+
+_TEXT_KEYS = ("expected_outcome", "description", "criteria")
+
+
+def _rule(path: Path, fault: str, otherwise: str) -> str:  # noqa: PLR0911 - one line per rule
+    """Name the rule of a fault: some places have rules of their own."""
+    if "score_ranges" in path:
+        kind = {"type": "type", "bounds": "bounds", "key": "bounds", "count": "type"}.get(fault)
+        if path[-1] in _TEXT_KEYS or kind is None:
+            kind = "text" if fault in {"required", "pattern", "type"} else None
+        if isinstance(path[-1], str) and path[-2] == "score_ranges" and fault != "key":
+            kind = "text"
+        return f"score-range-{kind}" if kind else otherwise
+    if path and path[-1] == "levels":
+        return "levels-count" if fault == "count" else "levels-type"
+    if "levels" in path and (path[-1] == "level" or fault == "key"):
+        return "levels-type"
+    if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
+        return "levels-text"
+    if "rubrics" in path and path[-1] == "expected_outcome":
+        return "criterion-text"
+    if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
+        return "evaluator-type" if fault == "enum" else otherwise
+    return otherwise
+
+
+def _name(path: Path) -> str:
+    """Name the value at a path for a message."""
+    if not path:
+        return "an eval file"
+    if isinstance(path[-1], str):
+        return f"`{path[-1]}`"
+    keys = [step for step in path if isinstance(step, str)]
+    if keys and keys[-1] == "score_range":
+        return "a bound of `score_range`"
+    return f"an entry of `{keys[-1]}`" if keys else "an entry"
+
+
+def _owner(path: Path) -> str:
+    """Name the mapping at a path for a message."""
+    if not path:
+        return "the file"
+    if isinstance(path[-1], str):
+        return f"`{path[-1]}`"
+    keys = [step for step in path if isinstance(step, str)]
+    return _OWNERS.get(keys[-1], f"an entry of `{keys[-1]}`") if keys else "an entry"
+
+
+_OWNERS = {
+    "evalcases": "the case",
+    "rubrics": "the criterion",
+    "score_ranges": "the range",
+    "levels": "the level",
+    "evaluators": "the evaluator",
+    "input_messages": "the message",
+    "input": "the message",
+    "expected_messages": "the message",
+    "expected_output": "the message",
+    "content": "the part",
+    "targets": "the target",
+}
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"`{value}`"
+        case str():
+            return f"the text `{value}`" if len(value) < 40 else "a text"
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+def _without_consequences(found: list[Problem]) -> list[Problem]:
+    """Drop a missing key where a misspelt one beside it means just that key."""
+    unknown = [problem for problem in found if problem.rule == "unknown-key"]
+    meant = {(p.path[:-1], p.hint) for p in unknown if p.hint}
+    return [
+        problem
+        for problem in found
+        if not any(
+            problem.path == owner and problem.message.endswith(f"has no {hint[13:-1]}")
+            for owner, hint in meant
+        )
+    ]

@@ -1,0 +1,144 @@
+"""A JSON Lines text, one case a line, with the suite fields in a YAML file beside it."""
+
+import json
+from typing import Any, Final
+
+from rubric_ci.source.construction import MOST_LEVELS, Oddity
+from rubric_ci.source.document import Document
+from rubric_ci.source.jsonplace import offset_of
+from rubric_ci.source.problem import Fault, Path, Place
+from rubric_ci.source.scalars import MOST_DIGITS
+
+_WHITE: Final = " \t\r"
+
+
+class JsonLines:
+    """The cases of all lines as one suite, and where each value stands."""
+
+    def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
+        self.file = file
+        self.text = text.removeprefix("\ufeff")
+        self.sidecar = sidecar
+        self.faults: list[tuple[str, Fault]] = list(sidecar.faults) if sidecar else []
+        self.oddities: list[Oddity] = sidecar.oddities if sidecar else []
+        self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
+        self.data: Any = None
+        self._read()
+
+    def file_of(self, path: Path) -> str:
+        """Return the file in which the value at a path stands."""
+        own = self.sidecar is None or not path or path[0] == "evalcases"
+        return self.file if own or self.sidecar is None else self.sidecar.file
+
+    def text_of(self, file: str) -> str:
+        """Return the text of one of the two files."""
+        return self.sidecar.text if self.sidecar and file == self.sidecar.file else self.text
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return where the value at a path stands, or its key; of a missing one, its parent."""
+        if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
+            return self.sidecar.locate(path, at_key=at_key)
+        if len(path) < 2 or path[0] != "evalcases" or not isinstance(path[1], int):
+            return 1, 1, 1, 2
+        number, line = self._lines[path[1]]
+        start, end = offset_of(line, path[2:], at_key=at_key)
+        return number, start + 1, number, end + 1
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written; JSON has one way to write each."""
+        if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
+            return self.sidecar.written(path)
+        return None
+
+    def path_of(self, node: Any) -> Path:
+        """Return a path that leads to a node of the sidecar."""
+        return self.sidecar.path_of(node) if self.sidecar else ()
+
+    def _read(self) -> None:
+        cases = []
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if line.strip(_WHITE):
+                value = self._line(number, line)
+                if value is not None:
+                    self._lines.append((number, line))
+                    cases.append(value)
+        suite = self.sidecar.data if self.sidecar else None
+        own = dict(suite) if isinstance(suite, dict) else {}
+        if "evalcases" in own and self.sidecar:
+            self._sidecar_fault("the cases of a JSON Lines file stand in its lines")
+        if not cases and not self.faults:
+            self._fault("yaml-empty", 1, 0, "there is nothing in this file")
+        self.data = {**own, "evalcases": cases} if cases else None
+
+    def _sidecar_fault(self, message: str) -> None:
+        if self.sidecar:
+            place = self.sidecar.locate(("evalcases",), at_key=True)
+            self.faults.append((self.sidecar.file, Fault("unknown-key", *place, message)))
+
+    def _line(self, number: int, line: str) -> Any:
+        repeated: list[str] = []
+        try:
+            value = _decode(line, repeated)
+        except json.JSONDecodeError as error:
+            return self._fault("json-syntax", number, error.pos, error.msg)
+        except RecursionError:
+            return self._fault("yaml-depth", number, 0, f"nested more than {MOST_LEVELS} levels")
+        except ValueError as error:
+            return self._fault("json-syntax", number, 0, str(error))
+        for key in repeated:
+            message = f"the key `{key}` is given twice"
+            self._fault("yaml-duplicate-key", number, line.rfind(json.dumps(key)), message)
+        if not isinstance(value, dict):
+            return self._fault("json-syntax", number, 0, "a line must be a JSON object")
+        if _depth(value) > MOST_LEVELS:
+            return self._fault("yaml-depth", number, 0, f"nested more than {MOST_LEVELS} levels")
+        return value
+
+    def _fault(self, rule: str, number: int, offset: int, message: str) -> None:
+        column = max(offset, 0) + 1
+        self.faults.append((self.file, Fault(rule, number, column, number, column + 1, message)))
+
+
+def _decode(line: str, repeated: list[str]) -> Any:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) < len(items):
+            seen: set[str] = set()
+            repeated.extend(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return made
+
+    value = json.loads(
+        line, object_pairs_hook=pairs, parse_constant=_no_constant, parse_int=_bounded
+    )
+    if "\\u" in line:
+        _no_lone_surrogates(value)
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number of more than {MOST_DIGITS} digits")
+    return int(digits)
+
+
+def _no_lone_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair") from None
+
+
+def _depth(value: Any) -> int:
+    deepest, queue = 0, [(value, 1)]
+    while queue:
+        item, depth = queue.pop()
+        deepest = max(deepest, depth)
+        if isinstance(item, dict):
+            queue.extend((child, depth + 1) for child in item.values())
+        elif isinstance(item, list):
+            queue.extend((child, depth + 1) for child in item)
+    return deepest

@@ -1,0 +1,26 @@
+"""The known name that a misspelt one probably means."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the closest known name, or nothing if none is close."""
+    names = list(known)
+    folded = name.lower().replace("-", "_")
+    if folded in names:
+        return folded
+    close = get_close_matches(folded, names, n=1, cutoff=0.7)
+    if close:
+        return close[0]
+    return next((known for known in names if _begins(known, folded)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint, or nothing."""
+    close = nearest(name, known)
+    return f"did you mean `{close}`?" if close else ""
+
+
+def _begins(known: str, name: str) -> bool:
+    return len(name) >= 3 and (known.startswith(name) or name.startswith(known))

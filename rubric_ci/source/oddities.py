@@ -1,0 +1,52 @@
+"""Scalars that readers of YAML disagree about, where they stand for text or for a number of ours.
+
+In places that are carried and not interpreted (`metadata`, `config`, structured contents, tool
+calls and `x-` keys) they are left alone.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rubric_ci.source.document import Document
+from rubric_ci.source.jsonlines import JsonLines
+from rubric_ci.source.problem import Path, Problem
+
+_CARRIED = frozenset(("metadata", "config", "tool_calls", "args"))
+_STRUCTURED = frozenset(("content", "expected_output"))
+_WORDS = {
+    "date": "a date",
+    "octal12": "an octal number in YAML 1.2",
+    "exponent": "a number in YAML 1.2",
+    "octal": "an octal number in YAML 1.1",
+    "binary": "a binary number",
+    "hexadecimal": "a hexadecimal number",
+    "sexagesimal": "a number of base 60 in YAML 1.1",
+    "underscores": "a number with underscores in YAML 1.1",
+}
+_TEXTS = frozenset(("date", "octal12", "exponent"))
+
+
+def oddity_problems(source: Document | JsonLines, found: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield what is odd, unless the place is already complained about."""
+    known = {problem.path for problem in found}
+    for kind, node in source.oddities:
+        path = source.path_of(node)
+        if path not in known and not _is_carried(path, source.data):
+            yield _problem(kind, str(node.value), path)
+
+
+def _problem(kind: str, text: str, path: Path) -> Problem:
+    if kind == "not-finite":
+        return Problem("not-finite", path, f"`{text}` is not a finite number")
+    rule = "not-text" if kind in _TEXTS else "plain-number"
+    return Problem(rule, path, f"`{text}` is {_WORDS[kind]}")
+
+
+def _is_carried(path: Path, data: Any) -> bool:
+    for step in path:
+        if isinstance(step, str) and (step in _CARRIED or step.startswith("x-")):
+            return True
+        data = data[step]
+        if step in _STRUCTURED and isinstance(data, dict):
+            return True
+    return False

@@ -1,0 +1,29 @@
+"""A problem at a place in data, before anyone has asked where that is in the text."""
+
+from typing import NamedTuple, TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
+Place: TypeAlias = tuple[int, int, int, int]
+"""Line, column, end line, end column: from 1, end exclusive."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with the value (or the key) at a path."""
+
+    rule: str
+    path: Path
+    message: str
+    hint: str = ""
+    at_key: bool = False  # the key is at fault, not its value
+
+
+class Fault(NamedTuple):
+    """What is wrong with the text itself; positions count from 1, ends are exclusive."""
+
+    rule: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    message: str
+    hint: str = ""

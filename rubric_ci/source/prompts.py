@@ -1,0 +1,28 @@
+"""Prompts of llm judges: whether one names a file, and which variables it may hold."""
+
+import re
+from typing import Final
+
+PROMPT_VARIABLES: Final = (
+    "question",
+    "expected_outcome",
+    "reference_answer",
+    "candidate_answer",
+    "input_messages",
+    "expected_messages",
+    "output_messages",
+)
+RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
+
+_VARIABLE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_FILE = re.compile(r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)")
+
+
+def names_file(prompt: str) -> bool:
+    """Tell whether a prompt is a path rather than the text itself."""
+    return "{{" not in prompt and _FILE.fullmatch(prompt.strip()) is not None
+
+
+def variables(text: str) -> list[str]:
+    """Return the names between `{{` and `}}`."""
+    return _VARIABLE.findall(text)

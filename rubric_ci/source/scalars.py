@@ -1,0 +1,84 @@
+"""What a plain YAML scalar means: YAML 1.1 as PyYAML's safe loader reads it, as JSON types.
+
+Scalars that editors, people and YAML versions read differently get an *oddity* beside their value:
+a word that says what is odd about them.
+"""
+
+import re
+from typing import Final, TypeAlias
+
+Scalar: TypeAlias = bool | int | float | str | None
+
+WORDS: Final[dict[str, bool | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+NUMBER_STARTS: Final = frozenset("0123456789+-.")
+MOST_DIGITS: Final = 300  # int() refuses more than 4300, and no honest file has either
+
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z").match
+_FLOAT = re.compile(r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?\Z|\.[0-9]+(?:[eE][-+][0-9]+)?\Z").match
+_NOT_FINITE = {
+    f"{sign}.{word}": float(f"{sign}{word.lower()}")
+    for word in ("inf", "Inf", "INF")
+    for sign in ("", "+", "-")
+} | {f".{word}": float("nan") for word in ("nan", "NaN", "NAN")}
+_ODD = re.compile(
+    r"""(?x)
+    (?P<date> [0-9]{4}-[0-9]{2}-[0-9]{2}
+        | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} (?:[Tt]|[ \t]+) [0-9]{1,2}:[0-9]{2}:[0-9]{2} (?:\.[0-9]*)?
+          (?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))? )
+    | (?P<sexagesimal> [-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+
+        | [-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]* )
+    | (?P<binary> [-+]?0b[01_]+ )
+    | (?P<octal> [-+]?0[0-7_]+ )
+    | (?P<hexadecimal> [-+]?0x[0-9a-fA-F_]+ )
+    | (?P<underscores> [-+]?[0-9][0-9_]*(?:\.[0-9_]*(?:[eE][-+][0-9]+)?)? | \.[0-9][0-9_]* )
+    | (?P<exponent> [-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+ )
+    | (?P<octal12> 0o[0-7]+ )
+    """
+).fullmatch
+
+
+class TooManyDigits(ValueError):
+    """A number that is longer than any honest file has."""
+
+
+def resolve(text: str) -> tuple[Scalar, str]:
+    """Return the value of a plain scalar that starts like a number, and its oddity or nothing."""
+    if _INT(text):
+        return _bounded(text), ""
+    if _FLOAT(text):
+        return float(text), ""
+    if text in _NOT_FINITE:
+        return _NOT_FINITE[text], "not-finite"
+    odd = _ODD(text)
+    if odd is None:
+        return text, ""
+    kind = str(odd.lastgroup)
+    return _odd_value(kind, text.replace("_", "")) if kind not in _TEXTS else text, kind
+
+
+_TEXTS = frozenset(("date", "exponent", "octal12"))  # not a number to PyYAML's safe loader
+_BASES = {"binary": 2, "octal": 8, "hexadecimal": 16}
+
+
+def _bounded(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise TooManyDigits
+    return int(text)
+
+
+def _odd_value(kind: str, text: str) -> int | float:
+    if len(text) > MOST_DIGITS:
+        raise TooManyDigits
+    if kind in _BASES:
+        return int(text, _BASES[kind]) if kind != "octal" else int(text, 8)
+    if kind == "underscores":
+        return float(text) if "." in text else int(text)
+    sign = -1 if text.startswith("-") else 1
+    total: int | float = 0
+    for part in text.lstrip("+-").split(":"):
+        total = total * 60 + (float(part) if "." in part else int(part))
+    return sign * total

@@ -1,0 +1,104 @@
+"""What can be wrong with a YAML text before there is any data: said in plain words, located."""
+
+import re
+from typing import Any, Final
+
+from yaml import MarkedYAMLError, YAMLError
+from yaml._yaml import CParser
+from yaml.events import CollectionEndEvent, CollectionStartEvent
+
+from rubric_ci.source.construction import MOST_LEVELS
+from rubric_ci.source.problem import Fault
+
+SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
+
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_NAMES = {"\x85": "NEL (U+0085)", "\u2028": "LS (U+2028)", "\u2029": "PS (U+2029)"}
+_WORDS = (
+    ("did not find expected key", "the mapping breaks off here: a key is expected"),
+    ("did not find expected '-' indicator", "the list breaks off here: `- ` is expected"),
+    ("mapping values are not allowed", "a `: ` inside a value; quote the value"),
+    ("could not find expected ':'", "a key without `:`"),
+    ("did not find expected ',' or ']'", "`,` or `]` is expected"),
+    ("did not find expected ',' or '}'", "`,` or `}` is expected"),
+    ("found unexpected end of stream", "a quotation mark is never closed"),
+    ("found undefined alias", "the alias names an anchor that does not exist"),
+    ("block sequence entries are not allowed", "a list cannot begin here; put it on its own line"),
+    ("found duplicate anchor", "the anchor is defined twice"),
+)
+
+
+def too_deep(text: str) -> Fault | None:
+    """Find where a text nests too deeply, before the composer can overflow the C stack."""
+    if sum(map(text.count, "[{-:?")) < SAFE_LEVELS:
+        return None
+    depth = 0
+    try:
+        for event in _events(text):
+            if isinstance(event, CollectionStartEvent):
+                depth += 1
+                if depth > SAFE_LEVELS:
+                    mark: Any = event.start_mark
+                    message = f"nested more than {MOST_LEVELS} levels deep"
+                    return _fault("yaml-depth", mark.line, mark.column, message)
+            elif isinstance(event, CollectionEndEvent):
+                depth -= 1
+    except YAMLError:
+        return None  # the composer stops at the same place
+    return None
+
+
+def syntax_fault(error: YAMLError, text: str) -> Fault:
+    """Say what the parser found, and where."""
+    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+        return _unreadable(text)
+    mark, problem = error.problem_mark, str(error.problem)
+    line, column = mark.line, mark.column
+    if problem == "but found another document":
+        return _fault("yaml-documents", line, column, "a second document begins here")
+    if _character(text, line, column) == "\t":
+        return _fault("yaml-tab", line, column, "a tab where YAML wants spaces")
+    for start, words in _WORDS:
+        if problem.startswith(start):
+            return _fault("yaml-syntax", line, column, words)
+    context = f"{error.context}: " if error.context else ""
+    return _fault("yaml-syntax", line, column, f"{context}{problem}")
+
+
+def line_break_faults(text: str) -> list[Fault]:
+    """Report the breaks that YAML 1.1 counts as lines and editors do not."""
+    found = _ODD_BREAK.search(text)
+    if found is None:
+        return []
+    line, column = _position(text, found.start())
+    name = _NAMES[found[0]]
+    return [_fault("yaml-line-break", line, column, f"{name} counts as a line break in YAML")]
+
+
+def _events(text: str) -> Any:
+    parser = CParser(text)
+    while parser.check_event():
+        yield parser.get_event()
+
+
+def _unreadable(text: str) -> Fault:
+    found = _UNPRINTABLE.search(text)
+    line, column = _position(text, found.start() if found else 0)
+    name = f"U+{ord(found[0]):04X}" if found else "a character"
+    return _fault("yaml-character", line, column, f"{name} may not stand in YAML")
+
+
+def _position(text: str, index: int) -> tuple[int, int]:
+    breaks = list(_BREAK.finditer(text, 0, index))
+    return len(breaks), index - (breaks[-1].end() if breaks else 0)
+
+
+def _character(text: str, line: int, column: int) -> str:
+    lines = _BREAK.split(text)
+    return lines[line][column : column + 1] if line < len(lines) else ""
+
+
+def _fault(rule: str, line: int, column: int, message: str) -> Fault:
+    return Fault(rule, line + 1, column + 1, line + 1, column + 2, message)

@@ -1,1 +1,31 @@
 """Each evaluator takes a case, an answer and its spec, and gives a result."""
+
+from typing import assert_never
+
+from rubric_ci.errors import CannotJudge
+from rubric_ci.evaluators import code_judge, pending
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    PendingSpec,
+    RubricSpec,
+)
+from rubric_ci.model.report import Answer, EvaluatorResult
+from rubric_ci.model.tools import Tools
+
+
+async def evaluate(
+    case: EvalCase, answer: Answer, spec: EvaluatorSpec, tools: Tools
+) -> EvaluatorResult:
+    """Let the evaluator of this type assess the answer; raises NoVerdict where it cannot."""
+    match spec:
+        case RubricSpec() | LlmJudgeSpec():
+            raise CannotJudge("no judge is built in yet")
+        case CodeJudgeSpec():
+            return await code_judge.evaluate(case, answer, spec, tools)
+        case PendingSpec():
+            return pending.evaluate(spec)
+        case _:
+            assert_never(spec)

@@ -1,0 +1,59 @@
+"""What a script reads about a case and its answer: one JSON object, the same for all scripts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rubric_ci.model.evals import JSON, DataPart, EvalCase, FilePart, Message, Part, TextPart
+from rubric_ci.model.report import Answer
+
+
+def payload(
+    case: EvalCase, answer: Answer, config: Mapping[str, JSON], root: Path
+) -> dict[str, JSON]:
+    """Return the contract's keys; paths of input files are absolute."""
+    files = (p for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
+    return {
+        "id": case.id,
+        "question": case.question,
+        "expected_outcome": case.expected_outcome,
+        "expected_messages": [message(m) for m in case.expected_messages],
+        "reference_answer": case.reference_answer,
+        "candidate_answer": answer.text,
+        "output_messages": [dict(m) for m in answer.messages],
+        "input_files": list(dict.fromkeys(str(root / part.path) for part in files)),
+        "input_messages": [message(m) for m in case.input_messages],
+        "trace_summary": answer.trace_summary,
+        "config": dict(config),
+    }
+
+
+def message(turn: Message) -> dict[str, JSON]:
+    """Return a message in the shape that eval files have."""
+    shape: dict[str, JSON] = {"role": turn.role, "content": _content(turn.parts)}
+    if turn.name:
+        shape["name"] = turn.name
+    if turn.tool_calls:
+        shape["tool_calls"] = [dict(call) for call in turn.tool_calls]
+    return shape
+
+
+def _content(parts: tuple[Part, ...]) -> JSON:
+    match parts:
+        case ():
+            return ""
+        case (TextPart(text),):
+            return text
+        case (DataPart(data),):
+            return data
+        case _:
+            return [_part(part) for part in parts]
+
+
+def _part(part: Part) -> JSON:
+    match part:
+        case TextPart(text):
+            return {"type": "text", "value": text}
+        case FilePart(path, text):
+            return {"type": "file", "value": path, "text": text}
+        case DataPart(data):
+            return {"type": "data", "value": data}

@@ -1,0 +1,82 @@
+"""What decided a verdict, in one line."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rubric_ci.model.report import Assessed
+from rubric_ci.model.rubric import CANNOT_ASSESS
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict
+
+_WORDS_SHOWN = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loss:
+    """What one criterion, or one evaluator without criteria, took from the score."""
+
+    name: str
+    points: float
+    words: str
+
+
+def reason(
+    score: Score, evaluators: Sequence[Assessed], thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> str:
+    """Name the missed gate, or what cost the most, in the judge's own words."""
+    missed = list(_missed_gates(evaluators))
+    if missed:
+        more = f" (and {len(missed) - 1} more missed gates)" if len(missed) > 1 else ""
+        return missed[0] + more
+    stands = _standing(score, thresholds)
+    worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
+    if worst is None or worst.points <= 0:
+        return f"{stands}; nothing is missing"
+    return f"{stands}; most is lost on `{worst.name}`{_said(worst.words)}"
+
+
+def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[str]:
+    for evaluator in (e for e in evaluators if e.weight > 0):
+        named = {c.id: c for c in evaluator.criteria}
+        for gate in evaluator.gated_by:
+            criterion = named.get(gate)
+            if criterion is None:
+                yield f"`{gate}` of `{evaluator.name}` misses its gate{_said(evaluator.reasoning)}"
+            elif criterion.mark == CANNOT_ASSESS:
+                yield f"`{gate}` cannot be assessed, but asks {criterion.gate}" + _said(
+                    criterion.reasoning
+                )
+            elif criterion.kind == "checklist":
+                yield f"`{gate}` is required and not satisfied{_said(criterion.reasoning)}"
+            else:
+                yield f"`{gate}` asks {criterion.gate} and got {criterion.mark}" + _said(
+                    criterion.reasoning
+                )
+
+
+def _standing(score: Score, thresholds: Thresholds) -> str:
+    match score.verdict:
+        case Verdict.PASS:
+            return f"score {score.value:g} reaches {thresholds.passing:g}"
+        case Verdict.BORDERLINE:
+            return f"score {score.value:g} is below {thresholds.passing:g}"
+        case Verdict.FAIL:
+            return f"score {score.value:g} is below {thresholds.borderline:g}"
+
+
+def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
+    for evaluator in (e for e in evaluators if e.weight > 0):
+        total = sum(c.weight for c in evaluator.criteria)
+        for c in evaluator.criteria:
+            points = evaluator.weight * c.weight / total * (1 - c.normalised)
+            yield _Loss(name=c.id, points=points, words=c.reasoning)
+        if not evaluator.criteria:
+            points = evaluator.weight * (1 - evaluator.score)
+            words = "; ".join(evaluator.misses) or evaluator.reasoning
+            yield _Loss(name=evaluator.name, points=points, words=words)
+
+
+def _said(words: str) -> str:
+    line = " ".join(words.split())
+    if not line:
+        return ""
+    return f": {line}" if len(line) <= _WORDS_SHOWN else f": {line[:_WORDS_SHOWN]}…"

@@ -1,0 +1,9 @@
+"""One fixed answer to everything."""
+
+from rubric_ci.model.config import MockTarget
+from rubric_ci.model.report import Answer
+
+
+def answer(target: MockTarget) -> Answer:
+    """Return the configured response."""
+    return Answer(text=target.response)

@@ -1,0 +1,90 @@
+"""Answers kept in a JSON Lines file: `{"id", "answer"}`, with `file` where ids repeat."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.evals import JSON, EvalCase
+from rubric_ci.model.report import Answer
+from rubric_ci.model.tools import Tools
+from rubric_ci.targets import output
+
+_KEYS = output.MEASURES | {"id", "file", "answer"}
+
+_Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
+"""By file and id; the file is empty where the recording names none."""
+
+
+def answer(case: EvalCase, target: RecordedTarget, tools: Tools) -> Answer:
+    """Return the answer recorded for the case; raises CannotAnswer where there is none."""
+    recordings = _read(tools.root / target.answers, target.answers)
+    for file in (_plain(case.file), ""):
+        if (file, case.id) in recordings:
+            return recordings[file, case.id]
+    raise CannotAnswer(
+        f"{target.answers} has no answer for the case `{case.id}` of {case.file}; "
+        f"add a line {json.dumps({'id': case.id, 'answer': '…'}, ensure_ascii=False)}"
+    )
+
+
+def _read(path: Path, name: str) -> _Recordings:
+    """Read the file once, and again only when it has changed."""
+    try:
+        stamp = path.stat()
+        return _load(path, name, stamp.st_mtime_ns, stamp.st_size)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise CannotAnswer(f"the recorded answers {name} cannot be read: {reason}") from None
+
+
+@lru_cache(maxsize=8)
+def _load(path: Path, name: str, _changed: int, _size: int) -> _Recordings:
+    recordings: dict[tuple[str, str], Answer] = {}
+    lines: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            key, recorded = _recording(line)
+        except CannotAnswer as error:
+            raise CannotAnswer(f"{name}:{number}: {error}") from None
+        if key in lines:
+            already = f"the case `{key[1]}` has an answer in line {lines[key]} already"
+            raise CannotAnswer(f"{name}:{number}: {already}")
+        recordings[key], lines[key] = recorded, number
+    return recordings
+
+
+def _recording(line: str) -> tuple[tuple[str, str], Answer]:
+    value = _object(line)
+    unknown = sorted(value.keys() - _KEYS)
+    if unknown:
+        raise CannotAnswer(f"unknown key `{unknown[0]}`; known are {', '.join(sorted(_KEYS))}")
+    identity, file = value.get("id"), value.get("file", "")
+    if not isinstance(identity, str) or not identity:
+        raise CannotAnswer("`id` must be a non-empty text")
+    if not isinstance(file, str):
+        raise CannotAnswer("`file` must be a text")
+    if value.get("answer") is None:
+        raise CannotAnswer("`answer` is missing")
+    return (_plain(file), identity), output.build(value["answer"], value)
+
+
+def _object(line: str) -> dict[str, JSON]:
+    try:
+        value = json.loads(line)
+    except RecursionError:
+        raise CannotAnswer("not JSON: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise CannotAnswer(f"not JSON: {error.msg} at column {error.colno}") from None
+    if not isinstance(value, dict):
+        raise CannotAnswer("a recording must be an object")
+    return value
+
+
+def _plain(file: str) -> str:
+    return str(PurePosixPath(file)) if file else ""

@@ -1,0 +1,55 @@
+"""Cases, answers and tools for tests, with the least that they need."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from rubric_ci.errors import CannotReachModel
+from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
+from rubric_ci.model.exchange import ModelCall, ModelReply
+from rubric_ci.model.report import Answer
+from rubric_ci.model.tools import Tools
+
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/nowhere",
+    "OPENAI_API_KEY": "sk-secret",
+    "DEMO": "on",
+}
+
+
+def span(line: int = 1) -> Span:
+    return Span(line, 1, line, 2)
+
+
+def text_message(text: str, role: Role = "user") -> Message:
+    return Message(role=role, parts=(TextPart(text),))
+
+
+def build_case(**facts: Any) -> EvalCase:
+    defaults: dict[str, Any] = {
+        "id": "one",
+        "file": "evals/a.eval.yaml",
+        "span": span(3),
+        "input_messages": (text_message("Say hello"),),
+    }
+    return EvalCase(**{**defaults, **facts})
+
+
+def build_script(script: str | tuple[str, ...], **facts: Any) -> CodeJudgeSpec:
+    defaults: dict[str, Any] = {"name": "check", "cwd": ".", "span": span(7), "timeout_seconds": 20}
+    return CodeJudgeSpec(**{**defaults, "script": script, **facts})
+
+
+async def no_model(call: ModelCall) -> ModelReply:
+    raise CannotReachModel(f"no model answers {call.about}")
+
+
+def build_tools(root: Path, **facts: Any) -> Tools:
+    defaults: dict[str, Any] = {"ask": no_model, "root": root, "environment": ENVIRONMENT}
+    return Tools(**{**defaults, **facts})
+
+
+def said(text: str) -> Answer:
+    return Answer(text=text)

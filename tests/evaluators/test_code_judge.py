@@ -1,0 +1,183 @@
+"""Real scripts mark answers."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.evaluators.code_judge import evaluate
+from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.model.report import Answer, Assessed
+from tests.cases import build_case, build_script, build_tools, said, text_message
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
+]
+
+HELLO = said("hello")
+GOOD = "Here you are:\n```python\ndef f():\n    return 1\n```\n"
+BAD = "```python\ndef f(:\n```\n"
+
+
+def judge(
+    root: Path,
+    script: str | tuple[str, ...],
+    answer: Answer = HELLO,
+    case: EvalCase | None = None,
+    **spec: Any,
+) -> Assessed:
+    result = asyncio.run(
+        evaluate(case or build_case(), answer, build_script(script, **spec), build_tools(root))
+    )
+    assert isinstance(result, Assessed)
+    return result
+
+
+def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
+    printed = {
+        "score": 0.7,
+        "hits": ["h"],
+        "misses": ["m"],
+        "reasoning": "so so",
+        "details": {"a": 1},
+    }
+    (tmp_path / "judge.py").write_text(f"print({json.dumps(json.dumps(printed))})")
+    assert judge(tmp_path, (sys.executable, "judge.py"), weight=2.0) == Assessed(
+        name="check",
+        type="code_judge",
+        weight=2.0,
+        line=7,
+        score=0.7,
+        verdict="borderline",
+        reasoning="so so",
+        hits=("h",),
+        misses=("m",),
+        details={"a": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"), [(GOOD, 1.0), (BAD, 0.0)], ids=["compiles", "does-not"]
+)
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"{sys.executable} -m py_compile {{code_file}}",
+        (sys.executable, "-m", "py_compile", "{code_file}"),
+    ],
+    ids=["shell", "argv"],
+)
+def test_a_compiler_is_a_judge(
+    script: str | tuple[str, ...], answer: str, score: float, tmp_path: Path
+) -> None:
+    result = judge(tmp_path, script, said(answer))
+    assert result.score == score
+    assert ("SyntaxError" in result.reasoning) == (score == 0)
+
+
+def test_the_answer_file_holds_the_answer(tmp_path: Path) -> None:
+    answer = "öäü $(touch pwned) {code_file}\n"
+    kept = tmp_path / "kept"
+    assert judge(tmp_path, f"cp {{answer_file}} {kept}", said(answer)).score == 1.0
+    assert kept.read_text(encoding="utf-8") == answer
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_files_are_gone_afterwards(tmp_path: Path) -> None:
+    named = tmp_path / "named"
+    judge(tmp_path, f"echo {{code_file}} > {named}")
+    assert named.read_text().strip().endswith("candidate.txt")
+    assert not Path(named.read_text().strip()).exists()
+
+
+def test_other_braces_are_the_script_s(tmp_path: Path) -> None:
+    assert judge(tmp_path, """echo a | awk '{exit ($1 == "a" ? 0 : 1)}'""").score == 1.0
+
+
+def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
+    case = build_case(
+        expected_outcome="A greeting",
+        input_messages=(
+            text_message("Be kind", "system"),
+            Message(role="user", parts=(TextPart("Greet"), FilePart("docs/who.md", "Ann"))),
+        ),
+        expected_messages=(Message(role="assistant", parts=(DataPart({"Say": "hi"}),)),),
+    )
+    answer = Answer(
+        text="héllo",
+        messages=({"role": "assistant", "content": "héllo"},),
+        trace_summary={"event_count": 0},
+    )
+    judge(tmp_path, "cat > seen.json", answer, case, config={"maxLength": 3, "nested_key": [1]})
+    raw = (tmp_path / "seen.json").read_bytes()
+    assert raw.isascii()
+    assert json.loads(raw) == {
+        "id": "one",
+        "question": "[system]\nBe kind\n\n[user]\nGreet\n\nAnn",
+        "expected_outcome": "A greeting",
+        "expected_messages": [{"role": "assistant", "content": {"Say": "hi"}}],
+        "reference_answer": '{\n  "Say": "hi"\n}',
+        "candidate_answer": "héllo",
+        "output_messages": [{"role": "assistant", "content": "héllo"}],
+        "input_files": [str(tmp_path / "docs/who.md")],
+        "input_messages": [
+            {"role": "system", "content": "Be kind"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "value": "Greet"},
+                    {"type": "file", "value": "docs/who.md", "text": "Ann"},
+                ],
+            },
+        ],
+        "trace_summary": {"event_count": 0},
+        "config": {"maxLength": 3, "nested_key": [1]},
+    }
+
+
+def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
+    calls = ({"tool": "search", "input": {"q": 1}},)
+    case = build_case(
+        input_messages=(
+            Message(role="assistant", tool_calls=calls),
+            Message(role="tool", name="search", parts=(TextPart("found"),)),
+        )
+    )
+    judge(tmp_path, "cat > seen.json", case=case)
+    assert json.loads((tmp_path / "seen.json").read_text())["input_messages"] == [
+        {"role": "assistant", "content": "", "tool_calls": [{"tool": "search", "input": {"q": 1}}]},
+        {"role": "tool", "content": "found", "name": "search"},
+    ]
+
+
+def test_runs_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    judge(tmp_path, "touch here", cwd="evals")
+    assert (tmp_path / "evals" / "here").exists()
+
+
+def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
+    judge(tmp_path, "env > seen", env=("DEMO",))
+    seen = (tmp_path / "seen").read_text()
+    assert "DEMO=on" in seen
+    assert "HOME=/nowhere" in seen
+    assert "sk-secret" not in seen
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
+        pytest.param("no-such-tool", "the script was not found", id="not-found"),
+        pytest.param("echo fine", "the script printed `fine`", id="not-json"),
+    ],
+)
+def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        judge(tmp_path, script, timeout_seconds=0.4)
+    assert str(caught.value).startswith(message)

@@ -1,1 +1,24 @@
 """Each target takes a case and gives an answer."""
+
+from typing import assert_never
+
+from rubric_ci.model.config import CliTarget, LlmTarget, MockTarget, RecordedTarget, Target
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.report import Answer
+from rubric_ci.model.tools import Tools
+from rubric_ci.targets import cli, mock, model, recorded
+
+
+async def answer(case: EvalCase, target: Target, tools: Tools) -> Answer:
+    """Let the target answer the case; raises NoVerdict where it cannot."""
+    match target:
+        case LlmTarget():
+            return await model.answer(case, target, tools)
+        case CliTarget():
+            return await cli.answer(case, target, tools)
+        case RecordedTarget():
+            return recorded.answer(case, target, tools)
+        case MockTarget():
+            return mock.answer(target)
+        case _:
+            assert_never(target)

@@ -1,1 +1,228 @@
 """Grade cases under a concurrency window; the order of the files is kept."""
+
+import asyncio
+import shlex
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+from rubric_ci import evaluators, targets
+from rubric_ci.errors import NoVerdict, UserError
+from rubric_ci.judging.reason import reason
+from rubric_ci.model.config import CliTarget, LlmTarget, Target
+from rubric_ci.model.evals import EvalCase, EvaluatorSpec
+from rubric_ci.model.exchange import NOTHING_USED, Usage
+from rubric_ci.model.report import (
+    Answer,
+    Assessed,
+    CaseResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+    Unassessed,
+)
+from rubric_ci.model.scoring import Score, Verdict, combine
+from rubric_ci.model.tools import Tools
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One case to grade, the target that answers it, and why it runs."""
+
+    case: EvalCase
+    target: Target
+    why: str = ""
+
+
+async def grade(
+    tasks: Sequence[Task],
+    tools: Tools,
+    *,
+    concurrency: int,
+    on_result: Callable[[CaseResult], None] = lambda _: None,
+) -> tuple[CaseResult, ...]:
+    """Grade every case and return the results in the order of the tasks.
+
+    `on_result` hears of each case as it ends. When this is cancelled (Ctrl-C), whatever runs is
+    stopped and the cases that had ended are returned: fewer results than tasks mean just that.
+    A UserError stops the run and is raised.
+    """
+    window = _Window(tasks, concurrency)
+    running = [asyncio.create_task(_case(task, tools, window, on_result)) for task in tasks]
+    try:
+        await asyncio.gather(*running)
+    except asyncio.CancelledError:
+        await _stop(running)
+    except BaseException:
+        await _stop(running)
+        raise
+    return tuple(task.result() for task in running if _has_result(task))
+
+
+class _Window:
+    """How many cases run at a time, of all and of each target."""
+
+    def __init__(self, tasks: Sequence[Task], concurrency: int) -> None:
+        self.cases = asyncio.Semaphore(concurrency)
+        self._targets = {
+            task.target.name: asyncio.Semaphore(task.target.concurrency)
+            for task in tasks
+            if isinstance(task.target, LlmTarget | CliTarget) and task.target.concurrency
+        }
+
+    def target(self, target: Target) -> "asyncio.Semaphore | nullcontext[None]":
+        """Return the window of one target, held while it answers."""
+        return self._targets.get(target.name, nullcontext())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """Why there is no result, and what was spent in vain."""
+
+    reason: str
+    usage: Usage = NOTHING_USED
+
+
+async def _stop(running: Sequence[asyncio.Task[CaseResult]]) -> None:
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
+def _has_result(task: asyncio.Task[CaseResult]) -> bool:
+    return not task.cancelled() and task.exception() is None
+
+
+async def _case(
+    task: Task, tools: Tools, window: _Window, on_result: Callable[[CaseResult], None]
+) -> CaseResult:
+    result = await _result(task, tools, window)
+    on_result(result)
+    return result
+
+
+async def _result(task: Task, tools: Tools, window: _Window) -> CaseResult:
+    case = task.case
+    if not case.evaluators:
+        return _skipped(task)
+    async with AsyncExitStack() as place:
+        # The target's own window comes first: who waits for a slow target takes no place.
+        async with window.target(task.target):
+            await place.enter_async_context(window.cases)
+            started = perf_counter()
+            answer = await _guarded(targets.answer(case, task.target, tools))
+        if isinstance(answer, _Failure):
+            return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
+        results = await asyncio.gather(*(_assess(task, answer, s, tools) for s in case.evaluators))
+        return _concluded(task, answer, results, tools, perf_counter() - started)
+
+
+async def _assess(task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools) -> EvaluatorResult:
+    result = await _guarded(evaluators.evaluate(task.case, answer, spec, tools))
+    if isinstance(result, _Failure):
+        return Unassessed(
+            name=spec.name,
+            type=spec.type,
+            weight=spec.weight,
+            line=spec.span.line,
+            reason=result.reason,
+            usage=result.usage,
+        )
+    return result
+
+
+async def _guarded(work: Awaitable[T]) -> T | _Failure:
+    """Keep what goes wrong with one case to this case; a broken setup is everybody's."""
+    try:
+        return await work
+    except UserError:
+        raise
+    except NoVerdict as error:
+        return _Failure(reason=str(error), usage=error.usage)
+    except Exception as error:  # noqa: BLE001 - the one boundary: a bug must not take the run down
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        return _Failure(reason=f"a bug in rubric-ci: {type(error).__name__}: {error} ({place})")
+
+
+def _concluded(
+    task: Task,
+    answer: Answer,
+    results: Sequence[EvaluatorResult],
+    tools: Tools,
+    seconds: float,
+) -> CaseResult:
+    """Combine the evaluators that count; one of them without a score leaves none to the case."""
+    counted = [result for result in results if result.weight > 0]
+    assessed = [result for result in counted if isinstance(result, Assessed)]
+    for result in counted:
+        if isinstance(result, Unassessed):
+            why_none = f"{result.name}: {result.reason}"
+            return _errored(task, why_none, answer, tuple(results), seconds)
+    if not assessed:
+        why_none = "every evaluator has weight 0, so none decides; give one a weight"
+        return _errored(task, why_none, answer, tuple(results), seconds)
+    score = combine(((result.weight, _score(result)) for result in assessed), tools.thresholds)
+    return Graded(
+        file=task.case.file,
+        line=task.case.span.line,
+        id=task.case.id,
+        verdict=score.verdict.value,
+        score=score.value,
+        reason=reason(score, assessed, tools.thresholds),
+        gated_by=score.gated_by,
+        why=task.why,
+        target=task.target.name,
+        answer=answer.text,
+        evaluators=tuple(results),
+        usage=_spent(answer, results),
+        duration_seconds=seconds,
+    )
+
+
+def _score(result: Assessed) -> Score:
+    return Score(value=result.score, verdict=Verdict(result.verdict), gated_by=result.gated_by)
+
+
+def _errored(
+    task: Task,
+    why_none: str,
+    answer: Answer,
+    results: tuple[EvaluatorResult, ...] = (),
+    seconds: float | None = None,
+) -> Errored:
+    return Errored(
+        file=task.case.file,
+        line=task.case.span.line,
+        id=task.case.id,
+        reason=why_none,
+        why=task.why,
+        target=task.target.name,
+        answer=answer.text,
+        evaluators=results,
+        usage=_spent(answer, results),
+        duration_seconds=seconds,
+    )
+
+
+def _skipped(task: Task) -> Skipped:
+    file = task.case.file
+    return Skipped(
+        file=file,
+        line=task.case.span.line,
+        id=task.case.id,
+        reason="no rubrics and no evaluators; "
+        f"`rubric-ci generate rubrics {shlex.quote(file)}` drafts rubrics",
+        why=task.why,
+    )
+
+
+def _spent(answer: Answer, results: Sequence[EvaluatorResult]) -> Usage:
+    return sum((result.usage for result in results), answer.usage)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rubric_ci.model.report import Assessed
+from rubric_ci.model.report import Assessed, CriterionResult
 from rubric_ci.model.rubric import CANNOT_ASSESS
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict
 
@@ -25,8 +25,7 @@ def reason(
     """Name the missed gate, or what cost the most, in the judge's own words."""
     missed = list(_missed_gates(evaluators))
     if missed:
-        more = f" (and {len(missed) - 1} more missed gates)" if len(missed) > 1 else ""
-        return missed[0] + more
+        return missed[0] + _more(len(missed) - 1)
     stands = _standing(score, thresholds)
     worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
     if worst is None or worst.points <= 0:
@@ -34,23 +33,28 @@ def reason(
     return f"{stands}; most is lost on `{worst.name}`{_said(worst.words)}"
 
 
+def _more(count: int) -> str:
+    if count == 0:
+        return ""
+    return f" (and {count} more missed gate{'s' if count > 1 else ''})"
+
+
 def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[str]:
     for evaluator in (e for e in evaluators if e.weight > 0):
         named = {c.id: c for c in evaluator.criteria}
         for gate in evaluator.gated_by:
-            criterion = named.get(gate)
-            if criterion is None:
-                yield f"`{gate}` of `{evaluator.name}` misses its gate{_said(evaluator.reasoning)}"
-            elif criterion.mark == CANNOT_ASSESS:
-                yield f"`{gate}` cannot be assessed, but asks {criterion.gate}" + _said(
-                    criterion.reasoning
-                )
-            elif criterion.kind == "checklist":
-                yield f"`{gate}` is required and not satisfied{_said(criterion.reasoning)}"
-            else:
-                yield f"`{gate}` asks {criterion.gate} and got {criterion.mark}" + _said(
-                    criterion.reasoning
-                )
+            yield _missed(gate, named.get(gate), evaluator)
+
+
+def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -> str:
+    if criterion is None:
+        return f"`{gate}` of `{evaluator.name}` misses its gate{_said(evaluator.reasoning)}"
+    said = _said(criterion.reasoning)
+    if criterion.mark == CANNOT_ASSESS:
+        return f"`{gate}` cannot be assessed, but asks {criterion.gate}{said}"
+    if criterion.kind == "checklist":
+        return f"`{gate}` is required and not satisfied{said}"
+    return f"`{gate}` asks {criterion.gate} and got {criterion.mark}{said}"
 
 
 def _standing(score: Score, thresholds: Thresholds) -> str:

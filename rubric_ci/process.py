@@ -112,10 +112,25 @@ async def run(command: Command) -> Finished:
 async def _start(command: Command) -> Process:
     if not command.cwd.is_dir():
         raise CannotRunScript(f"{command} cannot run in {command.cwd}: there is no such folder")
+    starting = asyncio.ensure_future(_spawn(command))
     try:
-        return await _spawn(command)
+        return await asyncio.shield(starting)
     except (OSError, ValueError) as error:
         raise CannotRunScript(f"{command} cannot be started: {error}") from None
+    except asyncio.CancelledError:
+        with suppress(OSError, ValueError):
+            await _abandon(await starting)
+        raise
+
+
+async def _abandon(process: Process) -> None:
+    """End a command that was just being started when the run was cancelled.
+
+    NOTE: asyncio itself would kill the leader only, and wait for whatever that had started.
+    """
+    _kill(process)
+    await _ended(process, _GRACE_SECONDS)
+    _close(process)
 
 
 async def _spawn(command: Command) -> Process:
@@ -167,9 +182,13 @@ async def _settle(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, N
     done, _ = await asyncio.wait([pipes], timeout=_GRACE_SECONDS)
     if not done:
         pipes.cancel()
-        # NOTE: nothing public closes our ends of the pipes.
-        process._transport.close()  # type: ignore[attr-defined]
+    _close(process)
     return bool(done)
+
+
+def _close(process: Process) -> None:
+    # NOTE: nothing public closes our ends of the pipes.
+    process._transport.close()  # type: ignore[attr-defined]
 
 
 async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> bytes:

@@ -198,6 +198,26 @@ def test_cancelling_kills_the_command(tmp_path: Path) -> None:
     assert wait_for_death(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.parametrize("delay", [0, 0.001, 0.003, 0.01])
+def test_cancelling_may_come_at_any_moment(delay: float, tmp_path: Path) -> None:
+    async def cancelled() -> None:
+        script = "echo $$ >> pids; sleep 50 & echo $! >> pids; sleep 50; true"
+        command = Command(script=script, cwd=tmp_path, environment=PATH, timeout_seconds=50)
+        task = asyncio.create_task(run(command))
+        await asyncio.sleep(delay)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    started = time.monotonic()
+    asyncio.run(cancelled())
+    assert time.monotonic() - started < 10
+    pids = tmp_path / "pids"
+    assert all(
+        wait_for_death(int(pid)) for pid in (pids.read_text() if pids.exists() else "").split()
+    )
+
+
 def test_many_at_once(tmp_path: Path) -> None:
     async def all_of_them() -> list[Finished]:
         return await asyncio.gather(

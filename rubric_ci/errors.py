@@ -71,6 +71,14 @@ class CannotFindRevision(UserError):
     """A revision to compare with does not exist."""
 
 
+class CannotCommit(UserError):
+    """The state of the checkout does not allow a commit of ours."""
+
+
+class CannotPush(UserError):
+    """A branch cannot be pushed to, or must not be."""
+
+
 class NoVerdict(Exception):
     """One case ends without a verdict; the message is the reason that reports show."""
 

@@ -18,7 +18,7 @@ TIMEOUT_SECONDS = 300.0
 
 # A hook's GIT_DIR or GIT_INDEX_FILE points elsewhere; these say only how git works.
 KEPT = ("GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
-KEPT_PREFIXES = ("GIT_CONFIG", "GIT_SSH", "GIT_SSL")
+KEPT_PREFIXES = ("GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "GIT_SSL")
 QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
@@ -41,7 +41,7 @@ class Repository:
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
     """Open the working tree that holds `root`."""
     repository = Repository(root=root, environment=clean_environment(environment))
-    if _ask(repository, "rev-parse", "--is-inside-work-tree") != "true":
+    if ask(repository, "rev-parse", "--is-inside-work-tree") != "true":
         raise CannotUseGit(f"{root} is not in the working tree of a git repository")
     return repository
 
@@ -58,24 +58,24 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def is_shallow(repository: Repository) -> bool:
     """Tell whether history is cut off."""
-    return _ask(repository, "rev-parse", "--is-shallow-repository") == "true"
+    return ask(repository, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def commit(repository: Repository, revision: str) -> str | None:
     """Return the id of the commit that a revision names, or nothing if it is not here."""
     named = f"{revision}^{{commit}}"
-    done = _run(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
+    done = run(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
     return _text(done.stdout) if done.returncode == 0 else None
 
 
 def parents(repository: Repository, revision: str) -> tuple[str, ...]:
     """Return the parents of a commit that are here; a shallow clone lacks them."""
-    return tuple(_ask(repository, "log", "-1", "--format=%P", revision, "--").split())
+    return tuple(ask(repository, "log", "-1", "--format=%P", revision, "--").split())
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str | None:
     """Return the commit where two histories part, or nothing if they never meet here."""
-    done = _run(repository, "merge-base", one, other)
+    done = run(repository, "merge-base", one, other)
     return _text(done.stdout) if done.returncode == 0 else None
 
 
@@ -114,6 +114,30 @@ def blobs(repository: Repository) -> Iterator[ReadBlob]:
         yield lambda object_id: _read_blob(process, object_id)
 
 
+def ask(repository: Repository, *arguments: str) -> str:
+    """Return what git prints, stripped; raises CannotUseGit where it fails."""
+    return _read(repository, *arguments).strip()
+
+
+def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run git to its end, whatever that is."""
+    try:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=repository.root,
+            env=repository.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise CannotUseGit("git is not installed, or not on PATH") from None
+    except subprocess.TimeoutExpired:
+        said = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
+        raise CannotUseGit(said) from None
+
+
 def _read_blob(process: "subprocess.Popen[bytes]", object_id: str) -> bytes:
     assert process.stdin is not None  # noqa: S101 - both are pipes, see above
     assert process.stdout is not None  # noqa: S101
@@ -140,34 +164,12 @@ def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:
         yield path, Change(path=path, old_mode=old_mode, new_mode=new_mode)
 
 
-def _ask(repository: Repository, *arguments: str) -> str:
-    return _read(repository, *arguments).strip()
-
-
 def _read(repository: Repository, *arguments: str) -> str:
-    done = _run(repository, *arguments)
+    done = run(repository, *arguments)
     if done.returncode != 0:
         said = _text(done.stderr).removeprefix("fatal: ").splitlines() or ["no reason given"]
         raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {said[0]}")
     return done.stdout.decode("utf-8", "surrogateescape")
-
-
-def _run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    try:
-        return subprocess.run(
-            ["git", *arguments],
-            cwd=repository.root,
-            env=repository.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise CannotUseGit("git is not installed, or not on PATH") from None
-    except subprocess.TimeoutExpired:
-        said = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
-        raise CannotUseGit(said) from None
 
 
 def _text(output: bytes) -> str:

@@ -15,14 +15,13 @@ _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff"
     "\U000e0000-\U000e007f]"
 )
-_BREAK: Final = "&#8203;"  # a zero-width space: GitHub's link filters see two words
 
 _MARKDOWN_SIGNS: Final = re.compile(r"[\\`*_~\[\]|]")
 _LINE_START: Final = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)])(?=\s|$))")
 _CODE: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 # What GitHub turns into links, notifications, cross references and pictures *after* markdown is
-# rendered, so that no backslash and no entity prevents it.
+# rendered, so that no backslash and no entity prevents it; a zero-width space does.
 _AFTER_RENDERING: Final = re.compile(
     r"@(?=[^\s@])|#(?=\d)|\b(?:GH|gh|Gh|gH)-(?=\d)|:(?=//)|\b[wW]{3}(?=\.)"
     r"|\b(?:mailto|xmpp):(?=\S)|:(?=[\w+-]+:)",
@@ -52,8 +51,9 @@ def command_property(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Escape text into one line of GitHub's markdown; good in a table cell as well."""
-    signs_escaped = _MARKDOWN_SIGNS.sub(r"\\\g<0>", one_line(text))
-    return _LINE_START.sub(_not_a_block, _inert(signs_escaped))
+    line = _html.escape(_unlinked(one_line(text)), quote=False)
+    signs_escaped = _MARKDOWN_SIGNS.sub(r"\\\g<0>", line)
+    return _spelled_out(_LINE_START.sub(_not_a_block, signs_escaped))
 
 
 def prose(text: str) -> str:
@@ -65,7 +65,8 @@ def prose(text: str) -> str:
 
 def prose_in_html(text: str) -> str:
     """Escape text into one line inside an HTML block of GitHub's markdown (`<summary>`)."""
-    return _CODE.sub(r"<code>\1</code>", _inert(one_line(text)))
+    line = _html.escape(_unlinked(one_line(text)), quote=False)
+    return _CODE.sub(r"<code>\1</code>", _spelled_out(line))
 
 
 def code_span(text: str, *, in_table: bool = False) -> str:
@@ -125,10 +126,14 @@ def log_line(text: str) -> str:
     return one_line(text).replace("##[", "# #[")
 
 
-def _inert(line: str) -> str:
-    tags_escaped = _html.escape(line, quote=False)
-    unlinked = _AFTER_RENDERING.sub(rf"\g<0>{_BREAK}", tags_escaped)
-    return unlinked.replace("$", "<span>$</span>")  # as GitHub's documentation asks, against math
+def _unlinked(line: str) -> str:
+    """Part what GitHub's filters look for; first of all, so that they see what we see."""
+    return _AFTER_RENDERING.sub("\\g<0>\u200b", line)
+
+
+def _spelled_out(line: str) -> str:
+    # The span is what GitHub's documentation asks for, against math.
+    return line.replace("\u200b", "&#8203;").replace("$", "<span>$</span>")
 
 
 def _spaced(piece: str) -> str:

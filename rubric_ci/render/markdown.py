@@ -99,7 +99,7 @@ class _Page:
         total = len(self.wanting)
         shed = [
             "the list of passing cases" if not plan.passing and self._cases("pass") else "",
-            "why cases ran" if not plan.why else "",
+            "why cases ran" if not plan.why and any(c.why for c in self.report.cases) else "",
             "the rest of long reasons and quotes" if plan.characters < 1500 else "",
             f"details of {total - plan.details} of {total} cases" if plan.details < total else "",
             f"{total - plan.rows} rows of the table" if plan.rows < total else "",
@@ -170,7 +170,9 @@ class _Page:
         groups = words.grouped((case.why, case) for case in self.report.cases if case.why)
         if groups and plan.why:
             yield "<details><summary>Why these cases ran</summary>"
-            yield "\n".join(f"- {self._prose(why, plan)}: {_names(cases)}" for why, cases in groups)
+            yield "\n".join(
+                f"- {self._prose(why, plan)} · {_names(cases)}" for why, cases in groups
+            )
             yield "</details>"
 
     def _bottom(self) -> Iterator[str]:

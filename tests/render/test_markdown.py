@@ -1,0 +1,105 @@
+"""The markdown of a report: what it sheds to fit, and what links and changes add."""
+
+import re
+
+import pytest
+
+from rubric_ci.render import markdown
+from rubric_ci.render.markdown_case import Links
+from tests.reports import a_criterion, a_report, errored, graded
+
+LONG = "word " * 400
+
+
+def big(failing: int, passing: int) -> str:
+    cases = (
+        *(
+            graded(f"bad-{n}", "fail", a_criterion(text=LONG, reasoning=LONG))
+            for n in range(failing)
+        ),
+        *(graded(f"good-{n}", "pass") for n in range(passing)),
+    )
+    return markdown.render(a_report(*cases), limit=20_000)
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing", "left_out", "present", "absent"),
+    [
+        pytest.param(1, 5, None, ["bad-0", "good-4", "1 failed"], [], id="everything fits"),
+        pytest.param(
+            2,
+            500,
+            "the list of passing cases",
+            ["bad-1", "500 passed"],
+            ["good-0"],
+            id="passing first",
+        ),
+        pytest.param(
+            12,
+            500,
+            "the list of passing cases, the rest of long reasons and quotes",
+            ["bad-11"],
+            ["good-0", LONG.strip()],
+            id="then long texts",
+        ),
+        pytest.param(
+            90,
+            1,
+            "the list of passing cases, the rest of long reasons and quotes, "
+            "details of 73 of 90 cases",
+            ["<b>bad-16</b>", "`bad-89`"],
+            ["<b>bad-17</b>"],
+            id="then details",
+        ),
+        pytest.param(
+            2000,
+            0,
+            "the rest of long reasons and quotes, details of 2000 of 2000 cases, "
+            "1738 rows of the table",
+            ["`bad-261`", "2,000 failed"],
+            ["`bad-262`", "<b>bad-0</b>"],
+            id="then rows",
+        ),
+    ],
+)
+def test_sheds_what_matters_least_and_says_so(
+    failing: int, passing: int, left_out: str | None, present: list[str], absent: list[str]
+) -> None:
+    text = big(failing, passing)
+    assert len(text) <= 20_000
+    told = re.search(r"Left out, to fit GitHub's limit: (.*?)\. The report files", text)
+    assert (told[1] if told else None) == left_out
+    assert [part for part in present if part not in text] == []
+    assert [part for part in absent if part in text] == []
+
+
+@pytest.mark.parametrize("limit", [500, 2_000, 10_000, 65_000])
+def test_fits_whatever_the_size(limit: int) -> None:
+    huge = "|@<x>" * 2_000
+    cases = [graded(f"{n}{huge}", "fail", a_criterion(huge), reason=huge) for n in range(40)]
+    cases += [graded(f"{n}{huge}", "pass", file=huge) for n in range(40)]
+    report = a_report(*cases, errored(huge, huge), notes=(huge,))
+    assert len(markdown.render(report, limit=limit)) <= limit
+
+
+def test_change_column() -> None:
+    report = a_report(graded("a"), graded("b"))
+    text = markdown.render(report, changes={("e.yaml", "a"): "regressed: pass -> fail"})
+    assert "| Case | Score | Verdict | Change |" in text
+    assert "| ❌ fail | regressed: pass -&gt; fail |" in text
+    assert "| ❌ fail |  |" in text
+
+
+def test_links_point_at_the_line_of_the_commit() -> None:
+    report = a_report(graded("a", "fail", a_criterion(line=7), file="dir/a b#1.yaml"))
+    text = markdown.render(
+        report, links=Links(blob="https://h/o/r/blob/abc", run="https://h/run/1")
+    )
+    assert "(https://h/o/r/blob/abc/dir/a%20b%231.yaml#L3)" in text
+    assert "[line 7](https://h/o/r/blob/abc/dir/a%20b%231.yaml#L7)" in text
+    assert "[run](https://h/run/1)" in text
+
+
+def test_links_are_never_taken_from_the_report() -> None:
+    report = a_report(graded("a"), metadata={"run_url": "https://evil.example"})
+    assert "evil" not in markdown.render(report)

@@ -1,0 +1,119 @@
+"""Words and figures that every format shares."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.rubric import MarkValue
+from rubric_ci.render import words
+from tests.reports import a_criterion, a_report, errored, graded, skipped
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (0.29, "0.29"),
+        (0.8, "0.80"),
+        (0.799999, "0.79"),
+        (0.999999, "0.99"),
+        (1e-06, "0.00"),
+    ],
+)
+def test_score_is_never_rounded_up(value: float, shown: str) -> None:
+    assert words.score(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("checklist", True, "satisfied"),
+        ("checklist", False, "not satisfied"),
+        ("score-range", 0, "0 of 10"),
+        ("score-range", 1, "1 of 10"),
+        ("levels", -1, "level -1"),
+        ("levels", "cannot_assess", "cannot be assessed"),
+    ],
+)
+def test_mark(kind: str, value: MarkValue, shown: str) -> None:
+    assert words.mark(kind, value) == shown
+
+
+@pytest.mark.parametrize(
+    ("report", "shown"),
+    [
+        pytest.param(a_report(graded("a", "pass")), "pass: the only case passes", id="one"),
+        pytest.param(
+            a_report(graded("a", "pass"), graded("b", "pass")),
+            "pass: all 2 graded cases pass",
+            id="pass",
+        ),
+        pytest.param(
+            a_report(graded("a", "borderline"), graded("b", "pass")),
+            "borderline: 1 of 2 graded cases is borderline",
+            id="borderline",
+        ),
+        pytest.param(
+            a_report(graded("a"), graded("b"), errored("c")),
+            "fail: 2 of 2 graded cases fail",
+            id="fail",
+        ),
+        pytest.param(
+            a_report(errored("a"), graded("b", "pass")), "no verdict: 1 case errored", id="error"
+        ),
+        pytest.param(
+            a_report(spared=3), "nothing to grade: the change affects no case", id="no change"
+        ),
+        pytest.param(
+            a_report(skipped("a"), skipped("b")),
+            "nothing was graded: 2 cases without anything to grade",
+            id="nothing graded",
+        ),
+    ],
+)
+def test_headline(report: RunReport, shown: str) -> None:
+    assert words.headline(report) == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"calls": 0}, "no model calls"),
+        ({"calls": 1, "cost_usd": 0.0123}, "1 model call, $0.0123"),
+        ({"calls": 3, "cost_usd": 0.0}, "3 model calls, $0.00"),
+        ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
+        ({"calls": 2, "unpriced_calls": 2}, "2 model calls, price unknown"),
+        (
+            {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
+            "3 model calls, $0.5000 and 1 without a known price",
+        ),
+    ],
+)
+def test_cost(changes: dict[str, float], shown: str) -> None:
+    assert words.cost(replace(a_report().totals, **changes)) == shown  # type: ignore[arg-type]
+
+
+def test_votes_are_told_only_where_they_differ() -> None:
+    assert words.votes(a_criterion(votes=(True, True, True))) == ""
+    told = words.votes(a_criterion(votes=(True, False, True)))
+    assert told == "votes differ: satisfied, not satisfied, satisfied"
+    mixed = a_criterion(kind="score-range", votes=(1, 1, 1))
+    assert words.votes(mixed) == ""
+
+
+def test_a_criterion_that_does_not_count_is_not_missed() -> None:
+    report = a_report()
+    assert not words.is_missed(a_criterion(weight=0.0, gated=False), report)
+    assert words.is_missed(a_criterion(weight=0.0, gated=True), report)
+    assert not words.is_missed(a_criterion(gated=False, normalised=0.8), report)
+    assert words.is_missed(a_criterion(gated=False, normalised=0.79), report)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3725, "62 min 5 s")],
+)
+def test_duration(seconds: float, shown: str) -> None:
+    assert words.duration(seconds) == shown

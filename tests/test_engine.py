@@ -15,14 +15,16 @@ from rubric_ci.errors import CannotReachModel, MissingExtra
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
+    JudgeConfig,
     LlmTarget,
     MockTarget,
     RecordedTarget,
     Target,
 )
-from rubric_ci.model.evals import EvaluatorSpec, PendingSpec
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, PendingSpec, RubricSpec
 from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
 from rubric_ci.model.report import CaseResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, build_script, build_tools, span
 
 pytestmark = [
@@ -139,6 +141,27 @@ def test_a_script_that_fails_keeps_its_place(tmp_path: Path) -> None:
     assert isinstance(evaluator, Unassessed)
     assert (evaluator.name, evaluator.type, evaluator.line) == ("syntax", "code_judge", 7)
     assert result.reason.startswith("syntax: the script printed `garbage`")
+
+
+def test_a_judge_and_a_script_decide_together(tmp_path: Path) -> None:
+    async def ask(call: ModelCall) -> ModelReply:
+        if "Is it kind?" in call.messages[-1].content:
+            said = '{"c1": {"evidence": "hello", "reasoning": "kind", "satisfied": true}}'
+        else:
+            said = '{"score": 0.4, "hits": [], "misses": [], "reasoning": "so so"}'
+        return ModelReply(text=said, usage=Usage(calls=1))
+
+    kind = Rubric((Check(id="kind", text="Is it kind?", span=span()),))
+    evaluators = (
+        RubricSpec(name="rubric", rubric=kind, span=span()),
+        LlmJudgeSpec(name="free", prompt="Rate {{ candidate_answer }}", span=span()),
+        script(1.0),
+    )
+    judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
+    (result,) = grade([task(*evaluators)], tmp_path, ask=ask, judge=judge)
+    assert isinstance(result, Graded)
+    assert (result.score, result.verdict, result.usage) == (0.8, "pass", Usage(calls=2))
+    assert result.reason == "score 0.8 reaches 0.8; most is lost on `free`: so so"
 
 
 def test_weights_of_0_decide_nothing(tmp_path: Path) -> None:

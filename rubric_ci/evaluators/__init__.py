@@ -2,8 +2,9 @@
 
 from typing import assert_never
 
-from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators import code_judge, pending
+from rubric_ci.evaluators.llm_judge import llm_judge
+from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     EvalCase,
@@ -21,8 +22,10 @@ async def evaluate(
 ) -> EvaluatorResult:
     """Let the evaluator of this type assess the answer; raises NoVerdict where it cannot."""
     match spec:
-        case RubricSpec() | LlmJudgeSpec():
-            raise CannotJudge("no judge is built in yet")
+        case RubricSpec():
+            return await rubric(case, answer, spec, tools)
+        case LlmJudgeSpec():
+            return await llm_judge(case, answer, spec, tools)
         case CodeJudgeSpec():
             return await code_judge.evaluate(case, answer, spec, tools)
         case PendingSpec():

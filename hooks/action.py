@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
 USAGE = 2  # the same exit code as rubric-ci's own
 WINDOWS = os.name == "nt"
+LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
 class Command(NamedTuple):
@@ -143,14 +144,7 @@ def sources() -> Iterator[Path]:
 def make(environment: Path, requirements: Path) -> Path:
     """Fill a new environment: the locked packages, then ours, laid out as in the wheel."""
     venv.create(environment, symlinks=not WINDOWS)
-    installer = [str(word) for word in (*installers(environment), "-r", requirements)]
-    # Away from the workspace: no configuration of the repository under test may have a say.
-    ended = subprocess.run(installer, cwd=environment, check=False)
-    if ended.returncode:
-        raise CannotStart(
-            f"{Path(installer[0]).name} could not install {requirements.name}"
-            f" (exit code {ended.returncode}); what it said is above"
-        )
+    fill(environment, requirements)
     packages = next(environment.rglob("site-packages"))
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(CHECKOUT / "rubric_ci", packages / "rubric_ci", ignore=skip)
@@ -158,21 +152,49 @@ def make(environment: Path, requirements: Path) -> Path:
     return environment
 
 
-def installers(environment: Path) -> Sequence[str | Path]:
-    """Return the command that installs a locked list: uv where it is, else pip."""
-    python = python_of(environment)
-    locked = ("--quiet", "--require-hashes", "--no-deps")
-    uv = shutil.which("uv")
+def fill(environment: Path, requirements: Path) -> None:
+    """Install a locked list: by the uv that is here, by one that pip fetches, or by pip itself."""
+    words = uv(environment)
+    if not words:
+        pip = pip_of(environment)
+        fetched = environment.with_name("uv")
+        get_uv = [*pip, "--only-binary=:all:", "--target", str(fetched)]
+        if run([*get_uv, "-r", str(CHECKOUT / "requirements" / "uv.txt")], environment):
+            words = uv(environment, fetched)
+        else:
+            print("uv cannot be had here: pip installs the packages, and takes longer", flush=True)
+            words = pip
+    if not run([*words, "-r", str(requirements)], environment):
+        raise CannotStart(
+            f"{requirements.name} could not be installed; what pip or uv said is above"
+        )
+
+
+def run(words: list[str], environment: Path) -> bool:
+    """Run an installer, away from the workspace, whose configuration files must have no say."""
+    return subprocess.run(words, cwd=environment, check=False).returncode == 0
+
+
+def uv(environment: Path, fetched: Path | None = None) -> list[str]:
+    """Return how uv installs into an environment; [] where there is no uv."""
+    found = shutil.which("uv", path=str(fetched / "bin") if fetched else None)
     # NOTE: on Windows `which` looks into the working directory first, and that is the workspace.
-    if uv and Path(uv).resolve().parent != Path.cwd():
-        return (uv, "--no-config", "pip", "install", "--python", python, *locked)
+    if not found or Path(found).resolve().parent == Path.cwd():
+        return []
+    python = str(python_of(environment))
+    return [found, "--no-config", "pip", "install", "--python", python, *LOCKED]
+
+
+def pip_of(environment: Path) -> list[str]:
+    """Return how pip installs into an environment: this interpreter's pip, else the bundled one."""
+    python = str(python_of(environment))
     quick = ("--no-compile", "--no-input", "--disable-pip-version-check")
     if importlib.util.find_spec("pip"):
-        pip = (sys.executable, "-I", "-m", "pip", "--python", python)
-        return (*pip, "install", *locked, *quick)
-    if importlib.util.find_spec("ensurepip"):
-        subprocess.run([python, "-I", "-m", "ensurepip"], check=True, stdout=subprocess.DEVNULL)
-        return (python, "-I", "-m", "pip", "install", *locked, *quick)
+        return [sys.executable, "-I", "-m", "pip", "--python", python, "install", *LOCKED, *quick]
+    if importlib.util.find_spec("ensurepip") and run(
+        [python, "-I", "-m", "ensurepip"], environment
+    ):
+        return [python, "-I", "-m", "pip", "install", *LOCKED, *quick]
     raise CannotStart("neither uv nor pip is here; put a step with actions/setup-python before")
 
 

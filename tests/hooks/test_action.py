@@ -126,11 +126,82 @@ def test_digest_changes_with_the_interpreter(
     assert action.digest("light") != before
 
 
-def test_failed_installation_leaves_nothing(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class Installers:
+    """Stands in the place of `action.run`: remembers what was to be run, and whether it works."""
+
+    def __init__(self, *fail: str) -> None:
+        self.fail = fail
+        self.ran: list[str] = []
+
+    def __call__(self, words: list[str], environment: Path) -> bool:
+        name = Path(words[0]).name if Path(words[0]).name == "uv" else words[3]
+        if "--target" in words:
+            folder = Path(words[words.index("--target") + 1]) / "bin"
+            folder.mkdir(parents=True)
+            (folder / "uv").touch(mode=0o755)
+            name = "pip for uv"
+        else:
+            assert {"--require-hashes", "--no-deps"} <= set(words) or name == "ensurepip"
+        self.ran.append(name)
+        return name not in self.fail
+
+
+@pytest.mark.parametrize(
+    ("uv", "modules", "fail", "ran"),
+    [
+        ("/opt/uv", {"pip"}, (), ["uv"]),
+        (None, {"pip"}, (), ["pip for uv", "uv"]),
+        ("./uv", {"pip"}, (), ["pip for uv", "uv"]),
+        (None, {"pip"}, ("pip for uv",), ["pip for uv", "pip"]),
+        (None, {"ensurepip"}, (), ["ensurepip", "pip for uv", "uv"]),
+    ],
+    ids=["uv", "fetched-uv", "uv-of-the-workspace", "no-uv-for-this-machine", "bundled-pip"],
+)
+def test_who_installs(
+    uv: str | None,
+    modules: set[str],
+    fail: tuple[str, ...],
+    ran: list[str],
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(action, "installers", lambda environment: (shutil.which("false"),))
-    with pytest.raises(action.CannotStart, match=r"^false could not install light\.txt \(exit"):
+    which = shutil.which
+    installers = Installers(*fail)
+    monkeypatch.setattr(
+        shutil, "which", lambda name, path=None: which(name, path=path) if path else uv
+    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in modules else None)
+    monkeypatch.setattr(action, "run", installers)
+    assert action.install("light", tmp_path / "cache").is_dir()
+    assert installers.ran == ran
+
+
+@pytest.mark.parametrize(
+    ("modules", "fail", "message"),
+    [
+        (set(), (), r"^neither uv nor pip is here; put a step"),
+        ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is here; put a step"),
+        ({"pip"}, ("uv",), r"^light\.txt could not be installed; what pip or uv said is above$"),
+        ({"pip"}, ("pip for uv", "pip"), r"^light\.txt could not be installed"),
+    ],
+    ids=["no-installer", "broken-ensurepip", "uv-fails", "pip-fails"],
+)
+def test_failed_installation_leaves_nothing(
+    modules: set[str],
+    fail: tuple[str, ...],
+    message: str,
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    which = shutil.which
+    monkeypatch.setattr(
+        shutil, "which", lambda name, path=None: which(name, path=path) if path else None
+    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in modules else None)
+    monkeypatch.setattr(action, "run", Installers(*fail))
+    with pytest.raises(action.CannotStart, match=message):
         action.install("light", tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -139,41 +210,14 @@ def test_of_two_at_once_one_wins_and_both_work(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = tmp_path / "cache"
-
-    def overtaken(environment: Path) -> tuple[str]:
-        monkeypatch.setattr(action, "installers", lambda environment: (shutil.which("true"),))
-        first.append(action.install("light", cache))
-        return (shutil.which("true") or "",)
-
     first: list[Path] = []
-    monkeypatch.setattr(action, "installers", overtaken)
+
+    def overtaken(environment: Path, requirements: Path) -> None:
+        monkeypatch.setattr(action, "fill", lambda environment, requirements: None)
+        first.append(action.install("light", cache))
+
+    monkeypatch.setattr(action, "fill", overtaken)
     assert [action.install("light", cache)] == first == list(cache.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("uv", "pip", "expected"),
-    [
-        ("/opt/uv", True, ["/opt/uv", "--no-config", "pip", "install"]),
-        ("./uv", True, [sys.executable, "-I", "-m", "pip"]),
-        (None, True, [sys.executable, "-I", "-m", "pip"]),
-    ],
-    ids=["uv", "uv-of-the-workspace", "pip"],
-)
-def test_installers(
-    uv: str | None, pip: bool, expected: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: uv)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: pip)
-    words = [str(word) for word in action.installers(Path("environment"))]
-    assert words[:4] == expected
-    assert {"--require-hashes", "--no-deps"} <= set(words)
-
-
-def test_no_installer_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(action.CannotStart, match=r"^neither uv nor pip is here"):
-        action.installers(Path("environment"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types golden bench lock clean
+.PHONY: demo test lint types golden bench lock act clean
 
 demo: $(READY)
 	$(BIN)/python -m rubric_ci run --config examples/quickstart/rubric-ci.yaml --replay examples/quickstart/judge.replay.jsonl || test $$? -eq 1
@@ -49,6 +49,13 @@ $(READY): requirements/dev.txt pyproject.toml
 $(NODE_READY): tests/npm/package.json tests/npm/package-lock.json
 	@if command -v npm >/dev/null; then npm ci --prefix tests/npm --no-audit --no-fund --loglevel=error && touch $@; \
 	else echo "npm is not installed: tests against the Node tools will be skipped"; fi
+
+# Go is optional too: act runs the workflows of examples/workflows/ as GitHub would.
+ACT := .tools/act
+act: $(ACT)
+$(ACT):
+	@GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install github.com/nektos/act@v0.2.89 \
+	|| echo "act cannot be built here (needs Go 1.25): tests that run workflows under it will be skipped"
 
 clean:
 	rm -rf $(VENV) .tools tests/npm/node_modules dist build .rubric-ci

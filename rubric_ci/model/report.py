@@ -84,6 +84,14 @@ EvaluatorResult: TypeAlias = Assessed | Unassessed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One of several answers to the same case, graded by itself."""
+
+    verdict: VerdictWord
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Graded:
     """A case with a verdict."""
 
@@ -98,6 +106,7 @@ class Graded:
     why: str = ""  # why the case ran
     target: str = ""
     answer: str = ""
+    trials: tuple[Trial, ...] = ()  # each trial, where there is more than one
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

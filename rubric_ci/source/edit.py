@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import yaml
-
 from rubric_ci.model.evals import JSON
 from rubric_ci.source import yamltext
+from rubric_ci.source.document import Document
 from rubric_ci.source.layout import layout
 from rubric_ci.source.placement import CannotPlace, Splice, place, splice
 from rubric_ci.source.yamltext import ListManner
@@ -80,7 +79,7 @@ def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], di
             "the file has NEL, LS or PS characters, which "
             "editors and YAML take for line breaks at odds",
         )
-    root, cases = layout(body), _data(body)["evalcases"]
+    root, cases = layout(body), Document("", body).data["evalcases"]
     edits, reasons = dict[int, _Edit](), dict[int, str]()
     for position, value in rubrics.items():
         try:
@@ -94,7 +93,7 @@ def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], di
 
 
 def _insert_what_holds(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict[int, str]]:
-    before = _data(body)
+    before = Document("", body).data
     accepted, left = dict[int, _Edit](), dict(edits)
     new, fault = _attempt(body, before, left)
     if not fault:
@@ -115,11 +114,10 @@ def _insert_what_holds(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict
 def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit]) -> tuple[str, str]:
     """Return the new text and what is wrong with it; nothing is, if it proves itself."""
     new = splice(body, [part for edit in edits.values() for part in edit.splices])
-    try:
-        after = _data(new)
-    except yaml.YAMLError:
+    document = Document("", new)
+    if document.faults:
         return new, "with the rubrics inserted, the file would no longer be valid YAML"
-    return new, _difference(_with_rubrics(before, edits), after)
+    return new, _difference(_with_rubrics(before, edits), document.data)
 
 
 def _with_rubrics(before: JSON, edits: Mapping[int, _Edit]) -> JSON:
@@ -142,10 +140,6 @@ def _difference(wanted: JSON, after: JSON) -> str:
 
 def _name(suite: JSON, position: int) -> str:
     return f"case `{suite['evalcases'][position].get('id')}` (number {position + 1})"
-
-
-def _data(text: str) -> JSON:
-    return yaml.load(text, Loader=yaml.CSafeLoader)
 
 
 def _to_paste(rubrics: JSON) -> str:

@@ -1,13 +1,16 @@
 """Marks an answer against the criteria of a rubric: one request to a judge carries them all."""
 
 import secrets
+from dataclasses import replace
 
-from rubric_ci.errors import CannotConfigure
+from rubric_ci.errors import CannotConfigure, CannotJudge
+from rubric_ci.judging.canary import with_canary, without_canary
 from rubric_ci.judging.dialogue import Heard, ask_until_usable
 from rubric_ci.judging.evidence import missing_quotes, with_quotes
 from rubric_ci.judging.extract import Wrong
 from rubric_ci.judging.prompt import rubric_call
 from rubric_ci.judging.reply import read_marks
+from rubric_ci.judging.suspicion import suspicions
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.report import Answer, Assessed, CriterionResult, EvaluatorResult
@@ -31,7 +34,7 @@ async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools)
         gated_by=result.gated_by,
         reasoning=heard.value.reasoning,
         criteria=tuple(criterion_result(c, heard.value[c.id]) for c in spec.rubric),
-        warnings=missing_quotes(heard.value, spec.rubric.criteria, answer.text),
+        warnings=_warnings(case, answer, spec, heard.value),
         usage=heard.usage,
     )
 
@@ -66,21 +69,41 @@ async def _marks(
     case: EvalCase, answer: Answer, spec: RubricSpec, judge: JudgeConfig, tools: Tools
 ) -> Heard[Judgement]:
     criteria = spec.rubric.criteria
+    asked = with_canary(criteria, answer.text) if judge.canary else criteria
 
     def read(text: str) -> Judgement | Wrong:
-        judgement = read_marks(text, criteria)
+        judgement = read_marks(text, asked)
         strict = judge.evidence == "strict"
         return with_quotes(judgement, criteria, answer.text) if strict else judgement
 
     call = rubric_call(
         case,
         answer.text,
-        criteria,
+        asked,
         judge,
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: {spec.name}",
     )
-    return await ask_until_usable(tools.ask, call, read)
+    heard = await ask_until_usable(tools.ask, call, read)
+    return _trusted(heard) if judge.canary else heard
+
+
+def _trusted(heard: Heard[Judgement]) -> Heard[Judgement]:
+    try:
+        return replace(heard, value=without_canary(heard.value))
+    except CannotJudge as error:
+        error.usage = heard.usage
+        raise
+
+
+def _warnings(
+    case: EvalCase, answer: Answer, spec: RubricSpec, judgement: Judgement
+) -> tuple[str, ...]:
+    texts = [criterion.text for criterion in spec.rubric if criterion.text]
+    return (
+        *missing_quotes(judgement, spec.rubric.criteria, answer.text),
+        *map(str, suspicions(answer.text, question=case.question, criteria=texts)),
+    )
 
 
 def _asked(criterion: Criterion) -> str:

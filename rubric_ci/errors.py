@@ -95,6 +95,10 @@ class CannotJudge(NoVerdict):
     """The judge gave no usable judgement."""
 
 
+class CannotMeasure(NoVerdict):
+    """The target or the case does not give what an evaluator measures or compares."""
+
+
 class CannotRunScript(NoVerdict):
     """A script failed, timed out or printed what is no mark."""
 

@@ -21,6 +21,7 @@ from rubric_ci.model.evals import (
     RubricSpec,
 )
 from rubric_ci.model.scoring import Thresholds
+from rubric_ci.model.specs import MeasuringSpec
 
 Parts: TypeAlias = Mapping[str, str]
 """The name of a part to its canonical text."""
@@ -63,7 +64,7 @@ def files(case: EvalCase) -> Parts:
 
 def is_judged(case: EvalCase) -> bool:
     """Tell whether a judge has a say in the verdict."""
-    return any(not isinstance(spec, CodeJudgeSpec) for spec in case.evaluators)
+    return any(not isinstance(spec, CodeJudgeSpec | MeasuringSpec) for spec in case.evaluators)
 
 
 def setup(of: Setup, *, judged: bool) -> Parts:

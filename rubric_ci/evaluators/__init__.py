@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from rubric_ci.evaluators import code_judge, pending
+from rubric_ci.evaluators import code_judge, limits, pending
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.model.evals import (
@@ -14,6 +14,7 @@ from rubric_ci.model.evals import (
     RubricSpec,
 )
 from rubric_ci.model.report import Answer, EvaluatorResult
+from rubric_ci.model.specs import CostSpec, LatencySpec, MeasuringSpec, TokenUsageSpec
 from rubric_ci.model.tools import Tools
 
 
@@ -30,5 +31,17 @@ async def evaluate(
             return await code_judge.evaluate(case, answer, spec, tools)
         case PendingSpec():
             return pending.evaluate(spec)
+        case _:
+            return _measure(answer, spec, tools)
+
+
+def _measure(answer: Answer, spec: MeasuringSpec, tools: Tools) -> EvaluatorResult:
+    match spec:
+        case LatencySpec():
+            return limits.latency(answer, spec, tools)
+        case CostSpec():
+            return limits.cost(answer, spec, tools)
+        case TokenUsageSpec():
+            return limits.token_usage(answer, spec, tools)
         case _:
             assert_never(spec)

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.rubric import Rubric
+from rubric_ci.model.specs import MeasuringSpec
 
 JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -110,7 +111,7 @@ class PendingSpec:
     span: Span
 
 
-EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | PendingSpec
+EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | PendingSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

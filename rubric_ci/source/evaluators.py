@@ -21,6 +21,7 @@ from rubric_ci.model.rubric import (
     ScoreRange,
 )
 from rubric_ci.source.check import Source
+from rubric_ci.source.measuring import measuring_spec
 from rubric_ci.source.problem import Path
 from rubric_ci.source.prompts import names_file
 from rubric_ci.source.rules import CODE_JUDGE_KEYS
@@ -73,6 +74,9 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
         case {"type": "code_judge"}:
             return _code_judge(source, evaluator, span, files)
         case _:
+            measuring = measuring_spec(evaluator, span)
+            if measuring:
+                return measuring
             _note_files(evaluator, files)
             rest = {k: v for k, v in evaluator.items() if k not in {"name", "type", "weight"}}
             return PendingSpec(

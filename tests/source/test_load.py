@@ -13,12 +13,12 @@ from rubric_ci.model.evals import (
     FilePart,
     LlmJudgeSpec,
     Message,
-    PendingSpec,
     RubricSpec,
     TextPart,
 )
 from rubric_ci.model.references import Found, Lookup, NotFound
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.specs import LatencySpec
 from rubric_ci.source.load import load
 
 
@@ -204,8 +204,8 @@ def test_a_case_inherits_from_its_suite() -> None:
         ("fast", "latency"),
     ]
     fast = case.evaluators[1]
-    assert isinstance(fast, PendingSpec)
-    assert fast.options == {"threshold": 2000}
+    assert isinstance(fast, LatencySpec)
+    assert fast.threshold_ms == 2000
 
 
 def test_a_case_overrides_its_suite() -> None:

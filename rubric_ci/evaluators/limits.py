@@ -1,0 +1,88 @@
+"""Time, cost and tokens of an answer against a limit: within it 1, beyond it 0.
+
+The figures are the target's. Where it gives none there is no verdict: nothing known is neither
+within nor beyond.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.scoring import verdict
+from rubric_ci.model.specs import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.model.tools import Tools
+
+_Spec: TypeAlias = LatencySpec | CostSpec | TokenUsageSpec
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A figure beside its limit."""
+
+    used: float
+    limit: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
+
+
+def latency(answer: Answer, spec: LatencySpec, tools: Tools) -> Assessed:
+    """Compare the time that the target took."""
+    if answer.duration_seconds is None:
+        raise CannotMeasure("the target does not tell how long it took (`duration_ms`)")
+    used = round(answer.duration_seconds * 1000, 3)
+    return _assessed(spec, [_Measured(used, spec.threshold_ms, "ms")], tools)
+
+
+def cost(answer: Answer, spec: CostSpec, tools: Tools) -> Assessed:
+    """Compare what the answer cost."""
+    used = (answer.trace_summary or {}).get("cost_usd")
+    if used is None:
+        raise CannotMeasure("the target does not tell what it cost (`cost_usd`)")
+    return _assessed(spec, [_Measured(used, spec.budget_usd, "USD")], tools)
+
+
+def token_usage(answer: Answer, spec: TokenUsageSpec, tools: Tools) -> Assessed:
+    """Compare the tokens that the answer used, each kind that has a limit."""
+    return _assessed(spec, list(_tokens(answer, spec)), tools)
+
+
+def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measured]:
+    used = (answer.trace_summary or {}).get("token_usage")
+    if used is None:
+        raise CannotMeasure("the target does not tell how many tokens it used (`token_usage`)")
+    for kind, limit in (("input", spec.max_input), ("output", spec.max_output)):
+        if limit is not None:
+            yield _Measured(_count(used, kind), limit, f"{kind} tokens")
+    if spec.max_total is not None:
+        total = _count(used, "input") + _count(used, "output") + used.get("cached", 0)
+        yield _Measured(total, spec.max_total, "tokens in all")
+
+
+def _count(used: dict[str, float], kind: str) -> float:
+    if kind not in used:
+        raise CannotMeasure(f"the target's `token_usage` does not count `{kind}` tokens")
+    return used[kind]
+
+
+def _assessed(spec: _Spec, measured: Sequence[_Measured], tools: Tools) -> Assessed:
+    misses = tuple(str(m) for m in measured if m.used > m.limit)
+    score = 0.0 if misses else 1.0
+    return Assessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        score=score,
+        verdict=verdict(score, (), tools.thresholds).value,
+        reasoning="; ".join(map(str, measured)),
+        hits=tuple(str(m) for m in measured if m.used <= m.limit),
+        misses=misses,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

@@ -47,6 +47,10 @@ class CannotWriteFile(UserError):
     """A report or recording cannot be written."""
 
 
+class ChangedMeanwhile(CannotWriteFile):
+    """A file is not what it was when it was read."""
+
+
 class InvalidInput(UserError):
     """Eval files or configuration have problems that were already shown."""
 

@@ -3,8 +3,8 @@
 import secrets
 
 from rubric_ci.errors import CannotJudge
+from rubric_ci.evaluators.asking import ask_once
 from rubric_ci.evaluators.rubric import configured_judge
-from rubric_ci.judging.dialogue import ask_until_usable
 from rubric_ci.judging.opinion import VARIABLES, opinion_call, read_opinion, unknown_variables
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.model.report import Answer, Assessed, EvaluatorResult
@@ -25,7 +25,7 @@ async def llm_judge(
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: {spec.name}",
     )
-    heard = await ask_until_usable(tools.ask, call, read_opinion)
+    heard = await ask_once(call, read_opinion, tools)
     value = round(heard.value.score, DECIMALS)
     return Assessed(
         name=spec.name,

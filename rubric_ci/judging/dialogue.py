@@ -27,26 +27,25 @@ class Heard(Generic[T]):
 async def ask_until_usable(
     ask: Ask, call: ModelCall, read: Callable[[str], T | Wrong], attempts: int = ATTEMPTS
 ) -> Heard[T]:
-    """Return the first usable reply; raises CannotJudge with the last reason."""
+    """Return the first usable reply; raises CannotJudge with the last reason.
+
+    `read` may raise CannotJudge as well: a reply in good order that no repair can make usable.
+    """
     used = NOTHING_USED
     for attempt in range(1, attempts + 1):
-        reply = await _asked(ask, call, used)
-        used += reply.usage
-        value = _understood(reply, read)
+        try:
+            reply = await ask(call)
+            used += reply.usage
+            value = _understood(reply, read)
+        except NoVerdict as error:
+            error.usage = used + error.usage
+            raise
         if not isinstance(value, Wrong):
             return Heard(value=value, text=reply.text, usage=used)
         if attempt < attempts:
             call = _again(call, reply, value)
             used += Usage(repairs=1)
     raise CannotJudge(f"no usable reply in {attempts} attempts; the last one: {value}", used)
-
-
-async def _asked(ask: Ask, call: ModelCall, used: Usage) -> ModelReply:
-    try:
-        return await ask(call)
-    except NoVerdict as error:
-        error.usage = used + error.usage
-        raise
 
 
 def _understood(reply: ModelReply, read: Callable[[str], T | Wrong]) -> T | Wrong:

@@ -3,10 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.exchange import Ask
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+
+
+class Memory(Protocol):
+    """Valid replies of judges, kept from run to run."""
+
+    def recall(self, key: str) -> str | None:
+        """Return the reply that was kept under a key."""
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep a reply that was usable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,4 +28,5 @@ class Tools:
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
+    memory: Memory | None = None  # None: every judgement is asked for afresh
     thresholds: Thresholds = DEFAULT_THRESHOLDS

@@ -1,1 +1,195 @@
 """The working tree: which files hold evals, what they say, what they refer to; effects."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.errors import CannotFindEvals, CannotReadFile
+from rubric_ci.model.references import Found, Lookup, NotFound
+
+CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
+TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
+SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
+
+_SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
+_HOLDS_CASES = re.compile(rb"^\s*\{?\s*[\"']?evalcases[\"']?\s*:", re.MULTILINE)
+_IS_CASE = re.compile(
+    rb"\"id\"\s*:.*\"(?:input|input_messages)\"\s*:|\"input(?:_messages)?\"\s*:.*\"id\"\s*:"
+)
+
+
+def find_root(start: Path) -> Path:
+    """Return the repository that holds a folder; without one, the nearest configured folder."""
+    folders = [start.resolve(), *start.resolve().parents]
+    for marks in ((".git",), CONFIG_NAMES):
+        for folder in folders:
+            if any((folder / mark).exists() for mark in marks):
+                return folder
+    return folders[0]
+
+
+def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[Path]:
+    """Return the eval files of PATHS, or of the configured globs where there are none.
+
+    Raises CannotFindEvals for a path that does not exist or holds no eval file.
+    """
+    configured = list(_configured(globs, root))
+    if not paths and globs and not configured:
+        raise CannotFindEvals(
+            f"no file matches the configured evals: {', '.join(globs)}",
+            "mend `evals` in rubric-ci.yaml, or name files",
+        )
+    if not paths and configured:
+        return configured
+    known = {path.resolve() for path in configured}
+    found = [file for path in paths or ["."] for file in _of_path(path, known)]
+    return list({path.resolve(): path for path in found}.values())
+
+
+def from_root(path: Path, root: Path) -> str:
+    """Name a file as reports do: relative to the repository root, with forward slashes."""
+    real, top = path.resolve(), root.resolve()
+    return (real.relative_to(top) if real.is_relative_to(top) else path).as_posix()
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text; raises CannotReadFile."""
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CannotReadFile(
+            f"{path} is not UTF-8 text: byte {error.start} does not fit", "save it as UTF-8"
+        ) from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes; raises CannotReadFile."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CannotReadFile(f"cannot read {path}: {error.strerror}") from None
+
+
+def sidecar_of(path: Path) -> Path | None:
+    """Return the YAML file with the suite fields of a JSON Lines file, if there is one."""
+    beside = path.with_suffix(".yaml")
+    return beside if path.suffix == ".jsonl" and beside.is_file() else None
+
+
+def lookup(root: Path, eval_path: Path) -> Lookup:
+    """Resolve references beside the eval file, then in each folder above it up to the root."""
+    top = os.path.realpath(root)
+    folder = os.path.realpath(eval_path.parent)
+
+    def find(reference: str) -> Found | NotFound:
+        reason = "no such file"
+        for candidate in _candidates(reference, folder, top):
+            real = os.path.realpath(candidate)
+            if not os.path.lexists(candidate):
+                continue
+            if not _is_inside(real, top):
+                reason = "lies outside the repository"
+                continue
+            return _found(real, top)
+        return NotFound(reason)
+
+    return find
+
+
+def _found(real: str, top: str) -> Found | NotFound:
+    if os.path.isdir(real):  # noqa: PTH112 - plain strings are several times faster here
+        return NotFound("is a folder")
+    try:
+        text = Path(real).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        return NotFound(f"cannot be read: {error.strerror}")
+    except UnicodeDecodeError:
+        return NotFound("is not UTF-8 text")
+    return Found(os.path.relpath(real, top).replace(os.sep, "/"), text)
+
+
+def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:
+    if reference.startswith("/"):
+        yield top + reference
+        return
+    while True:
+        yield os.path.join(folder, reference)  # noqa: PTH118
+        if folder == top or not _is_inside(folder, top):
+            return
+        folder = os.path.dirname(folder)  # noqa: PTH120
+
+
+def _is_inside(path: str, top: str) -> bool:
+    return path == top or path.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
+    """Yield the files of the globs in a stable order; `!glob` takes files away."""
+    files: dict[Path, None] = {}
+    for glob in globs:
+        matched = [p for p in sorted(root.glob(glob.removeprefix("!"))) if p.is_file()]
+        for path in matched:
+            if glob.startswith("!"):
+                files.pop(path, None)
+            else:
+                files[path] = None
+    yield from (_shown(path) for path in files)
+
+
+def _shown(path: Path) -> Path:
+    """Name a file as people do: from where they are, if it is below."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
+    path = Path(written)
+    if path.is_file():
+        yield path
+        return
+    if path.is_dir():
+        found = [file for file in _walk(path) if _holds_evals(file, configured)]
+    else:
+        found = [file for file in _matches(written) if file.is_file()]
+    if not found:
+        raise CannotFindEvals(*_nothing(written, path))
+    yield from found
+
+
+def _nothing(written: str, path: Path) -> tuple[str, str]:
+    if path.is_dir():
+        return (
+            f"{written} holds no eval file",
+            "an eval file is YAML with `evalcases`, or is named by `evals` in rubric-ci.yaml",
+        )
+    if any(sign in written for sign in "*?["):
+        return f"no file matches {written}", ""
+    return f"{written} does not exist", ""
+
+
+def _matches(written: str) -> list[Path]:
+    if not any(sign in written for sign in "*?["):
+        return []
+    path = Path(written)
+    start = Path(path.anchor) if path.is_absolute() else Path()
+    return sorted(start.glob(str(path.relative_to(path.anchor))))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for current, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        yield from (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
+
+
+def _holds_evals(path: Path, configured: set[Path]) -> bool:
+    if path.name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl")):
+        return True
+    if path.resolve() in configured:
+        return True
+    data = read_bytes(path)
+    if path.suffix == ".jsonl":
+        return _IS_CASE.search(data.split(b"\n", 1)[0]) is not None
+    return _HOLDS_CASES.search(data) is not None

@@ -87,7 +87,17 @@ class MockTarget:
     depends_on: tuple[str, ...] | None = ()
 
 
-Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingTarget:
+    """A provider that is valid in a file but that this version cannot ask."""
+
+    name: str
+    provider: str
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = None
+
+
+Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | PendingTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

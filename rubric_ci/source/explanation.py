@@ -88,7 +88,7 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     wanted: Any = error.validator_value
-    values = [str(value) for value in wanted]
+    values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
     rule = _rule(path, "enum", "unknown-value")
     words = ", ".join(f"`{value}`" for value in values)
     value = error.instance

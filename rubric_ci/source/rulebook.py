@@ -60,6 +60,13 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "levels-count": (ERROR, "declare at least two levels"),
     "levels-duplicate": (ERROR, "declare every level once"),
     "levels-text": (ERROR, "say in `criteria` what such an answer is like"),
+    # Configuration and targets.
+    "literal-secret": (WARNING, "write `${{ NAME }}` and set the environment variable NAME"),
+    "target-name-duplicate": (ERROR, "give every target its own name"),
+    "threshold-order": (ERROR, "keep `borderline` at or below `pass`"),
+    "unknown-placeholder": (ERROR, ""),
+    "unknown-rule": (ERROR, "`rubric-ci validate --explain` lists the rules"),
+    "votes-even": (ERROR, "an even number of votes can tie"),
     # References.
     "file-missing": (ERROR, "paths are looked up beside the eval file, then in the folders above"),
     "prompt-variable": (ERROR, ""),

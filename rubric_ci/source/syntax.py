@@ -26,6 +26,7 @@ _WORDS = (
     ("found unexpected end of stream", "a quotation mark is never closed"),
     ("found undefined alias", "the alias names an anchor that does not exist"),
     ("block sequence entries are not allowed", "a list cannot begin here; put it on its own line"),
+    ("did not find expected node content", "a value is expected here"),
     ("found duplicate anchor", "the anchor is defined twice"),
 )
 
@@ -55,10 +56,14 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _unreadable(text)
     mark, problem = error.problem_mark, str(error.problem)
+    lines = _BREAK.split(text.rstrip())
+    if mark.line >= len(lines) or (mark.line + 1 == len(lines) and mark.column > len(lines[-1])):
+        words = "the file ends in the middle of a value"
+        return _fault("yaml-syntax", len(lines) - 1, len(lines[-1]), words)
     line, column = mark.line, mark.column
     if problem == "but found another document":
         return _fault("yaml-documents", line, column, "a second document begins here")
-    if _character(text, line, column) == "\t":
+    if lines[line][column : column + 1] == "\t":
         return _fault("yaml-tab", line, column, "a tab where YAML wants spaces")
     for start, words in _WORDS:
         if problem.startswith(start):
@@ -93,11 +98,6 @@ def _unreadable(text: str) -> Fault:
 def _position(text: str, index: int) -> tuple[int, int]:
     breaks = list(_BREAK.finditer(text, 0, index))
     return len(breaks), index - (breaks[-1].end() if breaks else 0)
-
-
-def _character(text: str, line: int, column: int) -> str:
-    lines = _BREAK.split(text)
-    return lines[line][column : column + 1] if line < len(lines) else ""
 
 
 def _fault(rule: str, line: int, column: int, message: str) -> Fault:

@@ -2,7 +2,15 @@
 
 from typing import assert_never
 
-from rubric_ci.model.config import CliTarget, LlmTarget, MockTarget, RecordedTarget, Target
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.model.config import (
+    CliTarget,
+    LlmTarget,
+    MockTarget,
+    PendingTarget,
+    RecordedTarget,
+    Target,
+)
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import Answer
 from rubric_ci.model.tools import Tools
@@ -20,5 +28,7 @@ async def answer(case: EvalCase, target: Target, tools: Tools) -> Answer:
             return recorded.answer(case, target, tools)
         case MockTarget():
             return mock.answer(target)
+        case PendingTarget():
+            raise CannotAnswer(f"target {target.name}: {target.provider} cannot be asked yet")
         case _:
             assert_never(target)

@@ -1,0 +1,44 @@
+"""`rubric-ci.yaml` and targets files: their text to a `Config` and targets, or what is wrong."""
+
+from typing import NamedTuple
+
+from rubric_ci.model.config import Config, Target
+from rubric_ci.model.diagnostic import Diagnostic
+from rubric_ci.source.check import diagnostics, has_errors
+from rubric_ci.source.config_rules import config_problems
+from rubric_ci.source.document import Document
+from rubric_ci.source.settings import read_config, read_targets
+
+
+class LoadedConfig(NamedTuple):
+    """The configuration, unless there are errors, and every problem."""
+
+    config: Config | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class LoadedTargets(NamedTuple):
+    """The targets, none if there are errors, and every problem."""
+
+    targets: tuple[Target, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load_config(path: str, text: str) -> LoadedConfig:
+    """Check and read a configuration; `path` is relative to the repository root."""
+    document = Document(path, text)
+    found = check_config(document)
+    return LoadedConfig(None if has_errors(found) else read_config(document), found)
+
+
+def load_targets(path: str, text: str) -> LoadedTargets:
+    """Check and read a targets file; `path` is relative to the repository root."""
+    document = Document(path, text)
+    found = check_config(document, targets_only=True)
+    return LoadedTargets(() if has_errors(found) else read_targets(document), found)
+
+
+def check_config(document: Document, *, targets_only: bool = False) -> tuple[Diagnostic, ...]:
+    """Return all problems of a configuration or a targets file."""
+    problems = list(config_problems(document, targets_only=targets_only))
+    return diagnostics(document, problems)

@@ -1,0 +1,164 @@
+"""Checked configuration data to `Config` and targets: every spelling becomes one."""
+
+import re
+from collections.abc import Mapping
+from posixpath import dirname, join, normpath
+from typing import Any, Final
+
+from rubric_ci.model.config import (
+    CliTarget,
+    Config,
+    Endpoint,
+    FailOn,
+    GateConfig,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    PendingTarget,
+    RecordedTarget,
+    Target,
+)
+from rubric_ci.model.scoring import Thresholds
+from rubric_ci.source.document import Document
+
+AGENTS: Final = frozenset(
+    (
+        *("codex", "codex-cli", "vscode", "vscode-insiders", "claude", "claude-cli", "claude-code"),
+        *("claude-sdk", "copilot", "copilot-cli", "copilot-sdk", "pi", "pi-agent-sdk", "pi-cli"),
+        *("pi-coding-agent", "agentv"),
+    )
+)
+"""Providers of AgentV that are programs of their own; valid in a file, not run by us."""
+
+_JUDGING: Final = ("mode", "output", "evidence", "votes", "canary")
+_PREFIXES: Final = {
+    "azure-openai": "azure",
+    "google": "gemini",
+    "google-gemini": "gemini",
+}
+_OPTIONS: Final = {
+    "endpoint": "api_base",
+    "base_url": "api_base",
+    "resource": "api_base",
+    "resource_name": "api_base",
+    "version": "api_version",
+    "max_output_tokens": "max_tokens",
+}
+_NOT_OPTIONS: Final = frozenset(
+    (
+        *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
+        *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
+        *("mode", "output", "evidence", "votes", "canary", "max_retries", "provider_batching"),
+        *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
+        *("retry_status_codes", "verbose"),
+    )
+)
+
+
+def read_config(document: Document) -> Config:
+    """Return the configuration; paths become relative to the repository root."""
+    data = document.data
+    targets = read_targets(document)
+    return Config(
+        evals=tuple(_from_root(document.file, glob) for glob in data.get("evals", ())),
+        judge=_judge(data["judge"]) if "judge" in data else None,
+        targets={target.name: target for target in targets},
+        gate=_gate(data.get("gate", {})),
+        rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
+    )
+
+
+def read_targets(document: Document) -> tuple[Target, ...]:
+    """Return the targets of a configuration or of a targets file."""
+    return tuple(
+        _target(_snake_cased(target), document.file) for target in document.data.get("targets", ())
+    )
+
+
+def _judge(data: Any) -> JudgeConfig:
+    if isinstance(data, str):
+        return JudgeConfig(endpoint=Endpoint(model=data))
+    own = {
+        key: data[key] for key in ("mode", "output", "evidence", "votes", "canary") if key in data
+    }
+    return JudgeConfig(endpoint=_endpoint(_snake_cased(data)), **own)
+
+
+def _gate(data: dict[str, Any]) -> GateConfig:
+    written = data.get("thresholds", {})
+    thresholds = Thresholds(
+        passing=float(written.get("pass", Thresholds().passing)),
+        borderline=float(written.get("borderline", Thresholds().borderline)),
+    )
+    return GateConfig(
+        fail_on=FailOn(data.get("fail_on", "fail")),
+        thresholds=thresholds,
+        min_kappa=data.get("min_kappa"),
+    )
+
+
+def _target(data: dict[str, Any], file: str) -> Target:
+    shared = {"name": data["name"], "judge_target": data.get("judge_target", "")}
+    depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
+    match data.get("provider", "").lower():
+        case "cli":
+            return CliTarget(
+                **shared,
+                command_template=data.get("command_template") or data["command"],
+                cwd=_folder(file, data.get("cwd", ".")),
+                timeout_seconds=float(data.get("timeout_seconds", 120.0)),
+                healthcheck=data.get("healthcheck"),
+                env=tuple(data.get("env", ())),
+                concurrency=data.get("concurrency", data.get("workers")),
+                depends_on=depends_on,
+            )
+        case "recorded":
+            answers = _from_root(file, data["answers"])
+            return RecordedTarget(**shared, answers=answers, depends_on=depends_on or ())
+        case "mock":
+            response = data.get("response", "")
+            return MockTarget(**shared, response=response, depends_on=depends_on or ())
+        case provider if provider in AGENTS:
+            return PendingTarget(**shared, provider=provider, depends_on=depends_on)
+        case _:
+            return LlmTarget(
+                **shared,
+                endpoint=_endpoint(data),
+                concurrency=data.get("concurrency", data.get("workers")),
+                depends_on=depends_on or (),
+            )
+
+
+def _endpoint(data: dict[str, Any]) -> Endpoint:
+    """Name the model as litellm does; what is not ours is an option of the call."""
+    provider = data.get("provider", "").lower()
+    prefix = _PREFIXES.get(provider, provider)
+    name = data.get("model", data.get("deployment", data.get("deployment_name", "")))
+    if prefix == "azure":
+        name = data.get("deployment", data.get("deployment_name", data.get("model", "")))
+    return Endpoint(
+        model=f"{prefix}/{name}" if prefix and not name.startswith(f"{prefix}/") else name,
+        options=_options({**data.get("settings", {}), **data}),
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+    )
+
+
+def _options(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        _OPTIONS.get(key, key): value
+        for key, value in data.items()
+        if key not in _NOT_OPTIONS and not key.startswith("x-")
+    }
+
+
+def _snake_cased(data: dict[str, Any]) -> dict[str, Any]:
+    return {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower(): item for key, item in data.items()}
+
+
+def _folder(file: str, folder: str) -> str:
+    """Resolve a folder beside a file; `.agentv/` stands for the folder that holds it."""
+    return _from_root(re.sub(r"(^|/)\.agentv/", r"\1", file), folder)
+
+
+def _from_root(file: str, path: str) -> str:
+    return normpath(join(dirname(file), path))

@@ -1,0 +1,243 @@
+"""`rubric-ci.yaml` and targets files."""
+
+from textwrap import dedent
+
+import pytest
+
+from rubric_ci.model.config import (
+    CliTarget,
+    Config,
+    Endpoint,
+    FailOn,
+    GateConfig,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    PendingTarget,
+    RecordedTarget,
+    Target,
+)
+from rubric_ci.model.scoring import Thresholds
+from rubric_ci.source.config import load_config, load_targets
+
+
+def config(text: str, path: str = "rubric-ci.yaml") -> Config:
+    loaded = load_config(path, dedent(text))
+    assert loaded.diagnostics == ()
+    assert loaded.config is not None
+    return loaded.config
+
+
+def test_everything() -> None:
+    assert config("""\
+        evals: [evals/**/*.yaml]
+        judge:
+          model: openai/gpt-4.1-mini
+          api_key: ${{ OPENAI_API_KEY }}
+          temperature: 0
+          timeout_seconds: 30
+          mode: isolated
+          output: json_object
+          evidence: strict
+          votes: auto
+          canary: true
+        gate: {fail_on: borderline, thresholds: {pass: 0.9, borderline: 0.7}, min_kappa: 0.6}
+        rules: {gate-kind: error, similar-key: off}
+    """) == Config(
+        evals=("evals/**/*.yaml",),
+        judge=JudgeConfig(
+            endpoint=Endpoint(
+                model="openai/gpt-4.1-mini",
+                options={"api_key": "${{ OPENAI_API_KEY }}", "temperature": 0},
+                timeout_seconds=30.0,
+            ),
+            mode="isolated",
+            output="json_object",
+            evidence="strict",
+            votes="auto",
+            canary=True,
+        ),
+        gate=GateConfig(
+            fail_on=FailOn.BORDERLINE,
+            thresholds=Thresholds(passing=0.9, borderline=0.7),
+            min_kappa=0.6,
+        ),
+        rules={"gate-kind": "error", "similar-key": "off"},
+    )
+
+
+def test_nothing_is_needed() -> None:
+    assert config("{}") == Config()
+
+
+def test_a_judge_may_be_a_name() -> None:
+    assert config("judge: openai/gpt-4.1-mini").judge == JudgeConfig(
+        endpoint=Endpoint(model="openai/gpt-4.1-mini")
+    )
+
+
+def test_paths_are_relative_to_the_file() -> None:
+    read = config(
+        """\
+        evals: [evals/*.yaml]
+        targets:
+          - {name: kept, provider: recorded, answers: answers.jsonl}
+          - {name: agent, provider: cli, command_template: ./run, cwd: agent}
+        """,
+        "examples/quickstart/rubric-ci.yaml",
+    )
+    assert read.evals == ("examples/quickstart/evals/*.yaml",)
+    kept, agent = read.targets["kept"], read.targets["agent"]
+    assert isinstance(kept, RecordedTarget)
+    assert kept.answers == "examples/quickstart/answers.jsonl"
+    assert isinstance(agent, CliTarget)
+    assert agent.cwd == "examples/quickstart/agent"
+
+
+TARGETS: dict[str, tuple[str, Target]] = {
+    "a model": (
+        "{name: a, model: anthropic/claude-sonnet-4-5, concurrency: 16, max_tokens: 100}",
+        LlmTarget(
+            name="a",
+            endpoint=Endpoint(model="anthropic/claude-sonnet-4-5", options={"max_tokens": 100}),
+            concurrency=16,
+        ),
+    ),
+    "azure": (
+        (
+            "{name: a, provider: azure, endpoint: '${{ E }}', api_key: '${{ K }}',"
+            " model: '${{ D }}', version: 2024-12-01-preview, workers: 3, judge_target: b}"
+        ),
+        LlmTarget(
+            name="a",
+            endpoint=Endpoint(
+                model="azure/${{ D }}",
+                options={
+                    "api_base": "${{ E }}",
+                    "api_key": "${{ K }}",
+                    "api_version": "2024-12-01-preview",
+                },
+            ),
+            concurrency=3,
+            judge_target="b",
+        ),
+    ),
+    "gemini": (
+        "{name: a, provider: google-gemini, model: gemini-2.5-flash, maxTokens: 9}",
+        LlmTarget(
+            name="a",
+            endpoint=Endpoint(model="gemini/gemini-2.5-flash", options={"max_tokens": 9}),
+        ),
+    ),
+    "a command": (
+        (
+            "{name: a, provider: cli, command_template: 'run {PROMPT}', timeout_seconds: 5,"
+            " env: [HOME], depends_on: [src/**], healthcheck: {type: http, url: 'http://x'}}"
+        ),
+        CliTarget(
+            name="a",
+            command_template="run {PROMPT}",
+            timeout_seconds=5.0,
+            env=("HOME",),
+            depends_on=("src/**",),
+            healthcheck={"type": "http", "url": "http://x"},
+        ),
+    ),
+    "camel case": (
+        "{name: a, provider: CLI, commandTemplate: 'run {PROMPT}', timeoutSeconds: 5}",
+        CliTarget(name="a", command_template="run {PROMPT}", timeout_seconds=5.0),
+    ),
+    "recorded": (
+        "{name: a, provider: recorded, answers: a.jsonl}",
+        RecordedTarget(name="a", answers="a.jsonl"),
+    ),
+    "mock": ("{name: a, provider: mock, response: x}", MockTarget(name="a", response="x")),
+    "an agent": ("{name: a, provider: codex, cwd: x}", PendingTarget(name="a", provider="codex")),
+}
+
+
+@pytest.mark.parametrize(("written", "target"), TARGETS.values(), ids=TARGETS.keys())
+def test_targets(written: str, target: Target) -> None:
+    loaded = load_targets("targets.yaml", f"targets:\n  - {written}\n")
+    assert loaded.diagnostics == ()
+    assert loaded.targets == (target,)
+
+
+def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
+    text = "targets: [{name: a, provider: cli, command: run, cwd: ..}]"
+    (target,) = load_targets("evals/x/.agentv/targets.yaml", text).targets
+    assert isinstance(target, CliTarget)
+    assert target.cwd == "evals"
+
+
+WRONG = {
+    "unknown key": ("judges: {}", "1:1 unknown-key unknown key `judges` in the file"),
+    "no model": ("judge: {}", "1:8 missing-key `judge` has no `model`"),
+    "text for a number": (
+        "judge: {model: m, timeout_seconds: long}",
+        "1:36 wrong-type `timeout_seconds` must be a number, not the text `long`",
+    ),
+    "neither provider nor model": (
+        "targets: [{name: a}]",
+        "1:11 missing-key the target has no `model`",
+    ),
+    "no command": (
+        "targets: [{name: a, provider: cli}]",
+        "1:11 missing-key the target has no `command_template`",
+    ),
+    "no answers": (
+        "targets: [{name: a, provider: recorded}]",
+        "1:11 missing-key the target has no `answers`",
+    ),
+    "unknown placeholder": (
+        "targets: [{name: a, provider: cli, command: 'x {PROMT} ${HOME}'}]",
+        "1:45 unknown-placeholder `{PROMT}` is not filled in",
+    ),
+    "twice the same name": (
+        "targets: [{name: a, model: m}, {name: a, model: m}]",
+        "1:39 target-name-duplicate the name `a` is taken by an earlier target",
+    ),
+    "even votes": ("judge: {model: m, votes: 2}", "1:26 votes-even `votes` must be odd, not 2"),
+    "thresholds out of order": (
+        "gate: {thresholds: {pass: 0.5}}",
+        "1:20 threshold-order `borderline` (0.6) is above `pass` (0.5)",
+    ),
+    "unknown rule": ("rules: {gate-kinds: off}", "1:9 unknown-rule no rule `gate-kinds`"),
+    "unknown severity": (
+        "rules: {gate-kind: fatal}",
+        (
+            "1:20 unknown-value `gate-kind` must be one of `error`, `warning`, `notice`, `off`, "
+            "not the text `fatal`"
+        ),
+    ),
+    "broken YAML": ("judge: [", "1:9 yaml-syntax the file ends in the middle of a value"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_what_is_wrong(text: str, expected: str) -> None:
+    loaded = load_config("rubric-ci.yaml", text)
+    found = [f"{d.span.line}:{d.span.column} {d.rule} {d.message}" for d in loaded.diagnostics]
+    assert (loaded.config, found) == (None, [expected])
+
+
+WARNED = {
+    "a key in the file": ("judge: {model: m, api_key: sk-1}", "literal-secret"),
+    "a misspelt setting": ("judge: {model: m, temprature: 0}", "similar-key"),
+}
+
+
+@pytest.mark.parametrize(("text", "rule"), WARNED.values(), ids=WARNED.keys())
+def test_warnings(text: str, rule: str) -> None:
+    loaded = load_config("rubric-ci.yaml", text)
+    assert loaded.config is not None
+    assert [d.rule for d in loaded.diagnostics] == [rule]
+
+
+def test_a_targets_file_has_targets_only() -> None:
+    loaded = load_targets("targets.yaml", "judge: {model: m}\n")
+    assert loaded.targets == ()
+    assert [d.message for d in loaded.diagnostics] == [
+        "the file has no `targets`",
+        "a targets file has no `judge`",
+    ]

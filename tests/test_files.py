@@ -1,0 +1,129 @@
+"""Finding and reading files, in real trees."""
+
+from pathlib import Path
+
+import pytest
+
+from rubric_ci import files
+from rubric_ci.errors import CannotFindEvals, CannotReadFile
+from rubric_ci.model.references import Found, NotFound
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in {
+        "evals/a.yaml": "evalcases: []",
+        "evals/notes.yaml": "title: none\n# evalcases: here\n",
+        "evals/deep/b.eval.yaml": "",
+        "evals/deep/flow.yml": '{"evalcases": []}',
+        "evals/set.jsonl": '{"id": "a", "input": "q"}\n',
+        "evals/set.yaml": "description: the suite of set.jsonl",
+        "evals/answers.jsonl": '{"id": "a", "answer": "x"}\n',
+        "evals/node_modules/c.yaml": "evalcases: []",
+        "evals/.hidden/d.yaml": "evalcases: []",
+        "prompts/task.md": "Do it",
+        "empty/none.txt": "",
+    }.items():
+        path = tmp_path / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "secret").write_text("outside")
+    (tmp_path / "repo" / ".git").mkdir()
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+FOUND = {
+    "a folder": (["evals"], [], "a.yaml set.jsonl deep/b.eval.yaml deep/flow.yml"),
+    "a file, whatever it holds": (["evals/notes.yaml"], [], "notes.yaml"),
+    "a glob": (["evals/*.yaml"], [], "a.yaml notes.yaml set.yaml"),
+    "the configured globs": ([], ["evals/**/*.yml", "evals/n*.yaml"], "deep/flow.yml notes.yaml"),
+    "a glob that takes away": ([], ["evals/*.yaml", "!**/set.yaml"], "a.yaml notes.yaml"),
+    "a folder, and what the globs name in it": (
+        ["evals/deep", "evals"],
+        ["evals/notes.yaml"],
+        "deep/b.eval.yaml deep/flow.yml a.yaml notes.yaml set.jsonl",
+    ),
+    "nothing is named": ([], [], "a.yaml set.jsonl deep/b.eval.yaml deep/flow.yml"),
+}
+
+
+@pytest.mark.parametrize(("paths", "globs", "expected"), FOUND.values(), ids=FOUND.keys())
+def test_find_evals(tree: Path, paths: list[str], globs: list[str], expected: str) -> None:
+    found = [path.as_posix() for path in files.find_evals(paths, globs, tree)]
+    assert found == [f"evals/{name}" for name in expected.split()]
+
+
+LOST = {
+    "no such path": (["gone.yaml"], [], "gone.yaml does not exist"),
+    "an empty folder": (["empty"], [], "empty holds no eval file"),
+    "a glob without files": (["x/*.yaml"], [], "no file matches x/*.yaml"),
+    "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
+}
+
+
+@pytest.mark.parametrize(("paths", "globs", "message"), LOST.values(), ids=LOST.keys())
+def test_cannot_find_evals(tree: Path, paths: list[str], globs: list[str], message: str) -> None:
+    with pytest.raises(CannotFindEvals) as caught:
+        files.find_evals(paths, globs, tree)
+    assert caught.value.message == message
+
+
+def test_the_root_holds_git(tree: Path) -> None:
+    assert files.find_root(tree / "evals" / "deep") == tree
+
+
+def test_without_git_the_root_is_configured(tmp_path: Path) -> None:
+    (tmp_path / "rubric-ci.yaml").touch()
+    (tmp_path / "a").mkdir()
+    assert files.find_root(tmp_path / "a") == tmp_path
+
+
+REFERENCES = {
+    "in a parent": ("prompts/task.md", Found("prompts/task.md", "Do it")),
+    "beside": ("b.eval.yaml", Found("evals/deep/b.eval.yaml", "")),
+    "upwards": ("../../prompts/task.md", Found("prompts/task.md", "Do it")),
+    "from the root": ("/prompts/task.md", Found("prompts/task.md", "Do it")),
+    "nowhere": ("gone.md", NotFound("no such file")),
+    "a folder": ("prompts", NotFound("is a folder")),
+    "outside": ("../../../secret", NotFound("lies outside the repository")),
+    "absolute": ("/etc/hostname", NotFound("no such file")),
+    "a link out": ("link", NotFound("lies outside the repository")),
+    "no text": ("latin", NotFound("is not UTF-8 text")),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), REFERENCES.values(), ids=REFERENCES.keys())
+def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
+    (tree / "evals/deep/link").symlink_to(tree.parent / "secret")
+    (tree / "evals/deep/latin").write_bytes(b"\xe4")
+    assert files.lookup(tree, Path("evals/deep/b.eval.yaml"))(name) == expected
+
+
+def test_read_text(tree: Path) -> None:
+    (tree / "bom.yaml").write_bytes(b"\xef\xbb\xbfa: \xc3\xa4\r\n")
+    assert files.read_text(tree / "bom.yaml") == "a: ä\r\n"
+
+
+def test_cannot_read_text(tree: Path) -> None:
+    (tree / "latin.yaml").write_bytes(b"a: \xe4")
+    for name, message in {
+        "latin.yaml": "latin.yaml is not UTF-8 text: byte 3 does not fit",
+        "gone.yaml": "cannot read gone.yaml: No such file or directory",
+        "evals": "cannot read evals: Is a directory",
+    }.items():
+        with pytest.raises(CannotReadFile) as caught:
+            files.read_text(Path(name))
+        assert caught.value.message == message
+
+
+def test_the_sidecar_of_json_lines(tree: Path) -> None:
+    assert files.sidecar_of(Path("evals/set.jsonl")) == Path("evals/set.yaml")
+    assert files.sidecar_of(Path("evals/answers.jsonl")) is None
+    assert files.sidecar_of(Path("evals/a.yaml")) is None
+
+
+def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree / "evals")
+    assert files.from_root(Path("deep/../a.yaml"), tree) == "evals/a.yaml"
+    assert files.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()

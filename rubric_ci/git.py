@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.model.change import ABSENT, Change, Entry
+from rubric_ci.model.change import ABSENT, SYMLINK, Change, Entry
 
 TIMEOUT_SECONDS = 300.0
 
@@ -95,7 +95,8 @@ def changes(repository: Repository, base: str) -> tuple[Change, ...]:
     untracked = _read(repository, "ls-files", "--others", "--exclude-standard", "-z")
     found = dict(_raw_changes(tracked.split("\0")))
     for path in filter(None, untracked.split("\0")):
-        found.setdefault(path, Change(path=path, old_mode=ABSENT, new_mode="100644"))
+        mode = SYMLINK if (repository.root / path).is_symlink() else "100644"
+        found.setdefault(path, Change(path=path, old_mode=ABSENT, new_mode=mode))
     return tuple(found[path] for path in sorted(found))
 
 

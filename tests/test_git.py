@@ -36,6 +36,10 @@ def add_untracked(checkout: Checkout) -> None:
     checkout.write({"new/b.txt": ""})
 
 
+def add_untracked_link(checkout: Checkout) -> None:
+    (checkout.root / "new").symlink_to("a.txt")
+
+
 def add_ignored(checkout: Checkout) -> None:
     checkout.write({".git/info/exclude": "*.log\n", "b.log": ""})
 
@@ -84,6 +88,7 @@ def odd_settings(checkout: Checkout) -> None:
         pytest.param(edit_and_add, {"a.txt": (FILE, FILE)}, id="edited and staged"),
         pytest.param(edit_and_commit, {"a.txt": (FILE, FILE)}, id="edited and committed"),
         pytest.param(add_untracked, {"new/b.txt": (ABSENT, FILE)}, id="untracked"),
+        pytest.param(add_untracked_link, {"new": (ABSENT, SYMLINK)}, id="untracked link"),
         pytest.param(add_ignored, {}, id="ignored"),
         pytest.param(delete, {"a.txt": (FILE, ABSENT)}, id="deleted"),
         pytest.param(untrack, {"a.txt": (FILE, ABSENT)}, id="no longer tracked"),

@@ -1,0 +1,122 @@
+"""What an editor shows in an eval file, by the real YAML language server."""
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.editors.language_server import LanguageServer, started
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "schemas" / "eval.schema.json"
+SERVER = ROOT / "tests/npm/node_modules/yaml-language-server/bin/yaml-language-server"
+PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(
+        not SERVER.exists(),
+        reason="npm is not installed: the language server comes with the Node tools of tests/npm",
+    ),
+]
+
+GOOD = """\
+evalcases:
+  - id: greeting
+    input: Say hello
+    expected_outcome: A friendly greeting
+    rubrics:
+      - Greets the reader
+      - id: warmth
+        weight: 2
+        score_ranges: {0: cold, 5: polite, 8: warm}
+      - id: length
+        levels: {1: a page, 2: one sentence}
+"""
+BAD = GOOD.replace("weight: 2", "weight: heavy").replace("rubrics:", "rubric:")
+HALF = "evalcases:\n  - id: greeting\n    rubrics:\n      - id: warmth\n        \n"
+MODELINE = "# yaml-language-server: $schema=eval.schema.json\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copy(SCHEMA, tmp_path / "eval.schema.json")
+    return tmp_path
+
+
+@pytest.fixture
+def editor(folder: Path) -> Iterator[LanguageServer]:
+    with started(SERVER, folder) as server:
+        yield server
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder over HTTP."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "greeting.eval.yaml"
+    path.write_text(text)
+    return path
+
+
+def shown(editor: LanguageServer, path: Path) -> list[str]:
+    """Each diagnostic as `line:character text`, lines as an editor counts them."""
+    return [
+        f"{d['range']['start']['line'] + 1}:{d['range']['start']['character'] + 1} {d['message']}"
+        for d in editor.diagnostics(path)
+    ]
+
+
+def test_a_good_file_is_quiet(editor: LanguageServer, folder: Path) -> None:
+    assert shown(editor, write(folder, MODELINE + GOOD)) == []
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        ("weight: 2", "weight: heavy", '9:17 Incorrect type. Expected "number".'),
+        ("rubrics:", "rubric:", "6:5 Property rubric is not allowed."),
+    ],
+    ids=["type", "key"],
+)
+def test_a_bad_file_is_marked_at_the_place(
+    good: str, bad: str, expected: str, editor: LanguageServer, folder: Path
+) -> None:
+    assert shown(editor, write(folder, MODELINE + GOOD.replace(good, bad))) == [expected]
+
+
+def test_fields_are_completed_and_explained(editor: LanguageServer, folder: Path) -> None:
+    path = write(folder, MODELINE + HALF)
+    editor.diagnostics(path)
+    offered = {item["label"]: item for item in editor.completions(path, line=5, character=8)}
+    assert {"weight", "required", "score_ranges", "levels"} <= offered.keys()
+    assert "0 to 10" in str(offered["score_ranges"]["documentation"])
+
+
+def test_the_entry_for_the_schemastore_serves_by_file_name(folder: Path) -> None:
+    (entry,) = (
+        found
+        for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+        if "fileMatch" in (found := json.loads(text))
+    )
+    assert entry.keys() == {"name", "description", "fileMatch", "url"}
+    assert entry["url"].endswith("/schemas/eval.schema.json")
+    with served(folder) as address:
+        local = {**entry, "url": f"{address}/eval.schema.json"}
+        (folder / "catalog.json").write_text(json.dumps({"version": 1, "schemas": [local]}))
+        with started(SERVER, folder, f"{address}/catalog.json") as editor:
+            assert shown(editor, write(folder, BAD)) == ["5:5 Property rubric is not allowed."]

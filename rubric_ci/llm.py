@@ -9,11 +9,13 @@ from time import time
 from types import ModuleType
 from typing import Any
 
+from rubric_ci.budget import UNKNOWN_OUTPUT, Budget, Caps, Prices
 from rubric_ci.errors import MissingExtra
-from rubric_ci.model.config import OutputMode
+from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.exchange import Finish, ModelCall, ModelReply, Usage
+from rubric_ci.model.exchange import Ask, Finish, ModelCall, ModelReply, Usage
 from rubric_ci.transport import Trouble, patient
+from rubric_ci.window import Window
 
 # litellm would look these up on the network, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
@@ -24,9 +26,29 @@ _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get jso
 """How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
 
 
+def connect(*, concurrency: int, caps: Caps) -> Ask:
+    """Return an Ask for a whole run: patient, within its caps and one window for all."""
+    window, budget = Window(concurrency), Budget(caps, prices)
+    return patient(window.through(budget.within(request)))
+
+
 async def complete(call: ModelCall) -> ModelReply:
     """Send a call and repeat it while that can help; raises CannotReachModel."""
     return await patient(request)(call)
+
+
+def prices(endpoint: Endpoint) -> Prices | None:
+    """Return what a model costs, as configured or as litellm knows; None: nobody knows."""
+    litellm = _litellm()
+    known = {**_facts(litellm, endpoint.model), **endpoint.options}
+    if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
+        return None
+    most = known.get("max_output_tokens")
+    return Prices(
+        input=float(known["input_cost_per_token"]),
+        output=float(known["output_cost_per_token"]),
+        most_output_tokens=most if isinstance(most, int) else UNKNOWN_OUTPUT,
+    )
 
 
 async def request(call: ModelCall) -> ModelReply:

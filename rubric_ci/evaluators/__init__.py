@@ -3,8 +3,10 @@
 from typing import assert_never
 
 from rubric_ci.evaluators import code_judge, limits, pending
+from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import rubric
+from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     EvalCase,
@@ -14,7 +16,14 @@ from rubric_ci.model.evals import (
     RubricSpec,
 )
 from rubric_ci.model.report import Answer, EvaluatorResult
-from rubric_ci.model.specs import CostSpec, LatencySpec, MeasuringSpec, TokenUsageSpec
+from rubric_ci.model.specs import (
+    CostSpec,
+    FieldAccuracySpec,
+    LatencySpec,
+    MeasuringSpec,
+    TokenUsageSpec,
+    ToolTrajectorySpec,
+)
 from rubric_ci.model.tools import Tools
 
 
@@ -32,10 +41,10 @@ async def evaluate(
         case PendingSpec():
             return pending.evaluate(spec)
         case _:
-            return _measure(answer, spec, tools)
+            return _measure(case, answer, spec, tools)
 
 
-def _measure(answer: Answer, spec: MeasuringSpec, tools: Tools) -> EvaluatorResult:
+def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec, tools: Tools) -> EvaluatorResult:
     match spec:
         case LatencySpec():
             return limits.latency(answer, spec, tools)
@@ -43,5 +52,9 @@ def _measure(answer: Answer, spec: MeasuringSpec, tools: Tools) -> EvaluatorResu
             return limits.cost(answer, spec, tools)
         case TokenUsageSpec():
             return limits.token_usage(answer, spec, tools)
+        case FieldAccuracySpec():
+            return field_accuracy(case, answer, spec, tools)
+        case ToolTrajectorySpec():
+            return tool_trajectory(answer, spec, tools)
         case _:
             assert_never(spec)

@@ -74,7 +74,7 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
         case {"type": "code_judge"}:
             return _code_judge(source, evaluator, span, files)
         case _:
-            measuring = measuring_spec(evaluator, span)
+            measuring = measuring_spec(source, evaluator, path)
             if measuring:
                 return measuring
             _note_files(evaluator, files)

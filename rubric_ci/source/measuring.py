@@ -4,12 +4,23 @@ from typing import Any
 
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvaluatorSpec
-from rubric_ci.model.specs import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.model.specs import (
+    CostSpec,
+    ExpectedCall,
+    FieldAccuracySpec,
+    FieldSpec,
+    LatencySpec,
+    TokenUsageSpec,
+    ToolTrajectorySpec,
+)
+from rubric_ci.source.check import Source
+from rubric_ci.source.problem import Path
 
 
-def measuring_spec(evaluator: dict[str, Any], span: Span) -> EvaluatorSpec | None:
+def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> EvaluatorSpec | None:
     """Return the spec, or None where the evaluator is of another type."""
     name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
+    span = Span(*source.locate((*path, "name")))
     match evaluator["type"]:
         case "latency":
             threshold = float(evaluator["threshold"])
@@ -26,5 +37,47 @@ def measuring_spec(evaluator: dict[str, Any], span: Span) -> EvaluatorSpec | Non
                 max_output=evaluator.get("max_output", evaluator.get("maxOutput")),
                 span=span,
             )
+        case "field_accuracy":
+            return FieldAccuracySpec(
+                name=name,
+                weight=weight,
+                aggregation=evaluator.get("aggregation", "weighted_average"),
+                fields=tuple(
+                    _field(field, Span(*source.locate((*path, "fields", index))))
+                    for index, field in enumerate(evaluator["fields"])
+                ),
+                span=span,
+            )
+        case "tool_trajectory":
+            return ToolTrajectorySpec(
+                name=name,
+                weight=weight,
+                mode=evaluator["mode"],
+                minimums=evaluator.get("minimums", {}),
+                expected=tuple(_call(call) for call in evaluator.get("expected", ())),
+                span=span,
+            )
         case _:
             return None
+
+
+def _field(field: dict[str, Any], span: Span) -> FieldSpec:
+    return FieldSpec(
+        path=field["path"],
+        match=field["match"],
+        weight=float(field.get("weight", 1.0)),
+        required=field.get("required", False),
+        tolerance=float(field.get("tolerance", 0.0)),
+        relative=field.get("relative", False),
+        formats=tuple(field.get("formats", ())),
+        span=span,
+    )
+
+
+def _call(call: dict[str, Any]) -> ExpectedCall:
+    args = call.get("args", "any")
+    return ExpectedCall(
+        tool=call["tool"],
+        args=None if args == "any" else args,
+        max_duration_ms=call.get("max_duration_ms"),
+    )

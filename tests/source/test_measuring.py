@@ -7,7 +7,15 @@ import pytest
 
 from rubric_ci.model.evals import EvaluatorSpec
 from rubric_ci.model.references import NotFound
-from rubric_ci.model.specs import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.model.specs import (
+    CostSpec,
+    ExpectedCall,
+    FieldAccuracySpec,
+    FieldSpec,
+    LatencySpec,
+    TokenUsageSpec,
+    ToolTrajectorySpec,
+)
 from rubric_ci.source.load import load
 from tests.cases import span
 
@@ -43,9 +51,66 @@ def evaluator(text: str) -> EvaluatorSpec:
             TokenUsageSpec(name="e", max_input=9, max_output=4, span=span()),
             id="token-usage-in-the-older-spelling",
         ),
+        pytest.param(
+            """\
+            type: field_accuracy
+            fields:
+              - {path: supplier.name, match: exact, required: true, weight: 2}
+              - {path: total, match: numeric_tolerance, tolerance: 1, relative: true}
+              - {path: due, match: date, formats: [DD.MM.YYYY]}
+            """,
+            FieldAccuracySpec(
+                name="e",
+                fields=(
+                    FieldSpec(
+                        path="supplier.name", match="exact", required=True, weight=2.0, span=span(8)
+                    ),
+                    FieldSpec(
+                        path="total",
+                        match="numeric_tolerance",
+                        tolerance=1.0,
+                        relative=True,
+                        span=span(9),
+                    ),
+                    FieldSpec(path="due", match="date", formats=("DD.MM.YYYY",), span=span(10)),
+                ),
+                span=span(),
+            ),
+            id="field-accuracy",
+        ),
+        pytest.param(
+            """\
+            type: tool_trajectory
+            mode: in_order
+            expected:
+              - {tool: search, args: {q: 1}, max_duration_ms: 20}
+              - {tool: answer, args: any}
+              - tool: end
+            """,
+            ToolTrajectorySpec(
+                name="e",
+                mode="in_order",
+                expected=(
+                    ExpectedCall(tool="search", args={"q": 1}, max_duration_ms=20),
+                    ExpectedCall(tool="answer"),
+                    ExpectedCall(tool="end"),
+                ),
+                span=span(),
+            ),
+            id="tool-trajectory-in-order",
+        ),
+        pytest.param(
+            "type: tool_trajectory\nmode: any_order\nminimums: {search: 2}",
+            ToolTrajectorySpec(name="e", mode="any_order", minimums={"search": 2}, span=span()),
+            id="tool-trajectory-in-any-order",
+        ),
     ],
 )
 def test_specs(text: str, spec: EvaluatorSpec) -> None:
     read = evaluator(text)
-    assert replace(read, span=spec.span) == spec
     assert read.span.line == 5
+    if isinstance(read, FieldAccuracySpec) and isinstance(spec, FieldAccuracySpec):
+        assert [field.span.line for field in read.fields] == [8, 9, 10]
+        fields = [replace(f, span=s.span) for f, s in zip(read.fields, spec.fields, strict=True)]
+        read = replace(read, fields=tuple(fields))
+    assert replace(read, span=spec.span) == spec

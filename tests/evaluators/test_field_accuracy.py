@@ -1,0 +1,225 @@
+"""Fields of an answer against those of the reference answer."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotMeasure
+from rubric_ci.evaluators.field_accuracy import field_accuracy
+from rubric_ci.model.evals import DataPart, EvalCase, Message
+from rubric_ci.model.report import Assessed
+from rubric_ci.model.specs import FieldAccuracySpec, FieldSpec
+from tests.cases import build_case, build_tools, said, span, text_message
+
+REFERENCE = {
+    "id": "A-1",
+    "total": 0.3,
+    "paid": True,
+    "when": "2025-01-15",
+    "lines": [{"sku": "x", "n": 2}, {"sku": "y", "n": 1}],
+    "none": None,
+}
+
+
+def field(path: str, match: Any = "exact", **facts: Any) -> FieldSpec:
+    return FieldSpec(path=path, match=match, span=span(9), **facts)
+
+
+def case(reference: Any = REFERENCE) -> EvalCase:
+    message = Message(role="assistant", parts=(DataPart(reference),))
+    return build_case(expected_messages=(message,))
+
+
+def compare(
+    text: str, *fields: FieldSpec, of: EvalCase | None = None, aggregation: Any = None
+) -> Assessed:
+    spec = FieldAccuracySpec(
+        name="fields",
+        fields=fields,
+        aggregation=aggregation or "weighted_average",
+        span=span(8),
+    )
+    return field_accuracy(of or case(), said(text), spec, build_tools(Path()))
+
+
+def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:
+    """What is said of one field of the answer; nothing where it agrees."""
+    (criterion,) = compare(json.dumps(answer), field(path, match, **facts)).criteria
+    assert criterion.mark == (not criterion.reasoning)
+    return criterion.reasoning
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "reason"),
+    [
+        pytest.param({"id": "A-1"}, "id", "", id="same-text"),
+        pytest.param({"id": "a-1"}, "id", 'is "a-1", not "A-1"', id="other-case"),
+        pytest.param({"paid": 1}, "paid", "is 1, not true", id="1-is-not-true"),
+        pytest.param({"none": None}, "none", "", id="null"),
+        pytest.param({"none": 0}, "none", "is 0, not null", id="0-is-not-null"),
+        pytest.param({}, "id", 'missing; expected "A-1"', id="missing"),
+        pytest.param([], "id", 'missing; expected "A-1"', id="a-list"),
+        pytest.param({"lines": [{}, {"n": 1.0}]}, "lines[1].n", "", id="index-and-1.0-is-1"),
+        pytest.param({"lines": [{}, {"n": 1}]}, "lines.1.n", "", id="index-between-dots"),
+        pytest.param({"lines": [{}]}, "lines[1].n", "missing; expected 1", id="beyond-the-list"),
+        pytest.param(
+            {"lines": [{"n": 2, "sku": "x"}, {"sku": "y", "n": 1}]}, "lines", "", id="deep"
+        ),
+        pytest.param(
+            {"lines": [{"n": 2, "sku": "x"}]},
+            "lines",
+            'is [{"n": 2, "sku": "x"}], not [{"sku": "x", "n": 2}, {"sku": "y", "n": 1}]',
+            id="shorter-list",
+        ),
+    ],
+)
+def test_exact(answer: Any, path: str, reason: str) -> None:
+    assert mark(answer, path) == reason
+
+
+@pytest.mark.parametrize(
+    ("total", "facts", "reason"),
+    [
+        pytest.param(0.3, {}, "", id="same"),
+        pytest.param(0.31, {}, "is 0.31, more than 0 from 0.3", id="no-tolerance"),
+        pytest.param(0.4, {"tolerance": 0.1}, "", id="on-the-edge"),
+        pytest.param(0.41, {"tolerance": 0.1}, "is 0.41, more than 0.1 from 0.3", id="beyond"),
+        pytest.param(" 0.35 ", {"tolerance": 0.1}, "", id="a-number-as-text"),
+        pytest.param(0.33, {"tolerance": 0.1, "relative": True}, "", id="relative"),
+        pytest.param(
+            0.34,
+            {"tolerance": 0.1, "relative": True},
+            "is 0.34, more than 0.03 from 0.3",
+            id="relative-beyond",
+        ),
+        pytest.param("0.3 EUR", {}, 'is "0.3 EUR", which is no number', id="text"),
+        pytest.param(True, {"tolerance": 9}, "is true, which is no number", id="boolean"),
+        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is no number', id="infinite"),
+    ],
+)
+def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
+    assert mark({"total": total}, "total", "numeric_tolerance", **facts) == reason
+
+
+@pytest.mark.parametrize(
+    ("when", "formats", "reason"),
+    [
+        pytest.param("2025-01-15", (), "", id="iso"),
+        pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
+        pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
+        pytest.param(
+            "15.01.2025", (), 'is "15.01.2025", which is no date in ISO 8601', id="no-guess"
+        ),
+        pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
+        pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
+        pytest.param("01/15/2025", ("YYYY-MM-DD", "MM/DD/YYYY"), "", id="american"),
+        pytest.param(
+            "31.02.2025",
+            ("YYYY-MM-DD", "DD.MM.YYYY"),
+            'is "31.02.2025", which is no date of the form YYYY-MM-DD or DD.MM.YYYY',
+            id="no-such-day",
+        ),
+        pytest.param(20250115, (), "is 20250115, which is no date in ISO 8601", id="a-number"),
+    ],
+)
+def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
+    assert mark({"when": when}, "when", "date", formats=formats) == reason
+
+
+def test_a_weighted_mean_of_the_fields() -> None:
+    result = compare('{"id": "A-1", "paid": false}', field("id", weight=3.0), field("paid"))
+    assert (result.score, result.verdict, result.gated_by) == (0.75, "borderline", ())
+    assert [(c.id, c.line, c.text, c.mark) for c in result.criteria] == [
+        ("id", 9, '`id` is "A-1"', True),
+        ("paid", 9, "`paid` is true", False),
+    ]
+
+
+def test_all_or_nothing() -> None:
+    fields = (field("id"), field("paid"))
+    assert compare('{"id": "A-1"}', *fields, aggregation="all_or_nothing").score == 0.0
+    both = '{"id": "A-1", "paid": true}'
+    assert compare(both, *fields, aggregation="all_or_nothing").score == 1.0
+
+
+def test_a_required_field_is_a_gate() -> None:
+    required = field("paid", required=True)
+    result = compare('{"id": "A-1"}', field("id", weight=99.0), required)
+    assert (result.score, result.verdict, result.gated_by) == (0.99, "fail", ("paid",))
+    assert [c.gate for c in result.criteria] == ["", "required"]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"id": "A-1"}', 'So:\n```json\n{"id": "A-1"}\n```\nDone.'], ids=["bare", "fenced"]
+)
+def test_where_the_json_stands(text: str) -> None:
+    assert compare(text, field("id")).score == 1.0
+
+
+def test_an_answer_that_is_no_json_is_wrong() -> None:
+    result = compare("A-1", field("id"))
+    assert (result.score, result.verdict, result.reasoning) == (
+        0.0,
+        "fail",
+        "the answer is no JSON",
+    )
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        (text_message('{"id": "A-1"}', "assistant"),),
+        (text_message('{"id": "A-1"}', "assistant"), Message(role="assistant", tool_calls=({},))),
+    ],
+    ids=["text", "before-a-tool-call"],
+)
+def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
+    assert (
+        compare('{"id": "A-1"}', field("id"), of=build_case(expected_messages=messages)).score == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "fields", "message"),
+    [
+        pytest.param(
+            build_case(),
+            [field("id")],
+            "the case has no reference answer (`expected_messages`) to compare with",
+            id="no-reference",
+        ),
+        pytest.param(
+            build_case(expected_messages=(text_message("A-1", "assistant"),)),
+            [field("id")],
+            "the reference answer of the case is no JSON",
+            id="reference-is-no-json",
+        ),
+        pytest.param(
+            case(),
+            [field("nmae")],
+            "the reference answer has no `nmae` to compare with",
+            id="no-such-field",
+        ),
+        pytest.param(
+            case({"a": "x"}),
+            [field("a", "numeric_tolerance")],
+            "`a` of the reference answer is no number",
+            id="no-number",
+        ),
+        pytest.param(
+            case({"a": "x"}),
+            [field("a", "date", formats=("DD.MM.YYYY",))],
+            "`a` of the reference answer is no date of the form DD.MM.YYYY",
+            id="no-date",
+        ),
+        pytest.param(
+            case(), [field("id", weight=0.0)], "every field has weight 0, so none decides", id="0"
+        ),
+    ],
+)
+def test_nothing_to_compare_with(of: EvalCase, fields: list[FieldSpec], message: str) -> None:
+    with pytest.raises(CannotMeasure) as caught:
+        compare('{"a": 1}', *fields, of=of)
+    assert str(caught.value) == message

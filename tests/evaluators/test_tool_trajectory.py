@@ -1,0 +1,166 @@
+"""Tool calls against what is expected of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.errors import CannotMeasure
+from rubric_ci.evaluators.tool_trajectory import tool_trajectory
+from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.specs import ExpectedCall, ToolTrajectorySpec
+from tests.cases import build_tools, said, span
+
+
+def called(*calls: str | dict[str, Any]) -> Answer:
+    told = [{"tool": call} if isinstance(call, str) else call for call in calls]
+    first, rest = told[:1], told[1:]
+    messages = (
+        {"role": "assistant", "content": "", "tool_calls": first},
+        {"role": "tool", "content": "found"},
+        {"role": "assistant", "content": "done", "tool_calls": rest},
+    )
+    return Answer(text="done", messages=messages)
+
+
+def compare(answer: Answer, mode: Any, **facts: Any) -> Assessed:
+    spec = ToolTrajectorySpec(name="tools", mode=mode, span=span(), **facts)
+    return tool_trajectory(answer, spec, build_tools(Path()))
+
+
+def expected(*tools: str | ExpectedCall) -> dict[str, Any]:
+    calls = [ExpectedCall(tool=tool) if isinstance(tool, str) else tool for tool in tools]
+    return {"expected": tuple(calls)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "mode", "facts", "score", "misses"),
+    [
+        pytest.param(
+            called("a", "b", "a"), "any_order", {"minimums": {"a": 2, "b": 1}}, 1.0, (), id="counts"
+        ),
+        pytest.param(
+            called("a"),
+            "any_order",
+            {"minimums": {"a": 2, "b": 0}},
+            0.5,
+            ("a: 1 of at least 2 calls",),
+            id="too-few",
+        ),
+        pytest.param(
+            called("x", "a", "y", "b"), "in_order", expected("a", "b"), 1.0, (), id="gaps"
+        ),
+        pytest.param(called("b", "a"), "in_order", expected("a", "b"), 0.5, ("a",), id="swapped"),
+        pytest.param(
+            called("b", "c", "a"),
+            "in_order",
+            expected("a", "b", "c"),
+            0.666667,
+            ("a",),
+            id="as-many-as-possible",
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2, "n": 3}}),
+            "in_order",
+            expected(ExpectedCall(tool="a", args={"q": 2})),
+            1.0,
+            (),
+            id="a-later-call-has-the-arguments",
+        ),
+        pytest.param(
+            called("a"),
+            "in_order",
+            expected(ExpectedCall(tool="a", args={"q": 2})),
+            0.0,
+            ('a with {"q": 2}',),
+            id="no-arguments",
+        ),
+        pytest.param(called("a", "b"), "exact", expected("a", "b"), 1.0, (), id="exact"),
+        pytest.param(
+            called("a", "b", "b"),
+            "exact",
+            expected("a", "b"),
+            0.666667,
+            ("b is called beyond what is expected",),
+            id="one-too-many",
+        ),
+        pytest.param(
+            called("b"),
+            "exact",
+            expected("a", "c"),
+            0.0,
+            ("a: b is called in its place", "c: is not called"),
+            id="one-too-few-and-another",
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": True}}),
+            "exact",
+            expected(ExpectedCall(tool="a", args={"q": 1})),
+            0.0,
+            ('a with {"q": 1}: `q` is true',),
+            id="true-is-not-1",
+        ),
+        pytest.param(
+            called({"tool": "a", "duration_ms": 30}, {"tool": "a", "duration_ms": 50}),
+            "exact",
+            expected(*[ExpectedCall(tool="a", max_duration_ms=40)] * 2),
+            0.5,
+            ("a within 40 ms: took 50 ms",),
+            id="too-slow",
+        ),
+        pytest.param(
+            Answer(text="x", trace_summary={"tool_calls_by_name": {"a": 1}}),
+            "any_order",
+            {"minimums": {"a": 1}},
+            1.0,
+            (),
+            id="counts-of-the-trace-summary",
+        ),
+        pytest.param(
+            Answer(text="x", messages=({"role": "assistant", "content": "x"},)),
+            "exact",
+            expected("a"),
+            0.0,
+            ("a: is not called",),
+            id="no-call-at-all",
+        ),
+    ],
+)
+def test_modes(
+    answer: Answer, mode: str, facts: dict[str, Any], score: float, misses: tuple[str, ...]
+) -> None:
+    result = compare(answer, mode, **facts)
+    assert (result.score, result.misses) == (score, misses)
+
+
+def test_the_report_says_what_was_called() -> None:
+    result = compare(called("b", "a"), "in_order", **expected("a"))
+    assert (result.reasoning, result.hits, result.verdict) == ("called: b, a", ("a",), "pass")
+
+
+@pytest.mark.parametrize("mode", ["any_order", "in_order", "exact"])
+def test_calls_that_are_not_told_have_no_verdict(mode: str) -> None:
+    with pytest.raises(CannotMeasure) as caught:
+        compare(said("done"), mode, minimums={"a": 0}, **expected("a"))
+    assert str(caught.value) == "the target does not tell its tool calls (`output_messages`)"
+
+
+def test_a_duration_that_is_not_told_has_no_verdict() -> None:
+    with pytest.raises(CannotMeasure) as caught:
+        compare(called("a"), "exact", **expected(ExpectedCall(tool="a", max_duration_ms=1)))
+    assert str(caught.value) == "the target does not tell how long `a` took"
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=6),
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=5),
+)
+def test_exact_is_1_only_for_the_sequence_itself(calls: list[str], wanted: list[str]) -> None:
+    exact = compare(called(*calls), "exact", **expected(*wanted)).score
+    in_order = compare(called(*calls), "in_order", **expected(*wanted)).score
+    assert 0 <= exact <= in_order <= 1
+    assert (exact == 1) == (calls == wanted)
+    walk = iter(calls)
+    assert (in_order == 1) == all(tool in walk for tool in wanted)

@@ -1,0 +1,49 @@
+"""`rubric-ci cache`: how much is remembered, and forgetting some of it."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rubric_ci.cache import DAY, Cache, Extent
+from rubric_ci.errors import ExitCode
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheSettings:
+    """`rubric-ci cache`."""
+
+    folder: Path
+    unused_days: float | None = None  # forget what was not used for so long
+    max_megabytes: float | None = None  # then the longest unused, down to this size
+    clear: bool = False
+
+
+def cache(settings: CacheSettings) -> ExitCode:
+    """Forget what was asked for, and say what is left."""
+    store = Cache(settings.folder)
+    removed = _prune(store, settings)
+    lines = [f"{settings.folder}: {_told(store.extent())}"]
+    if removed is not None:
+        lines.insert(0, f"removed {_told(removed)}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return ExitCode.OK
+
+
+def _prune(store: Cache, settings: CacheSettings) -> Extent | None:
+    if settings.clear:
+        return store.prune(most_bytes=0)
+    if settings.unused_days is None and settings.max_megabytes is None:
+        return None
+    return store.prune(
+        unused_for=None if settings.unused_days is None else settings.unused_days * DAY,
+        most_bytes=None
+        if settings.max_megabytes is None
+        else int(settings.max_megabytes * MEGABYTE),
+    )
+
+
+def _told(extent: Extent) -> str:
+    noun = "judgement" if extent.entries == 1 else "judgements"
+    return f"{extent.entries} {noun}, {extent.size / MEGABYTE:.1f} MB"

@@ -1,0 +1,49 @@
+"""`rubric-ci cache`: what it removes and what it says."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.cache import Cache
+from rubric_ci.commands.cache import CacheSettings, cache
+from rubric_ci.errors import ExitCode
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three judgements of half a megabyte, one of them unused for long."""
+    folder = tmp_path / "cache"
+    for key in ("aa", "bb", "cc"):
+        Cache(folder).keep(key * 32, key * 250_000)
+    os.utime(folder / "aa" / f"{'aa' * 32}.json", (0, 0))
+    return folder
+
+
+TOLD = {
+    "nothing to forget": ({}, "{}: 3 judgements, 1.5 MB\n"),
+    "by age": (
+        {"unused_days": 30},
+        "removed 1 judgement, 0.5 MB\n{}: 2 judgements, 1.0 MB\n",
+    ),
+    "by size": (
+        {"max_megabytes": 0.7},
+        "removed 2 judgements, 1.0 MB\n{}: 1 judgement, 0.5 MB\n",
+    ),
+    "everything": ({"clear": True}, "removed 3 judgements, 1.5 MB\n{}: 0 judgements, 0.0 MB\n"),
+}
+
+
+@pytest.mark.parametrize(("options", "told"), TOLD.values(), ids=TOLD.keys())
+def test_cache(
+    folder: Path, options: dict[str, float], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = CacheSettings(folder=folder, **options)  # type: ignore[arg-type]
+    assert cache(settings) is ExitCode.OK
+    assert capsys.readouterr().out == told.format(folder)
+
+
+def test_no_cache_is_an_empty_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cache(CacheSettings(folder=tmp_path / "none", clear=True)) is ExitCode.OK
+    assert capsys.readouterr().out.endswith("none: 0 judgements, 0.0 MB\n")
+    assert not (tmp_path / "none").exists()

@@ -7,8 +7,13 @@ NODE_READY := tests/npm/node_modules/.ready
 
 .PHONY: demo test lint types golden bench lock act clean
 
+QUICKSTART = --config examples/quickstart/rubric-ci.yaml
+
 demo: $(READY)
-	$(BIN)/python -m rubric_ci run --config examples/quickstart/rubric-ci.yaml --replay examples/quickstart/judge.replay.jsonl || test $$? -eq 1
+	@$(BIN)/rubric-ci validate examples/quickstart
+	@$(BIN)/rubric-ci run $(QUICKSTART) --replay examples/quickstart/judge.replay.jsonl; code=$$?; \
+	echo "Exit code $$code: one answer breaks a promise that its rubric forbids, so the gate fails."; \
+	test $$code -eq 1
 
 test: $(READY) $(NODE_READY)
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -23,6 +28,7 @@ types: $(READY)
 
 golden: $(READY)
 	$(BIN)/python -m tests.golden
+	$(BIN)/python tests/quickstart/record.py  # needs node
 	$(BIN)/python -m tests.hooks.tables
 
 bench: $(READY)

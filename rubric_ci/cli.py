@@ -1,11 +1,108 @@
 """The command line: words from outside become Settings."""
 
+from pathlib import Path
+from typing import Any
+
 import click
 
 from rubric_ci import __version__
+from rubric_ci.errors import ExitCode, UserError
+
+REPORTS = ("json", "markdown", "junit", "sarif", "html")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The one place where a broken setup becomes a message and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            click.echo(f"rubric-ci: {error.message}", err=True)
+            if error.hint:
+                click.echo(f"  {error.hint}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("rubric-ci: interrupted", err=True)
+            ctx.exit(ExitCode.NO_VERDICT)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": "RUBRIC_CI",
+        "show_default": True,
+    },
+)
 @click.version_option(__version__, prog_name="rubric-ci")
 def main() -> None:
     """Rubric-based evals in front of a merge."""
+
+
+@main.command()
+@click.argument("paths", nargs=-1)
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option("--target", default="", help="Ask this target, whatever the eval files say.")
+@click.option("--judge", default="", help="Mark with this model, or with this target's model.")
+@click.option("--case", "cases", multiple=True, help="Grade cases whose id matches this glob.")
+@click.option("--tag", "tags", multiple=True, help="Grade cases that carry this tag.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["fail", "borderline", "never"]),
+    help="The least bad verdict that fails the gate.",
+)
+@click.option("--require-rubrics", is_flag=True, help="A case with nothing to grade is an error.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
+@click.option(
+    "--output-dir",
+    type=click.Path(path_type=Path),
+    default=Path(".rubric-ci"),
+    help="Where reports go.",
+)
+@click.option(
+    "--reports", default="json,markdown", help=f"Which, separated by commas: {', '.join(REPORTS)}."
+)
+@click.option(
+    "--annotations/--no-annotations",
+    default=None,
+    help="Print workflow commands; on where GITHUB_ACTIONS is set.",
+)
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Keep every reply of a model in this file."
+)
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
+)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: Any) -> None:
+    """Grade cases, explain their verdicts, and hold the gate.
+
+    PATHS are eval files, folders or globs; without any, the globs of rubric-ci.yaml.
+    """
+    from rubric_ci.commands.run import run as grade
+    from rubric_ci.model.config import FailOn
+    from rubric_ci.model.settings import RunSettings
+
+    settings = RunSettings(
+        paths=_lines(paths),
+        reports=_names(reports, REPORTS),
+        fail_on=FailOn(fail_on) if fail_on else None,
+        **options,
+    )
+    raise SystemExit(grade(settings))
+
+
+def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Split what one environment variable holds: a path a line, as workflows write lists."""
+    return tuple(line.strip() for path in paths for line in path.splitlines() if line.strip())
+
+
+def _names(text: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(
+                f"`{name}` is none of {', '.join(known)}", param_hint="--reports"
+            )
+    return names

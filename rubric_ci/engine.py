@@ -5,7 +5,7 @@ import shlex
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -13,7 +13,7 @@ from typing import TypeVar
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import NoVerdict, UserError
 from rubric_ci.judging.reason import reason
-from rubric_ci.model.config import CliTarget, LlmTarget, Target
+from rubric_ci.model.config import CliTarget, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.exchange import NOTHING_USED, Usage
 from rubric_ci.model.report import (
@@ -34,10 +34,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One case to grade, the target that answers it, and why it runs."""
+    """One case to grade, the target that answers it, who judges it, and why it runs."""
 
     case: EvalCase
     target: Target
+    judge: JudgeConfig | None = None  # None: the judge of the tools
     why: str = ""
 
 
@@ -55,7 +56,9 @@ async def grade(
     A UserError stops the run and is raised.
     """
     window = _Window(tasks, concurrency)
-    running = [asyncio.create_task(_case(task, tools, window, on_result)) for task in tasks]
+    running = [
+        asyncio.create_task(_case(task, _own(tools, task), window, on_result)) for task in tasks
+    ]
     try:
         await asyncio.gather(*running)
     except asyncio.CancelledError:
@@ -64,6 +67,10 @@ async def grade(
         await _stop(running)
         raise
     return tuple(task.result() for task in running if _has_result(task))
+
+
+def _own(tools: Tools, task: Task) -> Tools:
+    return replace(tools, judge=task.judge) if task.judge else tools
 
 
 class _Window:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -71,6 +72,20 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CannotReadFile(f"cannot read {path}: {error.strerror}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole, and its folders: a reader sees the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    fresh = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        fresh.chmod(0o666 & ~_umask())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def sidecar_of(path: Path) -> Path | None:
@@ -193,3 +208,9 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     if path.suffix == ".jsonl":
         return _IS_CASE.search(data.split(b"\n", 1)[0]) is not None
     return _HOLDS_CASES.search(data) is not None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from rubric_ci.model.config import FailOn
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.exchange import NOTHING_USED, Usage
 from rubric_ci.model.rubric import MarkValue
@@ -181,7 +182,7 @@ class GateInfo:
     fail_on: Literal["fail", "borderline", "never"]
     passing: float
     borderline: float
-    holds: bool
+    holds: bool  # no graded case is as bad as `fail_on`, and none is without a verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,13 +226,28 @@ def totals(cases: tuple[CaseResult, ...]) -> Totals:
     )
 
 
-def run_verdict(cases: tuple[CaseResult, ...]) -> RunVerdict:
-    """Return the worst verdict; a proven fail outweighs a case without a verdict."""
+def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunVerdict:
+    """Return the worst verdict; a proven fail outweighs a case without a verdict.
+
+    `complete` is False where some cases could not even be read.
+    """
     verdicts = {case.verdict for case in cases if isinstance(case, Graded)}
     if "fail" in verdicts:
         return "fail"
-    if any(isinstance(case, Errored) for case in cases):
+    if not complete or any(isinstance(case, Errored) for case in cases):
         return "error"
     if not verdicts:
         return "nothing-graded" if cases else "nothing-changed"
     return "borderline" if "borderline" in verdicts else "pass"
+
+
+def gate_holds(cases: tuple[CaseResult, ...], fail_on: FailOn) -> bool:
+    """Tell whether no graded case is as bad as the gate forbids; it knows nothing of the others."""
+    forbidden: Mapping[FailOn, set[str]] = {
+        FailOn.FAIL: {"fail"},
+        FailOn.BORDERLINE: {"fail", "borderline"},
+        FailOn.NEVER: set(),
+    }
+    return not any(
+        isinstance(case, Graded) and case.verdict in forbidden[fail_on] for case in cases
+    )

@@ -41,7 +41,9 @@ def headline(report: RunReport) -> str:
         case "fail":
             return f"fail: {_some(counts.failed, counts.graded, 'fails', 'fail')}"
         case "error":
-            return f"no verdict: {plural(counts.errored, 'case')} errored"
+            unread = "some eval files could not be read"
+            errored = f"{plural(counts.errored, 'case')} errored"
+            return f"no verdict: {errored if counts.errored else unread}"
         case "nothing-changed":
             return "nothing to grade: the change affects no case"
         case "nothing-graded":

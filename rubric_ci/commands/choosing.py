@@ -1,0 +1,115 @@
+"""Choose what runs: which cases, on which target, marked by which judge."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
+from rubric_ci.source.variables import substitute
+
+DEFAULT_TARGET = "default"
+
+
+def choose_cases(
+    cases: Sequence[EvalCase], *, ids: Sequence[str], tags: Sequence[str]
+) -> tuple[EvalCase, ...]:
+    """Keep the cases that match a glob of `ids` and carry one of `tags`; empty keeps all."""
+    for pattern in ids:
+        if not any(fnmatchcase(case.id, pattern) for case in cases):
+            known = [case.id for case in cases]
+            raise CannotFindEvals(f"no case matches --case {pattern}", nearest(pattern, known))
+    for tag in tags:
+        if not any(tag in case.tags for case in cases):
+            known = sorted({known for case in cases for known in case.tags})
+            raise CannotFindEvals(f"no case carries --tag {tag}", nearest(tag, known))
+    return tuple(
+        case
+        for case in cases
+        if (not ids or any(fnmatchcase(case.id, pattern) for pattern in ids))
+        and (not tags or any(tag in case.tags for tag in tags))
+    )
+
+
+def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
+    """Return the target of the command line, else the case's, else `default` or the only one."""
+    name = override or case.target
+    targets = config.targets
+    if not name:
+        name = next(iter(targets)) if len(targets) == 1 else DEFAULT_TARGET
+    if name in targets:
+        return targets[name]
+    asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
+    raise CannotConfigure(f"{asker}: there is no target `{name}`", nearest(name, targets))
+
+
+def choose_judge(config: Config, target: Target, override: str = "") -> JudgeConfig | None:
+    """Return who marks a target's answers: the target's own judge, else the configured one.
+
+    `override` names a model, or a target that is one.
+    """
+    if override and override not in config.targets:
+        return _with_model(config.judge, override)
+    name = override or target.judge_target
+    if not name:
+        return config.judge
+    match config.targets.get(name):
+        case LlmTarget(endpoint=endpoint):
+            base = config.judge or JudgeConfig(endpoint=endpoint)
+            return replace(base, endpoint=endpoint)
+        case None:
+            message = f"target `{target.name}`: there is no judge_target `{name}`"
+            raise CannotConfigure(message, nearest(name, config.targets))
+        case _:
+            raise CannotConfigure(
+                f"target `{name}` is no model and cannot judge",
+                "name a target with `model:` as the judge_target",
+            )
+
+
+def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
+    """Put the environment's values into a model target; raises `MissingVariable`."""
+    match target:
+        case LlmTarget(name=name, endpoint=endpoint):
+            return replace(target, endpoint=_resolved(endpoint, f"target `{name}`", environment))
+        case _:
+            return target
+
+
+def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
+    """Put the environment's values into the judge's options; raises `MissingVariable`."""
+    who = f"judge `{judge.endpoint.model}`"
+    return replace(judge, endpoint=_resolved(judge.endpoint, who, environment))
+
+
+def asks_a_judge(case: EvalCase) -> bool:
+    """Tell whether grading the case may call the judge."""
+    return any(not isinstance(spec, CodeJudgeSpec) for spec in case.evaluators)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which known name was probably meant, or which there are."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return f"known: {', '.join(f'`{name}`' for name in names)}" if names else "none is defined"
+
+
+def _resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
+    try:
+        return replace(endpoint, options=substitute(endpoint.options, environment))
+    except MissingVariable as error:
+        raise MissingVariable(f"{who}: {error.message}", error.hint) from None
+
+
+def _with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
+    """Ask another model; its host and key are the configured ones only for the same provider."""
+    if judge is None:
+        return JudgeConfig(endpoint=Endpoint(model=model))
+    options = judge.endpoint.options
+    if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
+        options = {k: v for k, v in options.items() if not k.startswith("api_")}
+    return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))

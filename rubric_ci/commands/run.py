@@ -1,0 +1,198 @@
+"""Grade the cases, write what was found, and say whether the gate holds."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from time import monotonic
+
+from rubric_ci import __version__
+from rubric_ci.commands.asking import build_ask
+from rubric_ci.commands.choosing import (
+    asks_a_judge,
+    choose_cases,
+    choose_judge,
+    choose_target,
+    resolve_judge,
+    resolve_target,
+)
+from rubric_ci.commands.opening import Opened, open_evals, show_problems
+from rubric_ci.commands.progress import progress
+from rubric_ci.commands.writing import show_annotations, show_report, write_reports
+from rubric_ci.engine import Task, grade
+from rubric_ci.errors import ExitCode
+from rubric_ci.judging.prompt import PROMPT_VERSION
+from rubric_ci.model.config import FailOn
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.report import (
+    CaseResult,
+    Errored,
+    GateInfo,
+    JudgeInfo,
+    RunReport,
+    Skipped,
+    gate_holds,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.settings import RunSettings
+from rubric_ci.model.tools import Tools
+
+INTERRUPTED = "interrupted before it ended"
+EVERY_CASE = "every case was asked for"
+
+
+def run(settings: RunSettings) -> ExitCode:
+    """Open, grade, write, show; the exit code comes from the verdict only."""
+    started_at, clock = datetime.now(UTC), monotonic()
+    opened = open_evals(settings.paths, settings.config)
+    show_problems(opened.diagnostics)
+    tasks = choose_tasks(opened, settings)
+    tools = build_tools(opened, settings)
+    with progress(len(tasks)) as advance:
+        ended = asyncio.run(_grade(tasks, tools, settings.concurrency, advance))
+    cases = _with_the_interrupted(tasks, ended)
+    if settings.require_rubrics:
+        cases = tuple(_required(case) for case in cases)
+    report = build_report(
+        opened,
+        cases,
+        settings,
+        interrupted=len(ended) < len(tasks),
+        started_at=started_at.isoformat(timespec="seconds"),
+        duration_seconds=round(monotonic() - clock, 3),
+    )
+    written = write_reports(report, settings)
+    show_report(report, written, settings)
+    show_annotations(report, settings)
+    return exit_code(report, opened)
+
+
+def choose_tasks(opened: Opened, settings: RunSettings) -> tuple[Task, ...]:
+    """Pair every chosen case with its target and its judge."""
+    every = [case for file in opened.files for case in file.cases]
+    cases = choose_cases(every, ids=settings.cases, tags=settings.tags)
+    return tuple(_task(case, opened, settings) for case in cases)
+
+
+def exit_code(report: RunReport, opened: Opened) -> ExitCode:
+    """Say what the caller needs to know first: a proven fail, then what kept others from a verdict.
+
+    The gate never holds over eval files that could not be read.
+    """
+    if not gate_holds(report.cases, FailOn(report.gate.fail_on)):
+        return ExitCode.GATE
+    if opened.invalid:
+        return ExitCode.USAGE
+    return ExitCode.NO_VERDICT if report.totals.errored or report.interrupted else ExitCode.OK
+
+
+def build_tools(opened: Opened, settings: RunSettings) -> Tools:
+    """Hand the labour what it may use of the world."""
+    return Tools(
+        ask=build_ask(record_to=settings.record, replay_from=settings.replay),
+        root=opened.root,
+        environment=os.environ,
+        judge=opened.config.judge,
+        thresholds=opened.config.gate.thresholds,
+    )
+
+
+def build_report(
+    opened: Opened,
+    cases: tuple[CaseResult, ...],
+    settings: RunSettings,
+    *,
+    interrupted: bool,
+    started_at: str,
+    duration_seconds: float,
+) -> RunReport:
+    """Put the one value together that every output renders."""
+    fail_on = settings.fail_on or opened.config.gate.fail_on
+    thresholds = opened.config.gate.thresholds
+    verdict = run_verdict(cases, complete=not opened.invalid and not interrupted)
+    return RunReport(
+        tool=f"rubric-ci {__version__}",
+        started_at=started_at,
+        duration_seconds=duration_seconds,
+        verdict=verdict,
+        interrupted=interrupted,
+        gate=GateInfo(
+            fail_on=fail_on.value,
+            passing=thresholds.passing,
+            borderline=thresholds.borderline,
+            holds=gate_holds(cases, fail_on) and verdict != "error",
+        ),
+        judge=_judge_info(opened, settings),
+        totals=totals(cases),
+        cases=cases,
+        notes=_notes(opened),
+    )
+
+
+async def _grade(
+    tasks: Sequence[Task], tools: Tools, concurrency: int, on_result: Callable[[CaseResult], None]
+) -> tuple[CaseResult, ...]:
+    """Grade; a termination request ends it as Ctrl-C does, with what is complete."""
+    grading = asyncio.current_task()
+    if grading and os.name == "posix":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, grading.cancel)
+    return await grade(tasks, tools, concurrency=concurrency, on_result=on_result)
+
+
+def _with_the_interrupted(
+    tasks: Sequence[Task], ended: Sequence[CaseResult]
+) -> tuple[CaseResult, ...]:
+    """Give every task a result, in the order of the tasks: those that did not end are errored."""
+    by_case = {(result.file, result.id): result for result in ended}
+    return tuple(
+        by_case.get((task.case.file, task.case.id))
+        or Errored(
+            file=task.case.file,
+            line=task.case.span.line,
+            id=task.case.id,
+            reason=INTERRUPTED,
+            why=task.why,
+            target=task.target.name,
+        )
+        for task in tasks
+    )
+
+
+def _required(case: CaseResult) -> CaseResult:
+    """Make a skipped case an errored one."""
+    match case:
+        case Skipped(file=file, line=line, id=name, reason=reason, why=why):
+            return Errored(file=file, line=line, id=name, reason=reason, why=why)
+        case _:
+            return case
+
+
+def _task(case: EvalCase, opened: Opened, settings: RunSettings) -> Task:
+    target = choose_target(case, opened.config, settings.target)
+    judge = choose_judge(opened.config, target, settings.judge)
+    if not settings.replay:  # a recording is found without secrets
+        target = resolve_target(target, os.environ)
+        judge = resolve_judge(judge, os.environ) if judge and asks_a_judge(case) else judge
+    return Task(case=case, target=target, judge=judge, why=EVERY_CASE)
+
+
+def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
+    judge = opened.config.judge
+    model = settings.judge or (judge.endpoint.model if judge else "")
+    if not model:
+        return None
+    return JudgeInfo(
+        model=model,
+        prompt_version=PROMPT_VERSION,
+        mode=judge.mode if judge else "batched",
+        votes=judge.votes if judge else 1,
+    )
+
+
+def _notes(opened: Opened) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was not graded: it has problems that `rubric-ci validate {name}` shows"
+        for name in opened.invalid
+    )

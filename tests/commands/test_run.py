@@ -1,0 +1,241 @@
+"""`rubric-ci run` as a user types it: exit codes, messages, files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(120)
+
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+targets:
+  - {name: default, provider: recorded, answers: answers.jsonl}
+"""
+EVAL = """\
+evalcases:
+  - id: greeting
+    input: Say hello
+    execution:
+      evaluators:
+        - {name: polite, type: code_judge, script: 'grep -qi hello {answer_file}'}
+"""
+RUBRIC = """\
+evalcases:
+  - id: greeting
+    input: Say hello
+    rubrics: [Greets]
+"""
+
+
+BROKEN_NOTE = (
+    "evals/b.eval.yaml was not graded: it has problems that "
+    "`rubric-ci validate evals/b.eval.yaml` shows"
+)
+
+
+class Project:
+    """A repository of its own, and the command run in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        self.write("rubric-ci.yaml", CONFIG)
+        self.write("evals/a.eval.yaml", EVAL)
+        self.write("answers.jsonl", '{"id": "greeting", "answer": "Hello there"}\n')
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "rubric_ci", "run", *arguments],
+            cwd=self.root,
+            env=clean_environment() | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads((self.root / ".rubric-ci/report.json").read_text())
+        return report
+
+
+def clean_environment() -> dict[str, str]:
+    """Leave out what would make the command believe that it runs elsewhere."""
+    prefixes = ("GITHUB_", "RUBRIC_CI_", "OPENAI_", "ANTHROPIC_")
+    return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_exit_0_when_the_gate_holds(project: Project) -> None:
+    done = project.run()
+    assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  greeting\n")
+    report = project.report()
+    assert (report["verdict"], report["gate"]["holds"]) == ("pass", True)
+    assert (project.root / ".rubric-ci/summary.md").exists()
+
+
+def test_exit_1_when_a_case_fails(project: Project) -> None:
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    assert project.run().returncode == 1
+    report = project.report()
+    assert (report["verdict"], report["gate"]["holds"]) == ("fail", False)
+    assert report["cases"][0]["score"] == 0
+
+
+def test_fail_on_never_only_reports(project: Project) -> None:
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    assert project.run("--fail-on", "never").returncode == 0
+    assert project.report()["verdict"] == "fail"
+
+
+def test_exit_3_when_a_case_has_no_verdict(project: Project) -> None:
+    project.write("answers.jsonl", '{"id": "other", "answer": "Hello"}\n')
+    assert project.run().returncode == 3
+    report = project.report()
+    assert report["verdict"] == "error"
+    assert report["cases"][0]["outcome"] == "errored"
+    assert "score" not in report["cases"][0]
+
+
+def test_a_proven_fail_outweighs_a_missing_verdict(project: Project) -> None:
+    project.write("evals/b.eval.yaml", EVAL.replace("greeting", "lost"))
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    assert project.run().returncode == 1
+    assert project.report()["totals"]["errored"] == 1
+
+
+def test_an_invalid_file_ends_as_2_and_the_others_are_graded(project: Project) -> None:
+    project.write(
+        "evals/b.eval.yaml", "evalcases:\n  - id: x\n    input: Hi\n    rubric: [Greets]\n"
+    )
+    done = project.run()
+    assert done.returncode == 2
+    assert "evals/b.eval.yaml:4:5" in done.stderr
+    report = project.report()
+    assert report["totals"]["passed"] == 1
+    assert report["verdict"] == "error"
+    assert report["notes"] == [
+        BROKEN_NOTE,
+    ]
+
+
+def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None:
+    project.write(
+        "evals/a.eval.yaml",
+        "evalcases:\n  - id: greeting\n    input: Say hello\n    expected_outcome: Greets\n",
+    )
+    assert project.run().returncode == 0
+    [case] = project.report()["cases"]
+    assert case["outcome"] == "skipped"
+    assert "rubric-ci generate rubrics evals/a.eval.yaml" in case["reason"]
+    assert project.run("--require-rubrics").returncode == 3
+    assert project.report()["cases"][0]["outcome"] == "errored"
+
+
+USAGE = {
+    "missing path": (["nowhere.yaml"], "nowhere.yaml does not exist"),
+    "folder without evals": (["empty"], "empty holds no eval file"),
+    "unknown target": (
+        ["--target", "defualt"],
+        "--target: there is no target `defualt`\n  did you mean `default`?",
+    ),
+    "unknown case": (
+        ["--case", "greetings"],
+        "no case matches --case greetings\n  did you mean `greeting`?",
+    ),
+    "unknown tag": (["--tag", "slow"], "no case carries --tag slow"),
+    "unknown format": (
+        ["--reports", "pdf"],
+        "`pdf` is none of json, markdown, junit, sarif, html",
+    ),
+    "missing recording": (["--replay", "kept.jsonl"], "kept.jsonl: cannot read the recording"),
+    "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE.keys())
+def test_exit_2_says_what_and_where(project: Project, arguments: list[str], message: str) -> None:
+    (project.root / "empty").mkdir()
+    done = project.run(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (project.root / ".rubric-ci").exists()
+
+
+def test_an_unset_variable_is_named_before_anything_is_asked(project: Project) -> None:
+    project.write("evals/a.eval.yaml", RUBRIC)
+    judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
+    project.write("rubric-ci.yaml", CONFIG + judge)
+    done = project.run()
+    assert done.returncode == 2
+    assert done.stderr == (
+        "rubric-ci: judge `openai/gpt-4.1-mini`: the environment variable SHOP_KEY is not set\n"
+        "  set it, or take `${{ SHOP_KEY }}` out of the configuration\n"
+    )
+
+
+def test_annotations_stand_on_the_lines_of_the_criteria(project: Project) -> None:
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "::error::gotcha"}\n')
+    done = project.run("--annotations")
+    assert "::error file=evals/a.eval.yaml,line=6" in done.stdout
+    assert "\n::error::gotcha" not in done.stdout
+
+
+def test_on_github_annotations_are_on_and_model_text_is_no_command(project: Project) -> None:
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "bye"}\n')
+    done = project.run(GITHUB_ACTIONS="true")
+    assert "::stop-commands::" in done.stdout
+    assert "::error file=evals/a.eval.yaml,line=6" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_an_interruption_leaves_a_whole_partial_report(
+    project: Project, sent: signal.Signals
+) -> None:
+    slow = EVAL + EVAL.partition("\n")[2].replace("greeting", "slow").replace(
+        "grep -qi hello {answer_file}", "touch started; sleep 60"
+    )
+    project.write("evals/a.eval.yaml", slow)
+    answers = '{"id": "greeting", "answer": "Hello"}\n{"id": "slow", "answer": "Hello"}\n'
+    project.write("answers.jsonl", answers)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rubric_ci", "run"],
+        cwd=project.root,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not (project.root / "evals/started").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)  # the first case ends meanwhile
+    process.send_signal(sent)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 3
+    assert "interrupted" in out
+    report = project.report()
+    assert report["interrupted"] is True
+    assert [(case["id"], case["outcome"]) for case in report["cases"]] == [
+        ("greeting", "graded"),
+        ("slow", "errored"),
+    ]
+    assert report["cases"][1]["reason"] == "interrupted before it ended"

@@ -1,0 +1,65 @@
+"""Record the judge of examples/quickstart again: `python tests/quickstart/record.py`.
+
+A prompt that changed asks for another recording. The replies are ours (judge.json), the server,
+the wire and the command are real.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SERVER = ROOT / "tests/npm/node_modules/@copilotkit/aimock/dist/cli.js"
+EXAMPLE = "examples/quickstart"
+RECORDING = f"{EXAMPLE}/judge.replay.jsonl"
+
+
+def main() -> None:
+    """Serve the replies, run the example against them, keep what was said."""
+    port = free_port()
+    replies = Path(__file__).with_name("judge.json")
+    command = ["node", str(SERVER), "-p", str(port), "-f", str(replies), "--strict"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        await_port(port)
+        record(f"http://127.0.0.1:{port}/v1")
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
+
+
+def record(url: str) -> None:
+    """Run the example; its gate fails, as it is meant to."""
+    run = [sys.executable, "-m", "rubric_ci", "run", "--config", f"{EXAMPLE}/rubric-ci.yaml"]
+    environment = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_API_BASE": url}
+    # One case at a time, so that the same replies make the same file.
+    once = [*run, "--concurrency", "1", "--record", RECORDING]
+    done = subprocess.run(once, cwd=ROOT, env=environment, timeout=120, check=False)
+    if done.returncode != 1:
+        raise SystemExit(f"the example ended with {done.returncode}, not 1")
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def await_port(port: int) -> None:
+    """Wait until the server listens."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise SystemExit("the server of recorded replies does not start")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The quickstart example, offline, from its recordings."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = "examples/quickstart"
+
+
+@pytest.mark.timeout(60)
+def test_the_example_shows_each_outcome(tmp_path: Path) -> None:
+    run = [sys.executable, "-m", "rubric_ci", "run", "--config", f"{EXAMPLE}/rubric-ci.yaml"]
+    recording = ["--replay", f"{EXAMPLE}/judge.replay.jsonl", "--output-dir", str(tmp_path)]
+    done = subprocess.run([*run, *recording], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [
+        (case["id"], case["outcome"], case.get("verdict"), case.get("score"))
+        for case in report["cases"]
+    ] == [
+        ("refund-window", "graded", "pass", 1.0),
+        ("worn-tyre", "graded", "fail", 0.25),
+        ("gear-ratio", "graded", "borderline", 0.76),
+        ("opening-hours", "skipped", None, None),
+    ]
+    assert report["cases"][1]["gated_by"] == ["no-promise"]
+    assert "I will refund the full price today as an exception" in done.stdout

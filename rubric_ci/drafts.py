@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
-from rubric_ci.judging.dialogue import ask_until_usable
+from rubric_ci.judging.dialogue import Heard, ask_until_usable
 from rubric_ci.judging.draft_reply import Draft, Kind, read_draft
 from rubric_ci.judging.drafting import draft_call
 from rubric_ci.judging.lint import doubts
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.exchange import Usage
+from rubric_ci.model.exchange import ModelCall, Usage
 from rubric_ci.model.report import Answer, Assessed
 from rubric_ci.model.tools import Tools
 
@@ -105,7 +105,7 @@ async def _draft(order: Order, drafter: Drafter, tools: Tools) -> DraftResult:
         about=f"{case.file}: {case.id}: draft",
     )
     try:
-        heard = await ask_until_usable(tools.ask, call, partial(read_draft, kind=drafter.kind))
+        heard = await _recalled_or_asked(call, drafter, tools)
     except NoVerdict as error:
         return Undrafted(case=case, reason=str(error), usage=error.usage)
     found = tuple(
@@ -114,6 +114,19 @@ async def _draft(order: Order, drafter: Drafter, tools: Tools) -> DraftResult:
     )
     made = Drafted(case=case, draft=heard.value, doubts=found, usage=heard.usage)
     return await _checked(made, tools) if drafter.check else made
+
+
+async def _recalled_or_asked(call: ModelCall, drafter: Drafter, tools: Tools) -> Heard[Draft]:
+    """Take the draft of an earlier run: what `--diff` showed is what is written after it."""
+    read = partial(read_draft, kind=drafter.kind)
+    memory = tools.memory
+    kept = None if memory is None else memory.recall(call.key)
+    if kept is not None and isinstance(known := read(kept), Draft):
+        return Heard(value=known, text=kept, usage=Usage(cache_hits=1))
+    heard = await ask_until_usable(tools.ask, call, read)
+    if memory is not None:
+        memory.keep(call.key, heard.text)
+    return heard
 
 
 async def _checked(made: Drafted, tools: Tools) -> Drafted:

@@ -6,15 +6,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
-
-
-def read(path: Path) -> bytes:
-    """Return the bytes of a file."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CannotReadFile(f"{path}: {error.strerror}") from error
+from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
 
 
 def replace(path: Path, before: bytes, after: bytes) -> None:

@@ -15,7 +15,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.exchange import Ask, ModelCall, ModelReply, Usage
-from rubric_ci.model.tools import Tools
+from rubric_ci.model.tools import Memory, Tools
 
 ENDPOINT = Endpoint(model="openai/m")
 ITEMS = [
@@ -47,12 +47,19 @@ def answering(reply: Callable[[ModelCall], str]) -> Ask:
     return ask
 
 
-def draft_all(ask: Ask, *cases: EvalCase, judge: bool = True, **options: Any) -> list[DraftResult]:
+def draft_all(
+    ask: Ask,
+    *cases: EvalCase,
+    judge: bool = True,
+    memory: Memory | None = None,
+    **options: Any,
+) -> list[DraftResult]:
     tools = Tools(
         ask=ask,
         root=Path(),
         environment=os.environ,
         judge=JudgeConfig(endpoint=ENDPOINT) if judge else None,
+        memory=memory,
     )
     drafter = Drafter(endpoint=ENDPOINT, **options)
     orders = [Order(case=case, suite=cases) for case in cases]
@@ -182,3 +189,29 @@ def test_when_stopped_the_finished_drafts_are_returned() -> None:
         return await drafting
 
     assert [result.case.id for result in asyncio.run(stopped())] == ["a", "c"]
+
+
+class Kept(dict[str, str]):
+    """A memory for the length of a test."""
+
+    recall = dict.get
+    keep = dict.__setitem__
+
+
+def test_a_draft_is_remembered() -> None:
+    memory = Kept()
+    [first] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
+    [second] = draft_all(answering(lambda _: BAD), case("a"), memory=memory)
+    assert isinstance(first, Drafted)
+    assert isinstance(second, Drafted)
+    assert second.draft == first.draft
+    assert second.usage == Usage(cache_hits=1)
+
+
+def test_what_is_remembered_and_wrong_is_asked_for_again() -> None:
+    memory = Kept()
+    draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
+    memory.update(dict.fromkeys(memory, BAD))
+    [made] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
+    assert isinstance(made, Drafted)
+    assert list(memory.values()) == [GOOD]

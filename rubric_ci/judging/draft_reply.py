@@ -13,6 +13,7 @@ from rubric_ci.model.diagnostic import Diagnostic, Severity
 from rubric_ci.model.evals import JSON, RubricSpec
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.rubric import Rubric
+from rubric_ci.source.document import Document
 from rubric_ci.source.load import load
 
 Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
@@ -97,6 +98,18 @@ def read_draft(text: str, kind: Kind) -> Draft | Wrong:
             return Wrong(('the object must have one property, "rubrics", which is a list',))
 
 
+def read_rubrics(text: str) -> Draft | Wrong:
+    """Return the draft that a person has edited, as YAML with the key `rubrics`."""
+    document = Document("draft.yaml", text)
+    if document.faults:
+        return Wrong(tuple(f"line {fault.line}: {fault.message}" for _, fault in document.faults))
+    match document.data:
+        case {"rubrics": list(items)} as said if items and len(said) == 1:
+            return _validated(items)
+        case _:
+            return Wrong(("there must be one key, `rubrics`, with a list of criteria",))
+
+
 def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | Wrong:
     problems = []
     if not FEWEST <= len(items) <= MOST:
@@ -141,7 +154,11 @@ def _located(diagnostic: Diagnostic, rubrics: Sequence[JSON]) -> str:
     number = diagnostic.span.line - 1
     if not 1 <= number <= len(rubrics):
         return diagnostic.message
-    return f"criterion {number} ({rubrics[number - 1]['id']}): {diagnostic.message}"
+    match rubrics[number - 1]:
+        case {"id": name}:
+            return f"criterion {number} ({name}): {diagnostic.message}"
+        case _:
+            return f"criterion {number}: {diagnostic.message}"
 
 
 def _explained(number: int, error: ErrorDetails) -> str:

@@ -26,3 +26,23 @@ class RunSettings:
     record: Path | None = None
     replay: Path | None = None
     color: Literal["auto", "always", "never"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateSettings:
+    """`rubric-ci generate rubrics`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    target: str = ""  # who drafts; empty: the judge's model
+    cases: tuple[str, ...] = ()  # globs over case ids
+    kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
+    check: bool = False  # let the judge mark each reference answer by its draft
+    diff: bool = False  # print, change nothing
+    interactive: bool = False
+    commit: bool = False
+    fixup: str = ""  # the commit to fix up; empty: a commit of its own
+    pr: bool = False
+    concurrency: int = 16
+    record: Path | None = None
+    replay: Path | None = None

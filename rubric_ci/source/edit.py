@@ -53,9 +53,14 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
     new, unproven = _insert_what_holds(body, edits)
     reasons = unplaced | unproven
     refused = {
-        n: Refused(reason=reasons[n], block=_to_paste(rubrics[n])) for n in rubrics if n in reasons
+        n: Refused(reason=reasons[n], block=to_paste(rubrics[n])) for n in rubrics if n in reasons
     }
     return Edited(text=mark + new, refused=refused)
+
+
+def to_paste(rubrics: JSON) -> str:
+    """Return rubrics as a block of YAML, to paste by hand."""
+    return "".join(line + "\n" for line in yamltext.block_lines("rubrics", rubrics, ListManner()))
 
 
 def is_same(one: JSON, other: JSON) -> bool:
@@ -140,7 +145,3 @@ def _difference(wanted: JSON, after: JSON) -> str:
 
 def _name(suite: JSON, position: int) -> str:
     return f"case `{suite['evalcases'][position].get('id')}` (number {position + 1})"
-
-
-def _to_paste(rubrics: JSON) -> str:
-    return "".join(line + "\n" for line in yamltext.block_lines("rubrics", rubrics, ListManner()))

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from rubric_ci.judging.draft_reply import Draft, Kind, draft_schema, read_draft
+from rubric_ci.judging.draft_reply import Draft, Kind, draft_schema, read_draft, read_rubrics
 from rubric_ci.judging.extract import Wrong
 from rubric_ci.model.rubric import Check, Levelled, Scored
 
@@ -196,3 +196,37 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, list):
         for value in schema:
             yield from objects(value)
+
+
+EDITED = """\
+# mine
+rubrics:
+  - Names the limit
+  - id: way
+    expected_outcome: Explains the way
+    score_ranges: {0: poor, 6: fine}
+"""
+
+
+def test_a_person_may_write_what_validate_accepts() -> None:
+    draft = read_rubrics(EDITED)
+    assert isinstance(draft, Draft)
+    assert draft.rubrics[0] == "Names the limit"
+    assert [criterion.kind for criterion in draft.rubric] == ["checklist", "score-range"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("rubrics: [", "line 1: "),
+        ("", "line 1: there is nothing in this file"),
+        ("rubrics: []", "there must be one key, `rubrics`, with a list of criteria"),
+        ("criteria: [a]", "there must be one key, `rubrics`, with a list of criteria"),
+        ("rubrics: [a, {id: x}]", "criterion 2 (x): "),
+        ("rubrics: [a, {weight: heavy}]", "criterion 2: "),
+    ],
+)
+def test_what_a_person_wrote_is_held_to_the_rules(text: str, problem: str) -> None:
+    wrong = read_rubrics(text)
+    assert isinstance(wrong, Wrong)
+    assert wrong.problems[0].startswith(problem)

@@ -5,7 +5,7 @@ Those are the files that its scripts and its target's command name, and what `de
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from posixpath import dirname, join, normpath
 
@@ -13,6 +13,8 @@ from rubric_ci.fingerprint import files
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase, PendingSpec
 from rubric_ci.model.glob import matcher
+
+DEEPEST = 50  # a link to a folder around it gives names without end
 
 _WORD = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
 
@@ -47,7 +49,23 @@ class ChangedPaths:
 
 def depends_on_everything(target: Target) -> bool:
     """Tell whether any file of the repository may matter to the target."""
-    return isinstance(target, CliTarget) and target.depends_on is None
+    return target.depends_on is None
+
+
+def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, ...]:
+    """Add the names that changed paths have through links (link to where it leads)."""
+    leading = defaultdict(list)
+    for link, place in links.items():
+        leading[place].append(link)
+    seen, waiting = set(paths), list(paths)
+    while waiting:
+        path = waiting.pop()
+        for place in (path, *_ancestors(path)):
+            names = {f"{link}{path[len(place) :]}" for link in leading.get(place, ())}
+            new = {name for name in names if name.count("/") <= DEEPEST} - seen
+            seen |= new
+            waiting.extend(new)
+    return tuple(sorted(seen))
 
 
 def changed(paths: Collection[str]) -> str:

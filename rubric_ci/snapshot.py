@@ -7,7 +7,7 @@ is read there, so that line endings and filters cannot make it look changed.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from posixpath import dirname, join
+from posixpath import dirname
 
 from rubric_ci.git import ReadBlob
 from rubric_ci.model.change import SUBMODULE, SYMLINK, Entry
@@ -34,8 +34,9 @@ class Snapshot:
         """Resolve references against the eval file's folder, then each folder above it."""
 
         def resolve(reference: str) -> Found | NotFound:
-            for folder in _upwards(eval_path):
-                found = follow(join(folder, reference), self._link)
+            folders = [""] if reference.startswith("/") else _upwards(eval_path)
+            for folder in folders:
+                found = follow(f"{folder}/{reference}", self._link)
                 text = None if found is None else self._text(found)
                 if found is not None and text is not None:
                     return Found(found, text)
@@ -57,7 +58,7 @@ class Snapshot:
             return None
         same = path not in self.changed
         content = (self.root / path).read_bytes() if same else self.read(entry.object_id)
-        return content.decode("utf-8", "replace")
+        return _decode(content)
 
     def _text_in_submodule(self, path: str) -> str | None:
         """Say which commit of a changed submodule it was: its objects may not be here."""
@@ -67,7 +68,7 @@ class Snapshot:
                 if folder in self.changed:
                     return f"{path} as of {entry.object_id}"
                 inside = self.root / path
-                return inside.read_text(encoding="utf-8") if inside.is_file() else None
+                return _decode(inside.read_bytes()) if inside.is_file() else None
         return None
 
 
@@ -97,3 +98,8 @@ def _upwards(path: str) -> Iterator[str]:
     while path:
         path = dirname(path)
         yield path
+
+
+def _decode(content: bytes) -> str:
+    """Read as the working tree's files are read; what is no UTF-8 differs from any text there."""
+    return content.decode("utf-8-sig", "replace")

@@ -19,7 +19,7 @@ FILES = {
     "evals/near.md": "near",
     "evals/deep/both.md": "nearest",
     "both.md": "farthest",
-    "prompts/far.md": "far",
+    "prompts/far.md": "\ufefffar",
     "prompts/naïve 日本.md": "naïve",
 }
 
@@ -46,6 +46,8 @@ def snapshot(checkout: Checkout, base: str) -> Iterator[Snapshot]:
         ("prompts/far.md", Found("prompts/far.md", "far")),
         ("prompts/naïve 日本.md", Found("prompts/naïve 日本.md", "naïve")),
         ("./prompts/../both.md", Found("evals/deep/both.md", "nearest")),
+        ("/both.md", Found("both.md", "farthest")),
+        ("/near.md", NO_FILE),
         ("prompts", NO_FILE),
         ("missing.md", NO_FILE),
         ("../../../outside.md", NO_FILE),
@@ -136,3 +138,10 @@ LINKS = {
 )
 def test_follow(path: str, place: str | None) -> None:
     assert follow(path, LINKS.get) == place
+
+
+def test_bytes_that_are_no_text_are_like_no_text(checkout: Checkout) -> None:
+    (checkout.root / "a.md").write_bytes(b"na\xefve")
+    base = checkout.commit()
+    with snapshot(checkout, base) as then:
+        assert then.text("a.md") == "na\N{REPLACEMENT CHARACTER}ve"

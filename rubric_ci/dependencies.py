@@ -11,7 +11,7 @@ from posixpath import dirname, join, normpath
 
 from rubric_ci.fingerprint import files
 from rubric_ci.model.config import CliTarget, Target
-from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase, PendingSpec
+from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase, PendingSpec, every_evaluator
 from rubric_ci.model.glob import matcher
 
 DEEPEST = 50  # a link to a folder around it gives names without end
@@ -93,7 +93,7 @@ def _ancestors(path: str) -> Iterator[str]:
 def _named(case: EvalCase, target: Target) -> Iterator[str]:
     """Give what may be a path, relative to the root; words that are none change nothing."""
     yield from set(case.references) - files(case).keys()
-    for spec in case.evaluators:
+    for spec in every_evaluator(case.evaluators):
         match spec:
             case CodeJudgeSpec():
                 yield from _words(spec.script, spec.cwd)

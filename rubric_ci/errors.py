@@ -2,8 +2,8 @@
 
 Bad input is a value (`model.diagnostic.Diagnostic`). What is raised here is either a setup that
 cannot work (`UserError`, caught once, in `cli.py`) or the lack of a verdict for one case
-(`NoVerdict`, caught once, in `engine.py`, where it becomes `Errored`). Anything else is a bug
-and shows its traceback.
+(`NoVerdict`, caught where a target or an evaluator is called, where it becomes `Errored` or
+`Unassessed`). Anything else is a bug and shows its traceback.
 """
 
 from enum import IntEnum

@@ -13,12 +13,14 @@ from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.evals import (
     JSON,
     CodeJudgeSpec,
+    CompositeSpec,
     EvalCase,
     EvaluatorSpec,
     FilePart,
     LlmJudgeSpec,
     Message,
     RubricSpec,
+    every_evaluator,
 )
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.model.specs import MeasuringSpec
@@ -56,7 +58,7 @@ def files(case: EvalCase) -> Parts:
     """Return the text of each file that is part of the case, by path."""
     messages = (*case.input_messages, *case.expected_messages)
     parts = [part for message in messages for part in message.parts]
-    prompts = [spec for spec in case.evaluators if isinstance(spec, LlmJudgeSpec)]
+    prompts = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
     return {part.path: part.text for part in parts if isinstance(part, FilePart)} | {
         spec.prompt_path: spec.prompt for spec in prompts if spec.prompt_path
     }
@@ -64,7 +66,8 @@ def files(case: EvalCase) -> Parts:
 
 def is_judged(case: EvalCase) -> bool:
     """Tell whether a judge has a say in the verdict."""
-    return any(not isinstance(spec, CodeJudgeSpec | MeasuringSpec) for spec in case.evaluators)
+    unjudged = CodeJudgeSpec | MeasuringSpec | CompositeSpec
+    return any(not isinstance(spec, unjudged) for spec in every_evaluator(case.evaluators))
 
 
 def setup(of: Setup, *, judged: bool) -> Parts:
@@ -84,9 +87,16 @@ def _evaluators(case: EvalCase) -> tuple[list[EvaluatorSpec], list[EvaluatorSpec
 
 
 def _without_file(spec: EvaluatorSpec) -> EvaluatorSpec:
-    if isinstance(spec, LlmJudgeSpec) and spec.prompt_path:
-        return replace(spec, prompt="")
-    return spec
+    match spec:
+        case LlmJudgeSpec() if spec.prompt_path:
+            return replace(spec, prompt="")
+        case CompositeSpec(aggregator=aggregator):
+            if isinstance(aggregator, LlmJudgeSpec) and aggregator.prompt_path:
+                aggregator = replace(aggregator, prompt="")
+            members = tuple(map(_without_file, spec.evaluators))
+            return replace(spec, evaluators=members, aggregator=aggregator)
+        case _:
+            return spec
 
 
 def _message(message: Message) -> JSON:

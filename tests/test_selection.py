@@ -22,6 +22,7 @@ from rubric_ci.model.config import (
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
+    CompositeSpec,
     DataPart,
     EvalCase,
     FilePart,
@@ -279,6 +280,22 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
             MOCK,
             ["evals/x.py"],
             "`evals/x.py` changed",
+        ),
+        (
+            replace(
+                CASE,
+                evaluators=(
+                    CompositeSpec(
+                        name="c",
+                        evaluators=(replace(SCRIPT, script="python inner.py", cwd="lib"),),
+                        aggregator=replace(SCRIPT, script="python gate.py", cwd="lib"),
+                        span=HERE,
+                    ),
+                ),
+            ),
+            MOCK,
+            ["lib/inner.py", "lib/gate.py"],
+            "`lib/gate.py` and `lib/inner.py` changed",
         ),
     ],
 )

@@ -2,20 +2,24 @@
 
 from typing import assert_never
 
-from rubric_ci.evaluators import code_judge, limits, pending
+from rubric_ci.errors import NoVerdict
+from rubric_ci.evaluators import code_judge, limits
+from rubric_ci.evaluators.composite import composite
 from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.llm_judge import llm_judge
+from rubric_ci.evaluators.pending import pending
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
+    CompositeSpec,
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
     PendingSpec,
     RubricSpec,
 )
-from rubric_ci.model.report import Answer, EvaluatorResult
+from rubric_ci.model.report import Answer, EvaluatorResult, Unassessed
 from rubric_ci.model.specs import (
     CostSpec,
     FieldAccuracySpec,
@@ -30,7 +34,23 @@ from rubric_ci.model.tools import Tools
 async def evaluate(
     case: EvalCase, answer: Answer, spec: EvaluatorSpec, tools: Tools
 ) -> EvaluatorResult:
-    """Let the evaluator of this type assess the answer; raises NoVerdict where it cannot."""
+    """Let the evaluator of this type assess the answer; one that cannot says why."""
+    try:
+        return await _evaluate(case, answer, spec, tools)
+    except NoVerdict as error:
+        return Unassessed(
+            name=spec.name,
+            type=spec.type,
+            weight=spec.weight,
+            line=spec.span.line,
+            reason=str(error),
+            usage=error.usage,
+        )
+
+
+async def _evaluate(
+    case: EvalCase, answer: Answer, spec: EvaluatorSpec, tools: Tools
+) -> EvaluatorResult:
     match spec:
         case RubricSpec():
             return await rubric(case, answer, spec, tools)
@@ -38,8 +58,10 @@ async def evaluate(
             return await llm_judge(case, answer, spec, tools)
         case CodeJudgeSpec():
             return await code_judge.evaluate(case, answer, spec, tools)
+        case CompositeSpec():
+            return await composite(case, answer, spec, tools, evaluate)
         case PendingSpec():
-            return pending.evaluate(spec)
+            return pending(spec)
         case _:
             return _measure(case, answer, spec, tools)
 

@@ -1,31 +1,32 @@
 """A judge's free-form score 0..1, on a prompt of the user's or a built-in one."""
 
 import secrets
+from collections.abc import Mapping
 
 from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators.asking import ask_once
 from rubric_ci.evaluators.rubric import configured_judge
-from rubric_ci.judging.opinion import VARIABLES, opinion_call, read_opinion, unknown_variables
+from rubric_ci.judging.dialogue import Heard
+from rubric_ci.judging.opinion import (
+    VARIABLES,
+    Opinion,
+    opinion_call,
+    read_opinion,
+    unknown_variables,
+)
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.model.report import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import DECIMALS, verdict
 from rubric_ci.model.tools import Tools
+
+_NO_MORE: Mapping[str, str] = {}
 
 
 async def llm_judge(
     case: EvalCase, answer: Answer, spec: LlmJudgeSpec, tools: Tools
 ) -> EvaluatorResult:
     """Ask for a score; raises CannotJudge when the judge gives none."""
-    _check(spec)
-    call = opinion_call(
-        case,
-        answer,
-        spec.prompt,
-        configured_judge(tools),
-        fence=secrets.token_hex(8),
-        about=f"{case.file}: {case.id}: {spec.name}",
-    )
-    heard = await ask_once(call, read_opinion, tools)
+    heard = await ask_opinion(case, answer, spec, tools)
     value = round(heard.value.score, DECIMALS)
     return Assessed(
         name=spec.name,
@@ -41,11 +42,32 @@ async def llm_judge(
     )
 
 
-def _check(spec: LlmJudgeSpec) -> None:
-    unknown = unknown_variables(spec.prompt)
+async def ask_opinion(
+    case: EvalCase,
+    answer: Answer,
+    spec: LlmJudgeSpec,
+    tools: Tools,
+    more: Mapping[str, str] = _NO_MORE,
+) -> Heard[Opinion]:
+    """Ask for a score on a prompt that may use `more` variables; raises CannotJudge."""
+    _check(spec, more)
+    call = opinion_call(
+        case,
+        answer,
+        spec.prompt,
+        configured_judge(tools),
+        fence=secrets.token_hex(8),
+        about=f"{case.file}: {case.id}: {spec.name}",
+        more=more,
+    )
+    return await ask_once(call, read_opinion, tools)
+
+
+def _check(spec: LlmJudgeSpec, more: Mapping[str, str]) -> None:
+    unknown = unknown_variables(spec.prompt, more)
     if unknown:
         raise CannotJudge(
             f"{spec.prompt_path or 'the prompt'} of {spec.name} uses "
             f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}, which stands for nothing; "
-            f"known: {', '.join(VARIABLES)}"
+            f"known: {', '.join((*VARIABLES, *more))}"
         )

@@ -4,7 +4,7 @@ from rubric_ci.model.evals import PendingSpec
 from rubric_ci.model.report import Unassessed
 
 
-def evaluate(spec: PendingSpec) -> Unassessed:
+def pending(spec: PendingSpec) -> Unassessed:
     """Say so: a case that counts on it has no verdict."""
     return Unassessed(
         name=spec.name,

@@ -11,6 +11,10 @@ from rubric_ci.process import Finished
 
 _SHOWN = 300
 _REASON_SHOWN = 2000
+_CRASH = (
+    "a Python traceback stands on stderr: if the script failed and not the answer, "
+    "let it print an object with `score`"
+)
 _WANTED = "one JSON object with `score` (0..1), or nothing (then the exit status is the mark)"
 
 
@@ -50,7 +54,11 @@ def _from_status(finished: Finished) -> ScriptMark:
     if finished.status == 0:
         return ScriptMark(score=1.0, reasoning="exit status 0")
     said = finished.stderr.strip()[-_REASON_SHOWN:]
-    return ScriptMark(score=0.0, reasoning=said or f"exit status {finished.status}")
+    return ScriptMark(
+        score=0.0,
+        reasoning=said or f"exit status {finished.status}",
+        warnings=(_CRASH,) if "Traceback (most recent call last)" in finished.stderr else (),
+    )
 
 
 def _parse(finished: Finished) -> dict[str, JSON]:

@@ -27,6 +27,7 @@ VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
 }
 """What `{{ name }}` stands for in a template: the name of its fence, and its text."""
 
+_NO_MORE: Mapping[str, str] = {}
 _VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
 
 _ROLE = """\
@@ -81,13 +82,17 @@ def opinion_call(
     fence: str,
     vote: int = 1,
     about: str = "",
+    more: Mapping[str, str] = _NO_MORE,
 ) -> ModelCall:
-    """Ask for a score; an empty template asks the built-in question."""
+    """Ask for a score; an empty template asks the built-in question.
+
+    `more` are variables beside those of the case, with their texts.
+    """
     turn = f"opinion {PROMPT_VERSION}, vote {vote}"
-    unfenced = opinion_messages(case, answer, template, fence="")
+    unfenced = opinion_messages(case, answer, template, fence="", more=more)
     return ModelCall(
         endpoint=judge.endpoint,
-        messages=opinion_messages(case, answer, template, fence=fence),
+        messages=opinion_messages(case, answer, template, fence=fence, more=more),
         key=call_key(judge.endpoint, unfenced, schema=OPINION_SCHEMA, turn=turn),
         about=about,
         output_schema=OPINION_SCHEMA,
@@ -97,19 +102,29 @@ def opinion_call(
 
 
 def opinion_messages(
-    case: EvalCase, answer: Answer, template: str, *, fence: str
+    case: EvalCase,
+    answer: Answer,
+    template: str,
+    *,
+    fence: str,
+    more: Mapping[str, str] = _NO_MORE,
 ) -> tuple[ChatMessage, ...]:
     """Write the question; the values of the template's variables stand between fences."""
-    body = _filled(case, answer, template, fence) if template else _built_in(case, answer, fence)
+    if template:
+        others = {name: ("data", text) for name, text in more.items()}
+        body = _filled(template, _values(case, answer) | others, fence)
+    else:
+        body = _built_in(case, answer, fence)
     return (
         ChatMessage(role="system", content=f"{_ROLE}\n\n{about_fences(fence)}"),
         ChatMessage(role="user", content=f"{body}\n\n{_FORM}"),
     )
 
 
-def unknown_variables(template: str) -> tuple[str, ...]:
+def unknown_variables(template: str, more: Mapping[str, str] = _NO_MORE) -> tuple[str, ...]:
     """Return the `{{ names }}` of a template that stand for nothing."""
-    return tuple(dict.fromkeys(n for n in _VARIABLE.findall(template) if n not in VARIABLES))
+    named = dict.fromkeys(_VARIABLE.findall(template))
+    return tuple(name for name in named if name not in VARIABLES and name not in more)
 
 
 def read_opinion(text: str) -> Opinion | Wrong:
@@ -124,12 +139,16 @@ def read_opinion(text: str) -> Opinion | Wrong:
                 return Wrong(tuple(_problem(e["loc"], e["msg"]) for e in error.errors()))
 
 
-def _filled(case: EvalCase, answer: Answer, template: str, fence: str) -> str:
+def _values(case: EvalCase, answer: Answer) -> dict[str, tuple[str, str]]:
+    return {name: (shown, text(case, answer)) for name, (shown, text) in VARIABLES.items()}
+
+
+def _filled(template: str, values: Mapping[str, tuple[str, str]], fence: str) -> str:
     def value(match: re.Match[str]) -> str:
-        if match[1] not in VARIABLES:
+        if match[1] not in values:
             return match[0]
-        name, text = VARIABLES[match[1]]
-        return fenced(name, text(case, answer), fence)
+        name, text = values[match[1]]
+        return fenced(name, text, fence)
 
     return _VARIABLE.sub(value, template)
 

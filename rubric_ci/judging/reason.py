@@ -12,7 +12,7 @@ _WORDS_SHOWN = 240
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loss:
-    """What one criterion, or one evaluator without criteria, took from the score."""
+    """What one criterion, or one evaluator that names its misses, took from the score."""
 
     name: str
     points: float
@@ -70,10 +70,10 @@ def _standing(score: Score, thresholds: Thresholds) -> str:
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
         total = sum(c.weight for c in evaluator.criteria)
-        for c in evaluator.criteria:
+        for c in () if evaluator.misses else evaluator.criteria:
             points = evaluator.weight * c.weight / total * (1 - c.normalised)
             yield _Loss(name=c.id, points=points, words=c.reasoning)
-        if not evaluator.criteria:
+        if not evaluator.criteria or evaluator.misses:
             points = evaluator.weight * (1 - evaluator.score)
             words = "; ".join(evaluator.misses) or evaluator.reasoning
             yield _Loss(name=evaluator.name, points=points, words=words)

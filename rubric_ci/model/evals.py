@@ -1,7 +1,7 @@
 """Eval files, cases, messages and evaluators, with all sugar of the YAML gone."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -111,7 +111,38 @@ class PendingSpec:
     span: Span
 
 
-EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | PendingSpec
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedAverage:
+    """The members' scores become their weighted mean."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)  # by name; else the member's own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositeSpec:
+    """Several evaluators whose results become one: by their mean, a script or a judge."""
+
+    name: str
+    type: str = "composite"
+    weight: float = 1.0
+    evaluators: tuple["EvaluatorSpec", ...]
+    aggregator: WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
+    span: Span
+
+
+EvaluatorSpec: TypeAlias = (
+    RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | CompositeSpec | PendingSpec
+)
+
+
+def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+    """Yield every evaluator, those inside composites and their aggregators as well."""
+    for spec in specs:
+        yield spec
+        if isinstance(spec, CompositeSpec):
+            yield from every_evaluator(spec.evaluators)
+            if not isinstance(spec.aggregator, WeightedAverage):
+                yield spec.aggregator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

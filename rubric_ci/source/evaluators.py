@@ -6,10 +6,12 @@ from typing import Any, Final
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
+    CompositeSpec,
     EvaluatorSpec,
     LlmJudgeSpec,
     PendingSpec,
     RubricSpec,
+    WeightedAverage,
 )
 from rubric_ci.model.rubric import (
     Check,
@@ -73,6 +75,8 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
             )
         case {"type": "code_judge"}:
             return _code_judge(source, evaluator, span, files)
+        case {"type": "composite"}:
+            return _composite(source, evaluator, path, files)
         case _:
             measuring = measuring_spec(source, evaluator, path)
             if measuring:
@@ -108,6 +112,43 @@ def _code_judge(
         config={**own, **evaluator.get("config", {})},
         span=span,
     )
+
+
+def _composite(
+    source: Source, evaluator: dict[str, Any], path: Path, files: UsedFiles
+) -> CompositeSpec:
+    members = enumerate(evaluator["evaluators"])
+    return CompositeSpec(
+        name=evaluator["name"],
+        weight=float(evaluator.get("weight", 1.0)),
+        evaluators=tuple(_spec(source, m, (*path, "evaluators", n), files) for n, m in members),
+        aggregator=_aggregator(source, evaluator, path, files),
+        span=_span(source, (*path, "name")),
+    )
+
+
+def _aggregator(
+    source: Source, composite: dict[str, Any], path: Path, files: UsedFiles
+) -> WeightedAverage | CodeJudgeSpec | LlmJudgeSpec:
+    written = composite.get("aggregator", {"type": "weighted_average"})
+    where: Path = (*path, "aggregator")
+    match written:
+        case {"type": "code_judge"}:
+            script = {**written, "name": composite["name"], "script": written["path"]}
+            del script["path"]
+            return _code_judge(source, script, _span(source, where), files)
+        case {"type": "llm_judge"}:
+            text, file = _prompt(written.get("prompt", ""), files)
+            return LlmJudgeSpec(
+                name=composite["name"],
+                prompt=text,
+                prompt_path=file,
+                model=written.get("model", ""),
+                span=_span(source, where),
+            )
+        case _:
+            weights = written.get("weights", {})
+            return WeightedAverage(weights={name: float(w) for name, w in weights.items()})
 
 
 def _from_root(file: str, folder: str) -> str:

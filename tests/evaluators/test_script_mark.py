@@ -47,6 +47,20 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
             ScriptMark(score=0.0, reasoning="exit status 255"),
             id="status-255",
         ),
+        pytest.param(
+            finished("", status=1, stderr="Traceback (most recent call last):\nKeyError: 'a'"),
+            ScriptMark(
+                score=0.0,
+                reasoning="Traceback (most recent call last):\nKeyError: 'a'",
+                warnings=(
+                    (
+                        "a Python traceback stands on stderr: if the script failed and not "
+                        "the answer, let it print an object with `score`"
+                    ),
+                ),
+            ),
+            id="a-crash-is-doubtful",
+        ),
     ],
 )
 def test_marks(output: Finished, mark: ScriptMark) -> None:

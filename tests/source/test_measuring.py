@@ -1,11 +1,18 @@
-"""Evaluators that measure and compare, from YAML to their specs."""
+"""Evaluators beside rubrics and scripts, from YAML to their specs."""
 
 from dataclasses import replace
 from textwrap import dedent, indent
 
 import pytest
 
-from rubric_ci.model.evals import EvaluatorSpec
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    WeightedAverage,
+    every_evaluator,
+)
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.specs import (
     CostSpec,
@@ -114,3 +121,50 @@ def test_specs(text: str, spec: EvaluatorSpec) -> None:
         fields = [replace(f, span=s.span) for f, s in zip(read.fields, spec.fields, strict=True)]
         read = replace(read, fields=tuple(fields))
     assert replace(read, span=spec.span) == spec
+
+
+def test_a_composite_of_all_kinds() -> None:
+    read = evaluator("""\
+        type: composite
+        weight: 2
+        evaluators:
+          - {name: fast, type: latency, threshold: 1}
+          - name: inner
+            type: composite
+            evaluators: [{name: cheap, type: cost, budget: 1}]
+            aggregator: {type: code_judge, path: python gate.py, cwd: ../tools}
+        aggregator: {type: weighted_average, weights: {fast: 0.3, inner: 7}}
+    """)
+    assert isinstance(read, CompositeSpec)
+    assert (read.name, read.weight) == ("e", 2.0)
+    assert read.aggregator == WeightedAverage(weights={"fast": 0.3, "inner": 7.0})
+    fast, inner = read.evaluators
+    assert isinstance(fast, LatencySpec)
+    assert isinstance(inner, CompositeSpec)
+    assert isinstance(inner.aggregator, CodeJudgeSpec)
+    assert (inner.aggregator.script, inner.aggregator.cwd) == ("python gate.py", "tools")
+    assert inner.aggregator.config == {}
+    assert [spec.name for spec in every_evaluator([read])] == [
+        "e",
+        "fast",
+        "inner",
+        "cheap",
+        "inner",
+    ]
+
+
+def test_a_composite_takes_the_mean_or_a_judge() -> None:
+    read = evaluator("type: composite\nevaluators: [{name: c, type: cost, budget: 1}]")
+    assert isinstance(read, CompositeSpec)
+    assert read.aggregator == WeightedAverage()
+    read = evaluator("""\
+        type: composite
+        evaluators: [{name: c, type: cost, budget: 1}]
+        aggregator: {type: llm_judge, prompt: "Weigh {{ EVALUATOR_RESULTS_JSON }}", model: x/y}
+    """)
+    assert isinstance(read, CompositeSpec)
+    assert isinstance(read.aggregator, LlmJudgeSpec)
+    assert (read.aggregator.prompt, read.aggregator.model) == (
+        "Weigh {{ EVALUATOR_RESULTS_JSON }}",
+        "x/y",
+    )

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.source.variables import substitute
 
 DEFAULT_TARGET = "default"
@@ -86,7 +86,9 @@ def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeCo
 
 def asks_a_judge(case: EvalCase) -> bool:
     """Tell whether grading the case may call the judge."""
-    return any(not isinstance(spec, CodeJudgeSpec) for spec in case.evaluators)
+    return any(
+        isinstance(spec, RubricSpec | LlmJudgeSpec) for spec in every_evaluator(case.evaluators)
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

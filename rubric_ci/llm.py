@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from time import time
@@ -24,6 +25,8 @@ _OURS = frozenset({"input_cost_per_token", "output_cost_per_token", "max_tokens"
 
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
 """How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
+
+_PREFIX = re.compile(r"litellm\.|\w+Error: ")
 
 
 def connect(*, concurrency: int, caps: Caps) -> Ask:
@@ -134,6 +137,8 @@ def _facts(litellm: ModuleType, model: str) -> Mapping[str, JSON]:
 
 
 def _reply(call: ModelCall, response: Any) -> ModelReply:
+    if not response.choices:
+        raise Trouble("broken reply: it holds no choices", passing=True)
     choice = response.choices[0]
     refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
     finish: Finish = "stop"
@@ -201,8 +206,10 @@ def _seconds(value: str) -> float | None:
 
 
 def _plain(message: str) -> str:
-    """Return the first line of a message, without litellm's prefixes."""
-    line = " ".join(message.split())
-    while line.startswith("litellm."):
-        line = line.partition(": ")[2]
-    return line.partition(". Handle with `litellm.")[0][:500]
+    """Return what a message says, without litellm's prefixes and tracebacks."""
+    said, traceback, _ = " ".join(message.split()).partition(" Traceback (most recent call last)")
+    while match := _PREFIX.match(said):
+        said = said[match.end() :]
+    said = said.partition(". Handle with `litellm.")[0][:500]
+    # litellm tripped over the reply.
+    return f"broken reply: {said}" if traceback else said

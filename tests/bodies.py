@@ -1,0 +1,58 @@
+"""An HTTP server that answers every POST with the bytes it was given, well-formed or not."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A reply, byte by byte."""
+
+    content: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Bodies:
+    """Gives its replies in order, the last one for ever."""
+
+    url: str
+    replies: list[Body]
+    requests: int = 0
+
+    def next(self) -> Body:
+        self.requests += 1
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+@contextmanager
+def answering(*replies: Body) -> Iterator[Bodies]:
+    """Serve these replies on a free port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = bodies.next()
+            self.send_response(body.status)
+            for name, value in body.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body.content)))
+            self.end_headers()
+            self.wfile.write(body.content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        bodies = Bodies(f"http://127.0.0.1:{server.server_port}", list(replies))
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield bodies
+        finally:
+            server.shutdown()

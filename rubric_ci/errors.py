@@ -59,6 +59,14 @@ class CannotConfigure(UserError):
     """The configuration names something that does not exist or cannot work."""
 
 
+class CannotReachGitHub(UserError):
+    """GitHub refused, did not answer, or is not where the environment says."""
+
+
+class CannotFindPullRequest(UserError):
+    """There is no pull request to write to, or it has moved on since the run began."""
+
+
 class MissingVariable(CannotConfigure):
     """`${{ NAME }}` names an environment variable that is not set."""
 

@@ -1,8 +1,9 @@
 """A report as workflow commands: each missed criterion at its own line, within GitHub's caps."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from rubric_ci.model.annotation import Annotation, AnnotationLevel
 from rubric_ci.model.report import (
     CaseResult,
     CriterionResult,
@@ -15,20 +16,7 @@ from rubric_ci.model.report import (
 from rubric_ci.render import words, workflow
 
 PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
-LEVELS = ("error", "warning", "notice")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotation:
-    """One remark at one line; `annotations` gives them, a check run can carry them as well."""
-
-    level: str  # error | warning | notice
-    rule: str  # fail | borderline | no-verdict | skipped
-    subject: tuple[str, ...]  # ids of the case and of the criterion or evaluator
-    file: str
-    line: int
-    title: str
-    message: str
+LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 
 
 def render(report: RunReport) -> str:
@@ -57,7 +45,7 @@ def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
 def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
     if case.verdict == "pass":
         return
-    level = "error" if _is_red(case, report) else "warning"
+    level: AnnotationLevel = "error" if _is_red(case, report) else "warning"
     missed = sorted(words.missed(case, report), key=lambda entry: not entry[1].gated)
     for _, criterion in missed:
         decisive = criterion.gated or not case.gated_by
@@ -76,7 +64,7 @@ def _is_red(case: Graded, report: RunReport) -> bool:
     return asked == case.verdict or (asked == "borderline" and case.verdict == "fail")
 
 
-def _at_criterion(case: Graded, criterion: CriterionResult, level: str) -> Annotation:
+def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
     mark = words.mark(criterion.kind, criterion.mark)
     facts = [fact for fact in (mark, words.gate_of(criterion), words.votes(criterion)) if fact]
     lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.reasoning]
@@ -92,7 +80,7 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: str) -> Annot
     )
 
 
-def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: str) -> Annotation:
+def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
     if evaluator.outcome == "assessed":
         said = [evaluator.reasoning, *evaluator.misses]
         head = f"{evaluator.name}: {words.score(evaluator.score)}"
@@ -110,7 +98,7 @@ def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: str) -> Annot
     )
 
 
-def _at_case(case: CaseResult, level: str, rule: str) -> Annotation:
+def _at_case(case: CaseResult, level: AnnotationLevel, rule: str) -> Annotation:
     return Annotation(
         level=level,
         rule=rule,
@@ -126,7 +114,7 @@ def _title(case: CaseResult, word: str) -> str:
     return f"{words.shortened(case.id, 100)}: {word}"
 
 
-def _capped(entries: Iterable[Annotation], level: str) -> list[Annotation]:
+def _capped(entries: Iterable[Annotation], level: AnnotationLevel) -> list[Annotation]:
     of_level = [entry for entry in entries if entry.level == level]
     if len(of_level) <= PER_LEVEL:
         return of_level

@@ -4,10 +4,11 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
+from rubric_ci.model.annotation import Annotation
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.report import RunReport
 from rubric_ci.render import escape
-from rubric_ci.render.annotations import Annotation, annotations
+from rubric_ci.render.annotations import annotations
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 _RULES: Mapping[str, str] = {

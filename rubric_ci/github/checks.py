@@ -1,0 +1,65 @@
+"""A check run of ours on a commit, with its annotations in portions that GitHub takes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from rubric_ci.github.api import Server, connected, patiently
+from rubric_ci.model.annotation import Annotation
+
+if TYPE_CHECKING:
+    from github.CheckRun import CheckRun
+
+Conclusion: TypeAlias = Literal["success", "failure", "neutral"]
+
+PER_REQUEST = 50
+SUMMARY_LIMIT = 65_000  # GitHub takes 65,535 characters
+_LEVELS = {"error": "failure", "warning": "warning", "notice": "notice"}
+
+
+def create(
+    server: Server,
+    repository: str,
+    head_sha: str,
+    *,
+    name: str,
+    conclusion: Conclusion,
+    title: str,
+    summary: str,
+    annotations: Sequence[Annotation],
+) -> str:
+    """Create a finished check run with all annotations; return the address of its page."""
+    portions = [
+        [_entry(annotation) for annotation in annotations[at : at + PER_REQUEST]]
+        for at in range(0, len(annotations), PER_REQUEST)
+    ]
+    output: dict[str, Any] = {"title": title[:255], "summary": summary}
+
+    def attempt() -> str:
+        with connected(server, f"commit {head_sha[:12]} of {repository}") as client:
+            check = client.get_repo(repository).create_check_run(
+                name=name,
+                head_sha=head_sha,
+                status="completed",
+                conclusion=conclusion,
+                output={**output, "annotations": portions[0] if portions else []},
+            )
+            _add(check, output, portions[1:])
+            return check.html_url or ""
+
+    return patiently(attempt, repeatable=False)
+
+
+def _add(check: "CheckRun", output: dict[str, Any], portions: list[list[dict[str, Any]]]) -> None:
+    for portion in portions:
+        check.edit(output={**output, "annotations": portion})
+
+
+def _entry(annotation: Annotation) -> dict[str, Any]:
+    return {
+        "path": annotation.file,
+        "start_line": annotation.line,
+        "end_line": annotation.line,
+        "annotation_level": _LEVELS[annotation.level],
+        "title": annotation.title[:255],
+        "message": annotation.message[:4096],
+    }

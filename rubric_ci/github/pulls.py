@@ -1,0 +1,33 @@
+"""Which pull request a finished run belongs to, by GitHub's word alone."""
+
+from rubric_ci.errors import CannotFindPullRequest
+from rubric_ci.github.api import Server, connected, patiently
+from rubric_ci.github.event import FinishedRun
+
+
+def of_run(server: Server, repository: str, run: FinishedRun) -> int:
+    """Return the number of the open pull request whose head is still the run's commit.
+
+    The event of a fork's run names no pull request, and its artifacts may name any.
+    """
+    branch = f"{run.head_owner}:{run.head_branch}"
+
+    def attempt() -> list[tuple[int, str]]:
+        with connected(server, f"the pull requests of {repository}") as client:
+            pulls = client.get_repo(repository).get_pulls(state="open", head=branch)
+            return [(pull.number, pull.head.sha) for pull in pulls]
+
+    found = patiently(attempt)
+    for number, sha in found:
+        if sha == run.head_sha:
+            return number
+    raise CannotFindPullRequest(*_why(repository, branch, run, [number for number, _ in found]))
+
+
+def _why(repository: str, branch: str, run: FinishedRun, numbers: list[int]) -> tuple[str, str]:
+    if not numbers:
+        message = f"no open pull request of {repository} has the head {branch}"
+        return message, "the run was not for a pull request, or it was closed meanwhile"
+    shown = ", ".join(f"#{number}" for number in numbers)
+    message = f"the head of {shown} is no longer {run.head_sha[:12]}, which the run graded"
+    return message, "nothing to do: a newer push has a run of its own"

@@ -1,0 +1,350 @@
+"""A small GitHub that remembers: comments, pull requests and check runs, over real HTTP.
+
+It knows only what we use, and the rules that GitHub's description does not hold: the length of a
+comment, pages, and who may do what. Faults are put in by a test, one request at a time.
+"""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+from urllib.parse import parse_qs, urlsplit
+
+Object: TypeAlias = dict[str, Any]
+COMMENT_LIMIT = 65_536
+ANNOTATIONS_PER_REQUEST = 50
+WHEN = "2026-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True)
+class User:
+    login: str
+    type: str = "User"
+
+    def as_json(self) -> Object:
+        return {"login": self.login, "id": 1 + len(self.login), "type": self.type}
+
+
+BOT = User("github-actions[bot]", "Bot")
+
+
+@dataclass(frozen=True)
+class Token:
+    """Who a token is; an app's token may not ask that itself."""
+
+    user: User = BOT
+    writes: bool = True
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What the next request that fits gets instead of an answer."""
+
+    method: str
+    path: str  # a part of it
+    status: int = 500
+    message: str = "Server Error"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    happens: bool = False  # the request takes effect, only its answer is lost
+    body: str | None = None
+
+
+@dataclass
+class Comment:
+    id: int
+    user: User
+    body: str
+    edits: int = 0
+
+
+@dataclass
+class Pull:
+    number: int
+    head_sha: str = "a" * 40
+    head_owner: str = "acme"
+    head_branch: str = "topic"
+    comments: list[Comment] = field(default_factory=list)
+
+
+@dataclass
+class GitHub:
+    """The whole state; tests read it after the fact."""
+
+    repository: str = "acme/app"
+    pulls: dict[int, Pull] = field(default_factory=dict)
+    checks: list[Object] = field(default_factory=list)
+    tokens: dict[str, Token] = field(default_factory=lambda: {"actions": Token()})
+    faults: list[Fault] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    url: str = ""  # where clients find it; links in answers point there
+    own_url: str = ""  # where this server is, which may be behind a proxy
+    prefix: str = ""  # "/api/v3" on GitHub Enterprise Server
+    complete: Callable[[str, Object], Object] = lambda _, value: value
+    next_id: int = 1
+
+    def forget(self) -> None:
+        """Begin anew; addresses stay."""
+        new = GitHub()
+        self.pulls, self.checks, self.tokens = {}, [], new.tokens
+        self.faults, self.requests, self.next_id = [], [], 1
+
+    def bodies(self, number: int) -> list[str]:
+        return [comment.body for comment in self.pulls[number].comments]
+
+    def say(self, number: int, user: User, body: str) -> Comment:
+        comment = Comment(self.next_id, user, body)
+        self.next_id += 1
+        self.pulls[number].comments.append(comment)
+        return comment
+
+
+class Answer(Exception):
+    """An answer other than 200, from anywhere below."""
+
+    def __init__(self, status: int, message: str, errors: list[Object] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.value: Object = {"message": message, "documentation_url": "https://docs.example"}
+        if errors:
+            self.value["errors"] = errors
+
+
+@contextmanager
+def serving(github: GitHub) -> Iterator[GitHub]:
+    """Serve on a free port until the block ends."""
+    handler = type("Handler", (_Handler,), {"github": github})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    github.own_url = f"http://127.0.0.1:{server.server_port}"
+    github.url = github.url or github.own_url + github.prefix
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield github
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    github: GitHub
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    def do_POST(self) -> None:
+        self._serve()
+
+    def do_PATCH(self) -> None:
+        self._serve()
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def _serve(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        data = json.loads(self.rfile.read(length)) if length else {}
+        path = urlsplit(self.path).path
+        self.github.requests.append(f"{self.command} {path.removeprefix(self.github.prefix)}")
+        fault = self._fault(path)
+        if fault and not fault.happens:
+            self._fail(fault)
+            return
+        try:
+            status, value, headers = self._answer(path.removeprefix(self.github.prefix), data)
+        except Answer as answer:
+            status, value, headers = answer.status, answer.value, {}
+        if fault:
+            self._fail(fault)
+        else:
+            self._send(status, json.dumps(value), headers)
+
+    def _fault(self, path: str) -> Fault | None:
+        for fault in self.github.faults:
+            if fault.method == self.command and fault.path in path:
+                self.github.faults.remove(fault)
+                return fault
+        return None
+
+    def _fail(self, fault: Fault) -> None:
+        time.sleep(fault.delay)
+        body = json.dumps({"message": fault.message}) if fault.body is None else fault.body
+        self._send(fault.status, body, fault.headers)
+
+    def _send(self, status: int, body: str, headers: Mapping[str, str]) -> None:
+        content = body.encode()
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+        except OSError:  # the client has given up
+            self.close_connection = True
+
+    def _answer(self, path: str, data: Object) -> tuple[int, Any, dict[str, str]]:
+        token = self._token()
+        if path == "/user":
+            if token.user.type == "Bot":
+                raise Answer(403, "Resource not accessible by integration")
+            return 200, self._complete("public-user", token.user.as_json()), {}
+        start, _, rest = path.removeprefix("/repos/").partition(f"{self.github.repository}/")
+        if start or not rest:
+            raise Answer(404, "Not Found")
+        if self.command != "GET" and not token.writes:
+            raise Answer(403, "Resource not accessible by integration")
+        for method, pattern, act in self._routes():
+            match = re.fullmatch(pattern, rest)
+            if match and method == self.command:
+                return act(token, data, *map(int, match.groups()))
+        raise Answer(404, "Not Found")
+
+    def _routes(self) -> list[tuple[str, str, Callable[..., tuple[int, Any, dict[str, str]]]]]:
+        return [
+            ("GET", r"pulls", self._list_pulls),
+            ("GET", r"issues/(\d+)/comments", self._list_comments),
+            ("POST", r"issues/(\d+)/comments", self._create_comment),
+            ("PATCH", r"issues/comments/(\d+)", self._edit_comment),
+            ("POST", r"check-runs", self._create_check),
+            ("PATCH", r"check-runs/(\d+)", self._edit_check),
+        ]
+
+    def _token(self) -> Token:
+        scheme, _, name = self.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() not in {"token", "bearer"} or name not in self.github.tokens:
+            raise Answer(401, "Bad credentials")
+        return self.github.tokens[name]
+
+    def _pull(self, number: int) -> Pull:
+        if number not in self.github.pulls:
+            raise Answer(404, "Not Found")
+        return self.github.pulls[number]
+
+    def _list_pulls(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+        head = self._query().get("head", "")
+        found = [
+            self._complete("pull-request-simple", _pull_json(pull))
+            for pull in self.github.pulls.values()
+            if head in {"", f"{pull.head_owner}:{pull.head_branch}"}
+        ]
+        return self._page(found)
+
+    def _list_comments(
+        self, token: Token, data: Object, number: int
+    ) -> tuple[int, Any, dict[str, str]]:
+        return self._page([self._comment(number, c) for c in self._pull(number).comments])
+
+    def _create_comment(
+        self, token: Token, data: Object, number: int
+    ) -> tuple[int, Any, dict[str, str]]:
+        self._pull(number)
+        _check_length(data["body"])
+        comment = self.github.say(number, token.user, data["body"])
+        return 201, self._comment(number, comment), {}
+
+    def _edit_comment(
+        self, token: Token, data: Object, comment_id: int
+    ) -> tuple[int, Any, dict[str, str]]:
+        _check_length(data["body"])
+        for pull in self.github.pulls.values():
+            for comment in pull.comments:
+                if comment.id == comment_id:
+                    comment.body = data["body"]
+                    comment.edits += 1
+                    return 200, self._comment(pull.number, comment), {}
+        raise Answer(404, "Not Found")
+
+    def _create_check(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+        check = {**data, "id": len(self.github.checks) + 1, "requests": 1}
+        _check_annotations(data)
+        self.github.checks.append(check)
+        return 201, self._check(check), {}
+
+    def _edit_check(
+        self, token: Token, data: Object, check_id: int
+    ) -> tuple[int, Any, dict[str, str]]:
+        check = self.github.checks[check_id - 1]
+        _check_annotations(data)
+        check["output"]["annotations"] += data["output"]["annotations"]
+        check["requests"] += 1
+        return 200, self._check(check), {}
+
+    def _comment(self, number: int, comment: Comment) -> Object:
+        repo = f"{self.github.url}/repos/{self.github.repository}"
+        page = f"https://github.example/{self.github.repository}/pull/{number}"
+        return self._complete(
+            "issue-comment",
+            {
+                "id": comment.id,
+                "url": f"{repo}/issues/comments/{comment.id}",
+                "html_url": f"{page}#issuecomment-{comment.id}",
+                "issue_url": f"{repo}/issues/{number}",
+                "user": self._complete("simple-user", comment.user.as_json()),
+                "body": comment.body,
+                "created_at": WHEN,
+                "updated_at": WHEN,
+                "author_association": "NONE",
+            },
+        )
+
+    def _check(self, check: Object) -> Object:
+        page = f"https://github.example/{self.github.repository}/runs/{check['id']}"
+        url = f"{self.github.url}/repos/{self.github.repository}/check-runs/{check['id']}"
+        shown = {
+            "id": check["id"],
+            "url": url,
+            "html_url": page,
+            "name": check["name"],
+            "head_sha": check["head_sha"],
+            "status": check["status"],
+            "conclusion": check["conclusion"],
+            "check_suite": {"id": 1},
+        }
+        return self._complete("check-run", shown)
+
+    def _page(self, entries: list[Object]) -> tuple[int, Any, dict[str, str]]:
+        query = self._query()
+        size, page = int(query.get("per_page", 30)), int(query.get("page", 1))
+        size = min(size, 100)
+        headers = {}
+        if page * size < len(entries):
+            path = urlsplit(self.path).path.removeprefix(self.github.prefix)
+            rest = "".join(f"&{k}={v}" for k, v in query.items() if k not in {"page", "per_page"})
+            target = f"{self.github.url}{path}?per_page={size}&page={page + 1}{rest}"
+            headers["Link"] = f'<{target}>; rel="next"'
+        return 200, entries[(page - 1) * size : page * size], headers
+
+    def _query(self) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+
+    def _complete(self, schema: str, value: Object) -> Object:
+        return self.github.complete(schema, value)
+
+
+def _pull_json(pull: Pull) -> Object:
+    head = {
+        "sha": pull.head_sha,
+        "ref": pull.head_branch,
+        "label": f"{pull.head_owner}:{pull.head_branch}",
+    }
+    return {"number": pull.number, "state": "open", "head": head}
+
+
+def _check_length(body: str) -> None:
+    if len(body) > COMMENT_LIMIT:
+        message = f"body is too long (maximum is {COMMENT_LIMIT} characters)"
+        raise Answer(422, "Validation Failed", [{"code": "custom", "message": message}])
+
+
+def _check_annotations(data: Object) -> None:
+    if len(data.get("output", {}).get("annotations", [])) > ANNOTATIONS_PER_REQUEST:
+        raise Answer(422, "Invalid request. No more than 50 items are allowed")

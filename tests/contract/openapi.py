@@ -1,0 +1,129 @@
+"""GitHub's own description of its API, cut down to what we use; the package is not ours to copy."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DESCRIPTIONS = Path(__file__).parents[1] / "npm/node_modules/@octokit/openapi/generated"
+PATHS = (
+    "/user",
+    "/repos/{owner}/{repo}/pulls",
+    "/repos/{owner}/{repo}/issues/{issue_number}/comments",
+    "/repos/{owner}/{repo}/issues/comments/{comment_id}",
+    "/repos/{owner}/{repo}/check-runs",
+    "/repos/{owner}/{repo}/check-runs/{check_run_id}",
+)
+JSON_TYPE, GITHUB_JSON = "application/json", "application/vnd.github+json"
+
+
+def read(name: str) -> dict[str, Any]:
+    """Return the description of one server, such as `api.github.com` or `ghes-3.19`."""
+    text = (DESCRIPTIONS / f"{name}.json").read_text(encoding="utf-8")
+    description: dict[str, Any] = json.loads(text)
+    return description
+
+
+def cut(description: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Keep the paths in use, and what they refer to; answers may say they are GitHub's JSON.
+
+    NOTE: Prism looks for whole paths and not below a server's own, so the prefix goes into them.
+    """
+    paths = {prefix + path: description["paths"][path] for path in PATHS}
+    kept: dict[str, Any] = {}
+    _keep(paths, description, kept)
+    subset = {
+        "openapi": description["openapi"],
+        "info": {"title": "subset", "version": "1"},
+        "paths": paths,
+        "components": kept,
+    }
+    for content in _contents(subset):
+        if JSON_TYPE in content:
+            content[GITHUB_JSON] = content[JSON_TYPE]
+    return subset
+
+
+def complete(description: dict[str, Any], name: str, value: dict[str, Any]) -> dict[str, Any]:
+    """Add what an answer must have beside what the fake knows, with values of the right type."""
+    made = _sample(description, description["components"]["schemas"][name])
+    merged: dict[str, Any] = _merge(made, value)
+    return merged
+
+
+def _keep(node: Any, description: dict[str, Any], kept: dict[str, Any]) -> None:
+    for reference in _references(node):
+        section, name = reference.removeprefix("#/components/").split("/", 1)
+        if name not in kept.setdefault(section, {}):
+            kept[section][name] = description["components"][section][name]
+            _keep(kept[section][name], description, kept)
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for entry in node.values():
+            yield from _references(entry)
+    elif isinstance(node, list):
+        for entry in node:
+            yield from _references(entry)
+
+
+def _contents(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if isinstance(node.get("content"), dict):
+            yield node["content"]
+        for entry in node.values():
+            yield from _contents(entry)
+    elif isinstance(node, list):
+        for entry in node:
+            yield from _contents(entry)
+
+
+def _sample(description: dict[str, Any], schema: dict[str, Any]) -> Any:  # noqa: PLR0911 - one a kind
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return _sample(description, description["components"]["schemas"][name])
+    if schema.get("nullable"):
+        return None
+    if "enum" in schema:
+        return schema["enum"][0]
+    for union in ("oneOf", "anyOf"):
+        if union in schema and "properties" not in schema:
+            return _sample(description, schema[union][0])
+    if "allOf" in schema:
+        parts = [_sample(description, part) for part in schema["allOf"]]
+        return {
+            key: value for part in parts if isinstance(part, dict) for key, value in part.items()
+        }
+    match schema.get("type"):
+        case "string":
+            return _text(schema)
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return False
+        case "array":
+            return []
+    properties = schema.get("properties", {})
+    return {
+        name: _sample(description, properties[name])
+        for name in schema.get("required", [])
+        if name in properties
+    }
+
+
+def _text(schema: dict[str, Any]) -> str:
+    formats = {
+        "uri": "https://github.example/x",
+        "date-time": "2026-01-01T00:00:00Z",
+        "email": "a@github.example",
+    }
+    return formats.get(schema.get("format", ""), "text")
+
+
+def _merge(made: Any, value: Any) -> Any:
+    if isinstance(made, dict) and isinstance(value, dict):
+        return {**made, **{key: _merge(made.get(key), entry) for key, entry in value.items()}}
+    return value

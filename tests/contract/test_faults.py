@@ -1,0 +1,155 @@
+"""What GitHub may do to us, over real HTTP: one line each, and nothing is written twice."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from rubric_ci.github.api import Refused, Server
+from rubric_ci.github.comment import Mode, Place, post
+from tests.contract.fake_github import BOT, Fault, GitHub, Token
+
+pytestmark = [pytest.mark.timeout(60)]
+
+PLACE = Place(repository="acme/app", pull_request=7)
+COMMENTS = "/issues/7/comments"
+
+
+@pytest.fixture(autouse=True)
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that we would wait."""
+    taken: list[float] = []
+    monkeypatch.setattr("rubric_ci.github.api.sleep", taken.append)
+    return taken
+
+
+def write(
+    github: GitHub, *, mode: Mode = "update", token: str = "actions", place: Place = PLACE
+) -> str:
+    server = Server(api_url=github.url, token=token, timeout_seconds=1)
+    return post(server, place, ["body"], mode=mode, failing=True).done
+
+
+def refusal(github: GitHub, *, token: str = "actions", place: Place = PLACE) -> str:
+    with pytest.raises(Refused) as caught:
+        write(github, token=token, place=place)
+    assert "\n" not in caught.value.message + caught.value.hint
+    return caught.value.message
+
+
+def faults(*status: int, method: str = "POST", **changes: object) -> list[Fault]:
+    return [Fault(method, COMMENTS, code, **changes) for code in status]  # type: ignore[arg-type]
+
+
+def test_a_wrong_token(github: GitHub) -> None:
+    told = refusal(github, token="nobody")
+    assert told == "GitHub does not accept the token (401: Bad credentials)"
+    assert github.requests == ["GET /repos/acme/app/issues/7/comments"]
+
+
+def test_a_token_that_may_only_read(github: GitHub) -> None:
+    github.tokens["fork"] = Token(writes=False)
+    told = refusal(github, token="fork")
+    assert told == "GitHub does not allow it (403: Resource not accessible by integration)"
+    assert github.bodies(7) == []
+
+
+def test_an_unknown_pull_request(github: GitHub) -> None:
+    told = refusal(github, place=Place(repository="acme/app", pull_request=99))
+    assert told == "GitHub does not find pull request #99 of acme/app (404: Not Found)"
+
+
+def test_an_unknown_repository(github: GitHub) -> None:
+    told = refusal(github, place=Place(repository="acme/other", pull_request=7))
+    assert told == "GitHub does not find pull request #7 of acme/other (404: Not Found)"
+
+
+def test_a_locked_conversation(github: GitHub) -> None:
+    github.faults = faults(422, message="Unprocessable: issue is locked")
+    assert refusal(github) == ("GitHub refuses the request (422: Unprocessable: issue is locked)")
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(429, "Too many"), (403, "You have exceeded a secondary rate limit")],
+)
+def test_waits_as_long_as_github_asks(
+    github: GitHub, naps: list[float], status: int, message: str
+) -> None:
+    github.faults = faults(status, message=message, headers={"Retry-After": "7"})
+    assert write(github) == "created"
+    assert naps == [7.0]
+    assert len(github.bodies(7)) == 1
+
+
+def test_does_not_wait_for_an_hour(github: GitHub, naps: list[float]) -> None:
+    github.faults = faults(429, message="Too many", headers={"Retry-After": "3600"})
+    assert refusal(github) == "GitHub limits our rate (429: Too many)"
+    assert naps == []
+
+
+def test_waits_for_the_reset_of_the_limit(github: GitHub, naps: list[float]) -> None:
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + 30)}
+    github.faults = faults(403, message="API rate limit exceeded", headers=headers)
+    assert write(github) == "created"
+    assert len(naps) == 1
+    assert 25 < naps[0] <= 30
+
+
+def test_gives_up_after_three_attempts(github: GitHub, naps: list[float]) -> None:
+    github.faults = faults(500, 502, 503, 500, message="Server Error", method="GET")
+    assert refusal(github) == "GitHub failed (503: Server Error)"
+    assert len(naps) == 2
+    assert len(github.faults) == 1
+
+
+def test_an_answer_without_json(github: GitHub) -> None:
+    github.faults = faults(502, 502, 502, body="<html>Bad Gateway</html>")
+    assert refusal(github) == "GitHub failed (502: no message)"
+
+
+def test_a_comment_whose_answer_got_lost_is_found_again(github: GitHub) -> None:
+    github.faults = faults(500, happens=True)
+    assert write(github) == "unchanged"
+    assert len(github.bodies(7)) == 1
+
+
+def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub) -> None:
+    github.faults = faults(500, happens=True)
+    with pytest.raises(Refused):
+        write(github, mode="new")
+    assert len(github.bodies(7)) == 1
+
+
+def test_a_new_comment_that_was_turned_away_is_written(github: GitHub) -> None:
+    github.faults = faults(429, headers={"Retry-After": "1"})
+    assert write(github, mode="new") == "created"
+    assert len(github.bodies(7)) == 1
+
+
+def test_a_comment_that_is_deleted_meanwhile(github: GitHub) -> None:
+    github.say(7, BOT, f"{PLACE.marker}\nold")
+    github.faults = [Fault("PATCH", "/issues/comments/1", 404, "Not Found")]
+    assert refusal(github) == "GitHub does not find pull request #7 of acme/app (404: Not Found)"
+
+
+def test_no_answer_in_time(github: GitHub, naps: list[float]) -> None:
+    github.faults = [Fault("GET", COMMENTS, delay=1.5) for _ in range(3)]
+    assert refusal(github) == f"{github.url} did not answer within 1 s"
+    assert len(naps) == 2
+
+
+def test_nobody_there() -> None:
+    with _closed_port() as port:
+        told = refusal(GitHub(url=f"http://127.0.0.1:{port}"))
+    assert told == f"cannot connect to http://127.0.0.1:{port}: [Errno 111] Connection refused"
+
+
+@contextmanager
+def _closed_port() -> Iterator[int]:
+    """A port that is taken and does not listen."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]

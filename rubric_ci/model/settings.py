@@ -46,3 +46,15 @@ class GenerateSettings:
     concurrency: int = 16
     record: Path | None = None
     replay: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentSettings:
+    """`rubric-ci comment`, and the comment of `rubric-ci run`."""
+
+    report: Path = Path(".rubric-ci/report.json")
+    mode: Literal["update", "new", "on-failure", "off"] = "update"
+    key: str = "default"  # tells several comments on one pull request apart
+    repository: str = ""  # owner/name; empty: the one of the workflow run
+    pull_request: int | None = None  # None: the one of the event
+    check: str = ""  # name of a check run to write as well; empty: none

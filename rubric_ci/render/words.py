@@ -54,6 +54,8 @@ def gate(report: RunReport) -> str:
     """Say what the gate asks and whether it holds."""
     asked = report.gate.fail_on
     words = "never fails" if asked == "never" else f"fails on {asked}"
+    if report.verdict == "error" and not report.gate.holds:
+        return "the gate does not hold (there is no verdict)"
     return f"the gate {'holds' if report.gate.holds else 'does not hold'} ({words})"
 
 

@@ -1,0 +1,206 @@
+"""The command: from a report file and an event to the resulting pull request."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci import wire
+from rubric_ci.commands.comment import comment, try_to_publish
+from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
+from rubric_ci.model.settings import CommentSettings
+from tests.contract.fake_github import GitHub, Pull, Token, serving
+from tests.reports import a_criterion, a_report, errored, graded, skipped
+
+pytestmark = [pytest.mark.timeout(60)]
+
+HEAD = "a" * 40
+PULL_EVENT = {
+    "pull_request": {
+        "number": 7,
+        "head": {"sha": HEAD, "repo": {"full_name": "acme/app"}},
+        "base": {"sha": "b" * 40},
+    }
+}
+RUN_EVENT = {
+    "workflow_run": {
+        "id": 5,
+        "head_sha": HEAD,
+        "head_branch": "topic",
+        "head_repository": {"owner": {"login": "fork"}},
+        "event": "pull_request",
+        "html_url": "https://github.example/acme/app/actions/runs/5",
+    }
+}
+RED = a_report(graded("bad", "fail", a_criterion("tone", line=9)), graded("good", "pass"))
+GREEN = a_report(graded("good", "pass"))
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    with serving(GitHub(pulls={7: Pull(7, head_sha=HEAD, head_owner="fork")})) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> CommentSettings:
+    return CommentSettings(report=tmp_path / "report.json")
+
+
+def environment(github: GitHub, folder: Path, event: dict[str, Any], name: str) -> dict[str, str]:
+    file = folder / "event.json"
+    file.write_text(json.dumps(event), encoding="utf-8")
+    return {
+        "GITHUB_REPOSITORY": "acme/app",
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_EVENT_PATH": str(file),
+        "GITHUB_API_URL": github.url,
+        "GITHUB_SERVER_URL": "https://github.example",
+        "GITHUB_RUN_ID": "12",
+        "GITHUB_TOKEN": "actions",
+    }
+
+
+def test_on_a_pull_request(
+    github: GitHub, settings: CommentSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    for report in (RED, GREEN):
+        settings.report.write_text(wire.render(report), encoding="utf-8")
+        assert comment(settings, around) is ExitCode.OK
+    page = "https://github.example/acme/app/pull/7#issuecomment-1"
+    assert capsys.readouterr().out == (
+        f"comment on pull request #7 of acme/app created: {page}\n"
+        f"comment on pull request #7 of acme/app updated: {page}\n"
+    )
+    (body,) = github.bodies(7)
+    assert "## ✅ rubric-ci · pass: the only case passes" in body
+    assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L3" in body
+    assert "[run](https://github.example/acme/app/actions/runs/12)" in body
+
+
+def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
+    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
+    report = replace(RED, metadata={"head_sha": HEAD, "run_url": "https://evil.example"})
+    settings.report.write_text(wire.render(report), encoding="utf-8")
+    comment(settings, around)
+    (body,) = github.bodies(7)
+    assert "evil" not in body
+    assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L9" in body
+    assert "[run](https://github.example/acme/app/actions/runs/5)" in body
+
+
+@pytest.mark.parametrize(
+    ("head", "metadata", "changes", "message"),
+    [
+        pytest.param(
+            "e" * 40, {}, {}, "the head of #7 is no longer aaaaaaaaaaaa, which the run graded",
+            id="a newer push",
+        ),
+        pytest.param(
+            HEAD, {"head_sha": "e" * 40}, {},
+            "the report is about eeeeeeeeeeee, the run about aaaaaaaaaaaa", id="another report",
+        ),
+        pytest.param(
+            HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="another number"
+        ),
+    ],
+)  # fmt: skip
+def test_after_a_run_that_is_not_of_this_commit(
+    github: GitHub,
+    settings: CommentSettings,
+    tmp_path: Path,
+    head: str,
+    metadata: dict[str, str],
+    changes: dict[str, Any],
+    message: str,
+) -> None:
+    github.pulls[7].head_sha = head
+    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
+    settings.report.write_text(wire.render(replace(RED, metadata=metadata)), encoding="utf-8")
+    with pytest.raises(CannotFindPullRequest) as caught:
+        comment(replace(settings, **changes), around)
+    assert caught.value.message == message
+    assert github.bodies(7) == []
+
+
+def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
+    settings.report.write_text(wire.render(RED), encoding="utf-8")
+    given = replace(settings, repository="acme/app", pull_request=7)
+    comment(given, {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": github.url})
+    (body,) = github.bodies(7)
+    assert "e.yaml:3" in body
+
+
+@pytest.mark.parametrize(
+    ("report", "conclusion"),
+    [
+        pytest.param(RED, "failure", id="the gate fails"),
+        pytest.param(GREEN, "success", id="the gate holds"),
+        pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
+        pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
+        pytest.param(a_report(spared=4), "neutral", id="nothing changed"),
+    ],
+)
+def test_check_run(
+    github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
+) -> None:
+    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    said = try_to_publish(report, replace(settings, mode="off", check="evals"), around)
+    assert said == ["check run evals created: https://github.example/acme/app/runs/1"]
+    (check,) = github.checks
+    assert (check["name"], check["head_sha"], check["conclusion"]) == ("evals", HEAD, conclusion)
+    assert github.bodies(7) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "event", "said"),
+    [
+        pytest.param(
+            {"GITHUB_TOKEN": ""}, PULL_EVENT,
+            "not posted: GITHUB_TOKEN is not set, so nothing can be posted (set it in the step's "
+            "`env:` to `${{ github.token }}`)", id="no token",
+        ),
+        pytest.param(
+            {"GITHUB_TOKEN": "wrong"}, PULL_EVENT,
+            "not posted: GitHub does not accept the token (401: Bad credentials) (give a token of "
+            "this server: `GITHUB_TOKEN`, or the action's input `github-token`)", id="wrong token",
+        ),
+        pytest.param(
+            {"GITHUB_TOKEN": "fork"}, PULL_EVENT,
+            "not posted: GitHub does not allow it (403: Resource not accessible by integration) "
+            "(the job needs `permissions: {pull-requests: write}` (`checks: write` for a check "
+            "run); on a fork's pull request the token is read-only, use the pair of workflows in "
+            "docs/reports.md)", id="read-only token",
+        ),
+        pytest.param(
+            {}, {"ref": "refs/heads/main"},
+            "not posted: the push event has no pull request (comments belong to pull requests; "
+            "use the step summary, or give `--pull-request N`)", id="no pull request",
+        ),
+    ],
+)  # fmt: skip
+def test_best_effort_is_one_line(
+    github: GitHub,
+    settings: CommentSettings,
+    tmp_path: Path,
+    changes: dict[str, str],
+    event: dict[str, Any],
+    said: str,
+) -> None:
+    github.tokens["fork"] = Token(writes=False)
+    name = "pull_request" if "pull_request" in event else "push"
+    around = {**environment(github, tmp_path, event, name), **changes}
+    assert try_to_publish(RED, settings, around) == [said]
+    assert github.bodies(7) == []
+
+
+def test_a_report_that_is_none(settings: CommentSettings) -> None:
+    with pytest.raises(CannotReadFile):
+        comment(settings, {})
+    settings.report.write_text("[]")
+    with pytest.raises(CannotReadReport):
+        comment(settings, {})

@@ -28,6 +28,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.scoring import Score, Verdict, combine
 from rubric_ci.model.tools import Tools
+from rubric_ci.targets import health
 
 T = TypeVar("T")
 
@@ -74,7 +75,7 @@ def _own(tools: Tools, task: Task) -> Tools:
 
 
 class _Window:
-    """How many cases run at a time, of all and of each target."""
+    """How many cases run at a time, of all and of each target, and which targets are well."""
 
     def __init__(self, tasks: Sequence[Task], concurrency: int) -> None:
         self.cases = asyncio.Semaphore(concurrency)
@@ -83,10 +84,18 @@ class _Window:
             for task in tasks
             if isinstance(task.target, LlmTarget | CliTarget) and task.target.concurrency
         }
+        self._health: dict[str, asyncio.Task[None]] = {}
 
     def target(self, target: Target) -> "asyncio.Semaphore | nullcontext[None]":
         """Return the window of one target, held while it answers."""
         return self._targets.get(target.name, nullcontext())
+
+    async def healthy(self, target: Target, tools: Tools) -> None:
+        """Let the target's health check run once; its failure is every case's."""
+        if isinstance(target, CliTarget):
+            if target.name not in self._health:
+                self._health[target.name] = asyncio.create_task(health.check(target, tools))
+            await asyncio.shield(self._health[target.name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +133,16 @@ async def _result(task: Task, tools: Tools, window: _Window) -> CaseResult:
         async with window.target(task.target):
             await place.enter_async_context(window.cases)
             started = perf_counter()
-            answer = await _guarded(targets.answer(case, task.target, tools))
+            answer = await _guarded(_answer(task, tools, window))
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
         results = await asyncio.gather(*(_assess(task, answer, s, tools) for s in case.evaluators))
         return _concluded(task, answer, results, tools, perf_counter() - started)
+
+
+async def _answer(task: Task, tools: Tools, window: _Window) -> Answer:
+    await window.healthy(task.target, tools)
+    return await targets.answer(task.case, task.target, tools)
 
 
 async def _assess(task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools) -> EvaluatorResult:

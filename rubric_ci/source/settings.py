@@ -107,7 +107,7 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 command_template=data.get("command_template") or data["command"],
                 cwd=_folder(file, data.get("cwd", ".")),
                 timeout_seconds=float(data.get("timeout_seconds", 120.0)),
-                healthcheck=data.get("healthcheck"),
+                healthcheck=_healthcheck(data.get("healthcheck"), file),
                 env=tuple(data.get("env", ())),
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on,
@@ -127,6 +127,12 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on or (),
             )
+
+
+def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
+    if written is None or "cwd" not in written:
+        return written
+    return {**written, "cwd": _folder(file, written["cwd"])}
 
 
 def _endpoint(data: dict[str, Any]) -> Endpoint:

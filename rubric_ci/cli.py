@@ -93,6 +93,47 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
     raise SystemExit(grade(settings))
 
 
+@main.group()
+def generate() -> None:
+    """Draft what eval files lack."""
+
+
+@generate.command()
+@click.argument("paths", nargs=-1)
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option("--target", default="", help="Draft with this target's model; else with the judge.")
+@click.option("--case", "cases", multiple=True, help="Draft for cases whose id matches this glob.")
+@click.option(
+    "--kind",
+    type=click.Choice(["checklist", "score-range", "levels", "auto"]),
+    default="checklist",
+    help="The kind of criteria.",
+)
+@click.option("--check", is_flag=True, help="Let the judge mark reference answers by the drafts.")
+@click.option("--diff", is_flag=True, help="Print what would change, and change nothing.")
+@click.option("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
+@click.option("--commit", is_flag=True, help="Make one commit of the changed files.")
+@click.option("--fixup", default="", metavar="REV", help="Make it a fix-up of this commit.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Keep every reply of a model in this file."
+)
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
+)
+def rubrics(paths: tuple[str, ...], **options: Any) -> None:
+    """Draft rubrics for the cases that have an expected outcome and none, in place.
+
+    PATHS are eval files, folders or globs; without any, the globs of rubric-ci.yaml.
+    """
+    from rubric_ci.commands.generate import generate_rubrics
+    from rubric_ci.model.settings import GenerateSettings
+
+    if options["diff"] and (options["commit"] or options["fixup"]):
+        raise click.UsageError("--diff changes nothing, so there is nothing to commit")
+    raise SystemExit(generate_rubrics(GenerateSettings(paths=_lines(paths), **options)))
+
+
 def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Split what one environment variable holds: a path a line, as workflows write lists."""
     return tuple(line.strip() for path in paths for line in path.splitlines() if line.strip())

@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -17,6 +16,7 @@ from rubric_ci.commands.choosing import (
     resolve_judge,
     resolve_target,
 )
+from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.progress import progress
 from rubric_ci.commands.writing import show_annotations, show_report, write_reports
@@ -51,7 +51,8 @@ def run(settings: RunSettings) -> ExitCode:
     tasks = choose_tasks(opened, settings)
     tools = build_tools(opened, settings)
     with progress(len(tasks)) as advance:
-        ended = asyncio.run(_grade(tasks, tools, settings.concurrency, advance))
+        grading = grade(tasks, tools, concurrency=settings.concurrency, on_result=advance)
+        ended = asyncio.run(until_stopped(grading))
     cases = _with_the_interrupted(tasks, ended)
     if settings.require_rubrics:
         cases = tuple(_required(case) for case in cases)
@@ -129,16 +130,6 @@ def build_report(
         cases=cases,
         notes=_notes(opened),
     )
-
-
-async def _grade(
-    tasks: Sequence[Task], tools: Tools, concurrency: int, on_result: Callable[[CaseResult], None]
-) -> tuple[CaseResult, ...]:
-    """Grade; a termination request ends it as Ctrl-C does, with what is complete."""
-    grading = asyncio.current_task()
-    if grading and os.name == "posix":
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, grading.cancel)
-    return await grade(tasks, tools, concurrency=concurrency, on_result=on_result)
 
 
 def _with_the_interrupted(

@@ -1,0 +1,105 @@
+"""Draft rubrics for the cases that lack them and put the drafts into their files."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+from rubric_ci.commands.asking import build_ask
+from rubric_ci.commands.choosing import resolve_judge
+from rubric_ci.commands.interrupting import until_stopped
+from rubric_ci.commands.opening import Opened, open_evals, show_problems
+from rubric_ci.commands.ordering import choose_drafter, choose_orders
+from rubric_ci.commands.outcome import Left, show_diffs, show_outcome, tell
+from rubric_ci.commands.publishing import open_publication
+from rubric_ci.commands.reviewing import review
+from rubric_ci.commands.rewriting import Page, Rewrite, read_page, rewrite, write
+from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
+from rubric_ci.errors import ExitCode
+from rubric_ci.judging.draft_reply import Draft
+from rubric_ci.model.settings import GenerateSettings
+from rubric_ci.model.tools import Tools
+
+
+def generate_rubrics(settings: GenerateSettings) -> ExitCode:
+    """Open, choose, draft, insert, commit; say what was done and what was not."""
+    opened = open_evals(settings.paths, settings.config)
+    show_problems(opened.diagnostics)
+    orders, left = choose_orders(opened.files, settings.cases)
+    pages = _pages(opened, orders)
+    publish = open_publication(settings, opened.root, [page.file.path for page in pages])
+    drafted, failed = _sorted_out(orders, _draft(orders, opened, settings) if orders else ())
+    if settings.interactive:
+        drafted, dropped = review(drafted)
+        left = [*left, *dropped]
+    changes = [rewrite(page, _drafts(page, drafted), opened.root) for page in pages]
+    if settings.diff:
+        show_diffs(changes)
+    else:
+        changes = [write(change) for change in changes]
+    show_outcome(drafted, [*left, *failed], changes, aside=settings.diff)
+    publish(changes)
+    return _exit_code(opened, drafted, failed, changes)
+
+
+def _pages(opened: Opened, orders: Sequence[Order]) -> list[Page]:
+    """Read the files that are to be changed, before anything is spent on them."""
+    wanted = {order.case.file for order in orders}
+    return [read_page(file, opened.root) for file in opened.files if file.path in wanted]
+
+
+def _drafts(page: Page, drafted: Sequence[Drafted]) -> dict[str, Draft]:
+    return {made.case.id: made.draft for made in drafted if made.case.file == page.file.path}
+
+
+def _draft(
+    orders: Sequence[Order], opened: Opened, settings: GenerateSettings
+) -> tuple[DraftResult, ...]:
+    drafter = choose_drafter(opened.config, settings, os.environ)
+    judge = opened.config.judge
+    if judge and settings.check and not settings.replay:
+        judge = resolve_judge(judge, os.environ)
+    tools = Tools(
+        ask=build_ask(record_to=settings.record, replay_from=settings.replay),
+        root=opened.root,
+        environment=os.environ,
+        judge=judge,
+        thresholds=opened.config.gate.thresholds,
+    )
+    ended = list[DraftResult]()
+
+    def on_result(result: DraftResult) -> None:
+        ended.append(result)
+        word = "draft" if isinstance(result, Drafted) else "no draft"
+        case = f"{result.case.file}: {result.case.id}"
+        tell(f"[{len(ended)}/{len(orders)}] {case}: {word}", aside=True)
+
+    drafting = draft(orders, drafter, tools, concurrency=settings.concurrency, on_result=on_result)
+    return asyncio.run(until_stopped(drafting))
+
+
+def _sorted_out(
+    orders: Sequence[Order], results: Sequence[DraftResult]
+) -> tuple[list[Drafted], list[Left]]:
+    """Tell drafts from cases without one; an order without a result was interrupted."""
+    by_case = {(result.case.file, result.case.id): result for result in results}
+    drafted, failed = list[Drafted](), list[Left]()
+    for order in orders:
+        match by_case.get((order.case.file, order.case.id)):
+            case Drafted() as made:
+                drafted.append(made)
+            case Undrafted(reason=reason):
+                failed.append(Left(case=order.case, reason=f"no draft: {reason}"))
+            case None:
+                failed.append(Left(case=order.case, reason="no draft: interrupted"))
+    return drafted, failed
+
+
+def _exit_code(
+    opened: Opened, drafted: Sequence[Drafted], failed: Sequence[Left], changes: Sequence[Rewrite]
+) -> ExitCode:
+    """Say what the caller must mend first, then whether some case got less than was asked for."""
+    if opened.invalid:
+        return ExitCode.USAGE
+    unchecked = any(made.unchecked for made in drafted)
+    refused = any(change.refused for change in changes)
+    return ExitCode.NO_VERDICT if failed or unchecked or refused else ExitCode.OK

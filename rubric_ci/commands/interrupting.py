@@ -1,0 +1,17 @@
+"""Let a termination request end work as Ctrl-C does: with what is complete."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def until_stopped(work: Awaitable[T]) -> T:
+    """Do the work; SIGTERM, which a cancelled CI job sends, cancels this task."""
+    this = asyncio.current_task()
+    if this and os.name == "posix":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    return await work

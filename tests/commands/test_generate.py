@@ -1,0 +1,344 @@
+"""`rubric-ci generate rubrics` as a user types it: files, messages, exit codes, commits."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubric_ci.cli import main
+from rubric_ci.commands.opening import open_evals
+from rubric_ci.judging.draft_reply import Kind
+from rubric_ci.judging.drafting import draft_call
+from rubric_ci.model.evals import RubricSpec
+from tests.checkout import ENVIRONMENT, Checkout
+
+pytestmark = pytest.mark.timeout(120)
+
+CONFIG = """\
+evals: [evals/*.yaml]
+judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}
+targets:
+  - {name: kept, provider: recorded, answers: answers.jsonl}
+  - {name: writer, model: openai/gpt-4.1}
+"""
+EVAL = """\
+# Answers to customers.
+evalcases:
+  - id: refund # stable
+    input: Can I return it?
+    expected_outcome: Offers a refund within 30 days
+
+  - id: hours
+    input: When are you open?
+    expected_outcome: States the opening hours
+    rubrics:
+      - States the hours
+"""
+ITEMS = [
+    {"id": "limit", "expected_outcome": "Names the 30-day limit", "weight": 2.0, "required": True},
+    {"id": "way", "expected_outcome": "Explains the way back", "weight": 1, "required": False},
+    {"id": "cost", "expected_outcome": "Says who pays: us", "weight": 1, "required": False},
+]
+GOOD = json.dumps({"rubrics": ITEMS})
+BLOCK = """\
+    rubrics:
+      - id: limit
+        expected_outcome: Names the 30-day limit
+        weight: 2.0
+        required: true
+      - id: way
+        expected_outcome: Explains the way back
+        weight: 1.0
+        required: false
+      - id: cost
+        expected_outcome: "Says who pays: us"
+        weight: 1.0
+        required: false
+"""
+AFTER = EVAL.replace("within 30 days\n", "within 30 days\n" + BLOCK)
+SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case given rubrics in 1 file\n"
+
+
+class Project:
+    """A repository on the branch `topic`, and the command run in it."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        self.checkout = checkout
+        self.file = checkout.root / "evals/a.yaml"
+        checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": EVAL})
+        checkout.git("switch", "--quiet", "--create", "topic")
+
+    def record(self, kind: Kind = "checklist", **replies: str) -> None:
+        """Keep a reply for each case of which the id is given; `replay` holds nothing else."""
+        opened = open_evals((), None)
+        judge = opened.config.judge
+        assert judge
+        lines = []
+        for file in opened.files:
+            for case in file.cases:
+                if case.id in replies:
+                    call = draft_call(case, file.cases, judge.endpoint, kind=kind, fence="")
+                    said = {"key": call.key, "text": replies[case.id], "finish": "stop"}
+                    lines.append(json.dumps(said))
+        (self.checkout.root.parent / "replay").write_text("\n".join(lines))
+
+    def generate(self, *arguments: str, input: str = "", **environment: str) -> Result:  # noqa: A002
+        replay = f"--replay={self.checkout.root.parent / 'replay'}"
+        kept = {"GITHUB_ACTIONS": None, **ENVIRONMENT, **environment}
+        command = ["generate", "rubrics", replay, *arguments]
+        return CliRunner().invoke(main, command, input=input, env=kept, catch_exceptions=False)
+
+
+@pytest.fixture
+def project(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.chdir(checkout.root)
+    made = Project(checkout)
+    made.record(refund=GOOD)
+    return made
+
+
+def test_a_case_is_given_rubrics_and_all_else_stays(project: Project) -> None:
+    done = project.generate()
+    assert (done.exit_code, done.stdout) == (0, SAID)
+    assert project.file.read_text() == AFTER
+
+
+def test_a_second_run_does_nothing(project: Project) -> None:
+    project.generate()
+    done = project.generate()
+    assert (done.exit_code, done.stdout) == (0, "nothing to do: every case has rubrics\n")
+    assert project.file.read_text() == AFTER
+
+
+def test_bytes_mode_and_link_stay(project: Project) -> None:
+    real = project.checkout.root / "shared.yaml"
+    old = ("\ufeff" + EVAL).replace("\n", "\r\n").encode()
+    real.write_bytes(old)
+    real.chmod(0o640)
+    project.file.unlink()
+    project.file.symlink_to("../shared.yaml")
+    project.record(refund=GOOD)
+    assert project.generate("evals").exit_code == 0
+    assert project.file.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert real.read_bytes() == ("\ufeff" + AFTER).replace("\n", "\r\n").encode()
+
+
+def test_json_lines(project: Project) -> None:
+    project.file.unlink()
+    lines = project.checkout.root / "evals/a.jsonl"
+    lines.write_text('{"id": "refund", "input": "x", "expected_outcome": "y"}\n')
+    project.checkout.write({"rubric-ci.yaml": CONFIG.replace("*.yaml", "*.jsonl")})
+    project.record(refund=GOOD)
+    assert project.generate().exit_code == 0
+    assert json.loads(lines.read_text())["rubrics"][0]["id"] == "limit"
+
+
+def test_diff_prints_what_git_applies_and_changes_nothing(project: Project) -> None:
+    done = project.generate("--diff")
+    assert done.exit_code == 0
+    assert project.file.read_text() == EVAL
+    assert "1 case would be given rubrics in 1 file\n" in done.stderr
+    patch = project.checkout.root.parent / "patch"
+    patch.write_text(done.stdout)
+    project.checkout.git("apply", str(patch))
+    assert project.file.read_text() == AFTER
+
+
+def test_a_runner_takes_no_orders_from_a_draft(project: Project) -> None:
+    items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "::error::Says who pays"}]
+    project.record(refund=json.dumps({"rubrics": items}))
+    done = project.generate("--diff", GITHUB_ACTIONS="true")
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("::stop-commands::")
+    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("score-range", {"required_min_score": None, "score_ranges": [[0, 4], [5, 10]]}),
+        ("levels", {"required_min_level": 2, "levels": [1, 2]}),
+    ],
+)
+def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
+    if "levels" in part:
+        part["levels"] = [{"level": n, "name": "L", "criteria": "so"} for n in part["levels"]]
+    else:
+        ranges = part["score_ranges"]
+        part["score_ranges"] = [{"score_range": r, "expected_outcome": "so"} for r in ranges]
+    items = [{k: v for k, v in item.items() if k != "required"} | part for item in ITEMS]
+    project.record(kind, refund=json.dumps({"rubrics": items}))
+    assert project.generate("--kind", kind).exit_code == 0
+    [spec] = open_evals((), None).files[0].cases[0].evaluators
+    assert isinstance(spec, RubricSpec)
+    assert {criterion.kind for criterion in spec.rubric} == {kind}
+
+
+def test_doubts_are_told(project: Project) -> None:
+    items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "Has good quality"}]
+    project.record(refund=json.dumps({"rubrics": items}))
+    done = project.generate()
+    assert done.exit_code == 0
+    assert "\n  cost: draft-vague: “good” is a matter of taste" in done.stdout
+
+
+def test_a_model_that_is_down_midway(project: Project) -> None:
+    project.checkout.write({"evals/b.yaml": EVAL.replace("refund", "other").replace("hours", "o")})
+    done = project.generate()
+    assert done.exit_code == 3
+    assert project.file.read_text() == AFTER
+    assert "evals/b.yaml:3: other: left as it is: no draft: " in done.stdout
+    assert "no recorded reply to this request" in done.stdout
+    assert done.stdout.endswith("1 case given rubrics in 1 file, 1 left as it was\n")
+
+
+def test_an_invalid_file_does_not_hide_the_others(project: Project) -> None:
+    project.checkout.write({"evals/b.yaml": "evalcases:\n  - id: b\n    rubric: [x]\n"})
+    done = project.generate()
+    assert done.exit_code == 2
+    assert project.file.read_text() == AFTER
+    assert "evals/b.yaml:3:5: unknown-key: " in done.stderr
+
+
+def test_rubrics_that_are_empty(project: Project) -> None:
+    project.checkout.write(
+        {"evals/a.yaml": EVAL.replace("  rubrics:\n      - States", "  rubrics: []\n# -")}
+    )
+    done = project.generate()
+    assert done.exit_code == 2
+    assert "evals/a.yaml:10:14: " in done.stderr
+    assert "`rubrics` must not be empty" in done.stderr
+
+
+def test_nothing_to_draft_from(project: Project) -> None:
+    project.checkout.write(
+        {
+            "evals/a.yaml": "evalcases:\n  - id: a\n    input: x\n    evaluators:\n"
+            "      - {name: polite, type: code_judge, script: 'true'}\n"
+        }
+    )
+    done = project.generate()
+    assert done.exit_code == 0
+    assert done.stdout == (
+        "evals/a.yaml:2: a: left as it is: there is no `expected_outcome` to draft from\n"
+        "0 cases given rubrics in 0 files, 1 left as it was\n"
+    )
+
+
+def test_a_case_that_cannot_be_edited_gets_a_block_to_paste(project: Project) -> None:
+    project.checkout.write(
+        {
+            "evals/a.yaml": "evalcases:\n  - &a\n    id: refund\n    input: x\n"
+            "    expected_outcome: y\nx-copy: *a\n"
+        }
+    )
+    project.record(refund=GOOD)
+    before = project.file.read_bytes()
+    done = project.generate()
+    assert done.exit_code == 3
+    assert project.file.read_bytes() == before
+    assert "refund: left as it is: something else in the file would change with it" in done.stdout
+    assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
+
+
+def test_case_chooses(project: Project) -> None:
+    done = project.generate("--case", "h*")
+    assert done.stdout == (
+        "evals/a.yaml:7: hours: left as it is: it has rubrics\n"
+        "0 cases given rubrics in 0 files, 1 left as it was\n"
+    )
+    assert project.generate("--case", "nothing").exit_code == 2
+
+
+def replace_judge(config: str) -> str:
+    return config.replace(
+        'judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n', ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "config", "message"),
+    [
+        (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
+        (["--target=kept"], CONFIG, "--target: `kept` is no model and cannot draft"),
+        ([], replace_judge(CONFIG), "no model is configured to draft with"),
+        (["--diff", "--commit"], CONFIG, "--diff changes nothing, so there is nothing to commit"),
+        (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
+    ],
+)
+def test_usage(project: Project, arguments: list[str], config: str, message: str) -> None:
+    project.checkout.write({"rubric-ci.yaml": config})
+    done = project.generate(*arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert project.file.read_text() == EVAL
+
+
+@pytest.mark.parametrize(
+    ("keys", "exit_code", "changed"),
+    [("a\n", 0, True), ("d\n", 0, False), ("", 3, False)],
+)
+def test_interactive(project: Project, keys: str, exit_code: int, changed: bool) -> None:
+    done = project.generate("--interactive", input=keys)
+    assert (project.file.read_text() == AFTER) is changed
+    assert done.exit_code == exit_code
+    assert "Offers a refund within 30 days\n" in done.stderr
+    assert BLOCK.replace("\n    ", "\n").strip() in done.stderr
+
+
+def test_interactive_edit(project: Project, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "rubrics:\\n  - Says yes\\n" >"$1"\n')
+    editor.chmod(0o755)
+    done = project.generate("--interactive", input="e\na\n", EDITOR=str(editor), VISUAL="")
+    assert done.exit_code == 0
+    assert "    rubrics:\n      - Says yes\n" in project.file.read_text()
+    assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case given rubrics in 1 file\n"
+
+
+def test_commit(project: Project) -> None:
+    project.checkout.write({"rubric-ci.yaml": CONFIG + "# a change of mine\n"})
+    done = project.generate("--commit")
+    assert done.exit_code == 0
+    log = project.checkout.git("log", "-1", "--format=%B", "--name-only")
+    assert log == (
+        "evals: add rubrics to 1 case\n\n"
+        "Drafted from the expected outcomes: review them like any other change.\n\n"
+        "- evals/a.yaml: refund\n\n"
+        "Rubric-CI: generate rubrics\n\n\nevals/a.yaml"
+    )
+    assert done.stdout.endswith(
+        f"committed {project.checkout.git('rev-parse', 'HEAD')[:10]} on topic\n"
+    )
+
+
+def test_fixup(project: Project) -> None:
+    assert project.generate("--fixup=HEAD").exit_code == 0
+    assert project.checkout.git("log", "-1", "--format=%s") == "fixup! change"
+
+
+def test_nothing_to_do_makes_no_commit(project: Project) -> None:
+    project.generate("--commit")
+    head = project.checkout.git("rev-parse", "HEAD")
+    done = project.generate("--commit")
+    assert (done.exit_code, done.stdout) == (0, "nothing to do: every case has rubrics\n")
+    assert project.checkout.git("rev-parse", "HEAD") == head
+
+
+def test_a_dirty_file_is_refused_before_anything_is_spent(project: Project) -> None:
+    project.file.write_text(EVAL + "# mine\n")
+    done = project.generate("--commit")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rubric-ci: --commit: not committed as they are: evals/a.yaml\n")
+    assert project.file.read_text() == EVAL + "# mine\n"
+
+
+def test_a_failure_midway_commits_what_is_finished(project: Project) -> None:
+    project.checkout.commit({"evals/b.yaml": EVAL.replace("refund", "x").replace("hours", "y")})
+    done = project.generate("--commit")
+    assert done.exit_code == 3
+    assert project.checkout.git("show", "--name-only", "--format=") == "evals/a.yaml"

@@ -1,0 +1,38 @@
+"""The YAML that the documentation shows is YAML that works."""
+
+import re
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from rubric_ci.model.evals import PendingSpec, every_evaluator
+from rubric_ci.model.references import Found
+from rubric_ci.source.config import load_targets
+from rubric_ci.source.load import load
+
+DOCS = Path(__file__).parents[2] / "docs"
+_BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(name: str) -> list[str]:
+    return _BLOCK.findall((DOCS / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("block", blocks("evaluators.md"))
+def test_evaluators(block: str) -> None:
+    head = "evalcases:\n- id: a\n  input: q\n  execution:\n    evaluators:\n"
+    text = block if block.startswith("evalcases") else head + indent(block, "    ")
+    loaded = load("evals/a.yaml", text, lambda name: Found(name, ""))
+    assert loaded.diagnostics == ()
+    assert loaded.eval_file is not None
+    specs = list(every_evaluator(loaded.eval_file.cases[0].evaluators))
+    assert specs
+    assert not [spec for spec in specs if isinstance(spec, PendingSpec)]
+
+
+@pytest.mark.parametrize("block", blocks("targets.md"))
+def test_targets(block: str) -> None:
+    loaded = load_targets("rubric-ci.yaml", "targets:\n" + block)
+    assert loaded.diagnostics == ()
+    assert loaded.targets

@@ -48,6 +48,12 @@ def main() -> None:
 @click.option("--case", "cases", multiple=True, help="Grade cases whose id matches this glob.")
 @click.option("--tag", "tags", multiple=True, help="Grade cases that carry this tag.")
 @click.option(
+    "--changed-since",
+    metavar="REV",
+    default="",
+    help="Grade the cases that differ from this revision; auto takes it from the event or branch.",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(["fail", "borderline", "never"]),
     help="The least bad verdict that fails the gate.",

@@ -146,7 +146,7 @@ def _read_blob(process: "subprocess.Popen[bytes]", object_id: str) -> bytes:
     process.stdin.flush()
     header = process.stdout.readline().split()
     if len(header) != 3:  # "<id> missing", or nothing when git has ended
-        raise CannotUseGit(f"git object {object_id} cannot be read", "Fetch it, or run `git fsck`.")
+        raise CannotUseGit(f"git object {object_id} cannot be read", "fetch it, or run `git fsck`")
     content = process.stdout.read(int(header[2]))
     process.stdout.read(1)  # the line feed after the content
     return content

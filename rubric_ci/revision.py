@@ -13,12 +13,11 @@ from rubric_ci.model.change import Base, FoundBase, NoBase, Trigger
 DEEPER = "check out with `fetch-depth: 0`"
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-_ZEROS = re.compile(r"0+")
 
 
 def since(repository: Repository, revision: str) -> FoundBase:
     """Measure against the merge base with a revision that someone named."""
-    if _ZEROS.fullmatch(revision):
+    if not revision.strip("0"):
         return NoBase(reason=f"`{revision}` is no commit: the branch is new")
     if git.commit(repository, "HEAD") is None:
         return NoBase(reason="the repository has no commit yet")
@@ -30,7 +29,7 @@ def since(repository: Repository, revision: str) -> FoundBase:
         return NoBase(reason=f"`{revision}` is not in this clone; was the branch force-pushed?")
     raise CannotFindRevision(
         f"--changed-since: there is no revision `{revision}` here",
-        "Name a branch, tag or commit that `git rev-parse` knows, such as origin/main.",
+        "name a branch, tag or commit that `git rev-parse` knows, such as origin/main",
     )
 
 
@@ -67,7 +66,7 @@ def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
 
 
 def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
-    if not _ZEROS.fullmatch(trigger.before):
+    if trigger.before.strip("0"):
         return _present(repository, trigger.before, "the branch before the push")
     if not trigger.ref.startswith("refs/heads/"):
         return NoBase(reason=f"`{trigger.ref}` is no branch, so there is no earlier state of it")

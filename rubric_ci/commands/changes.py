@@ -1,25 +1,49 @@
 """Choose the cases that a change affects: the working tree is one side, git's objects the other."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci import files, git, selection
+from rubric_ci import files, git, revision
 from rubric_ci.commands.before import Before, WorkingTree, config_names, open_before
+from rubric_ci.commands.choosing import choose_cases, choose_judge, choose_target
+from rubric_ci.commands.opening import Opened
 from rubric_ci.dependencies import ChangedPaths, seen_through
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.fingerprint import Setup
 from rubric_ci.git import Repository
+from rubric_ci.judging.prompt import PROMPT_VERSION
 from rubric_ci.model.change import SYMLINK, Change, Entry, FoundBase, NoBase
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.selection import Selection, Side
+from rubric_ci.model.settings import RunSettings
+from rubric_ci.selection import Selection, Side, everything, select
 from rubric_ci.snapshot import Snapshot
+
+EVERY_CASE = "every case was asked for"
+
+
+def select_cases(opened: Opened, settings: RunSettings) -> Selection:
+    """Choose the cases that the command line asks for, and that the change affects."""
+    every = [case for file in opened.files for case in file.cases]
+    wanted = choose_cases(every, ids=settings.cases, tags=settings.tags)
+    if not settings.changed_since:
+        return Selection(chosen=tuple((case, EVERY_CASE) for case in wanted))
+    repository = git.open_repository(opened.root, os.environ)
+    base = _find_base(repository, settings.changed_since)
+    selection = choose_changed(_working_tree(opened, settings), base, repository)
+    asked_for = {(case.file, case.id) for case in wanted}
+    chosen = tuple(
+        (case, why) for case, why in selection.chosen if (case.file, case.id) in asked_for
+    )
+    return replace(selection, chosen=chosen, spared=len(wanted) - len(chosen))
 
 
 def choose_changed(now: WorkingTree, base: FoundBase, repository: Repository) -> Selection:
     """Choose the cases that differ from the base, or all where there is none."""
     if isinstance(base, NoBase):
-        return selection.everything(now.cases, base.reason)
+        return everything(now.cases, base.reason)
     changes = [c for c in git.changes(repository, base.commit) if not now.is_output(c.path)]
     entries = git.tree(repository, base.commit)
     with git.blobs(repository) as read:
@@ -27,7 +51,35 @@ def choose_changed(now: WorkingTree, base: FoundBase, repository: Repository) ->
         snapshot = Snapshot(root=now.root, entries=entries, changed=changed, read=read)
         before = open_before(now, snapshot, changes)
         head, base_side = _head(now, changed), _base(now, before, snapshot)
-    return selection.select(head, base_side, _paths(now, before, entries, changes))
+    selection = select(head, base_side, _paths(now, before, entries, changes))
+    compared = f"Compared with {base.origin} ({base.commit[:10]})."
+    return replace(selection, notes=(compared, *selection.notes))
+
+
+def _find_base(repository: Repository, changed_since: str) -> FoundBase:
+    if changed_since != "auto":
+        return revision.since(repository, changed_since)
+    return revision.of_checkout(repository)
+
+
+def _working_tree(opened: Opened, settings: RunSettings) -> WorkingTree:
+    def setup_of(case: EvalCase, config: Config) -> Setup:
+        target = choose_target(case, config, settings.target)
+        return Setup(
+            target=target,
+            judge=choose_judge(config, target, settings.judge),
+            thresholds=config.gate.thresholds,
+            prompt_version=PROMPT_VERSION,
+        )
+
+    return WorkingTree(
+        root=opened.root,
+        config=opened.config,
+        named_config=files.from_root(settings.config, opened.root) if settings.config else "",
+        eval_files=opened.files,
+        setup_of=setup_of,
+        outputs=files.from_root(settings.output_dir, opened.root),
+    )
 
 
 def _head(now: WorkingTree, changed: frozenset[str]) -> Side:

@@ -8,9 +8,9 @@ from time import monotonic
 
 from rubric_ci import __version__
 from rubric_ci.commands.asking import build_ask
+from rubric_ci.commands.changes import select_cases
 from rubric_ci.commands.choosing import (
     asks_a_judge,
-    choose_cases,
     choose_judge,
     choose_target,
     resolve_judge,
@@ -38,9 +38,9 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.model.tools import Tools
+from rubric_ci.selection import Selection
 
 INTERRUPTED = "interrupted before it ended"
-EVERY_CASE = "every case was asked for"
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -48,7 +48,8 @@ def run(settings: RunSettings) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     opened = open_evals(settings.paths, settings.config)
     show_problems(opened.diagnostics)
-    tasks = choose_tasks(opened, settings)
+    selection = select_cases(opened, settings)
+    tasks = tuple(_task(case, why, opened, settings) for case, why in selection.chosen)
     tools = build_tools(opened, settings)
     with progress(len(tasks)) as advance:
         grading = grade(tasks, tools, concurrency=settings.concurrency, on_result=advance)
@@ -60,6 +61,7 @@ def run(settings: RunSettings) -> ExitCode:
         opened,
         cases,
         settings,
+        selection=selection,
         interrupted=len(ended) < len(tasks),
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(monotonic() - clock, 3),
@@ -68,13 +70,6 @@ def run(settings: RunSettings) -> ExitCode:
     show_report(report, written, settings)
     show_annotations(report, settings)
     return exit_code(report, opened)
-
-
-def choose_tasks(opened: Opened, settings: RunSettings) -> tuple[Task, ...]:
-    """Pair every chosen case with its target and its judge."""
-    every = [case for file in opened.files for case in file.cases]
-    cases = choose_cases(every, ids=settings.cases, tags=settings.tags)
-    return tuple(_task(case, opened, settings) for case in cases)
 
 
 def exit_code(report: RunReport, opened: Opened) -> ExitCode:
@@ -105,6 +100,7 @@ def build_report(
     cases: tuple[CaseResult, ...],
     settings: RunSettings,
     *,
+    selection: Selection,
     interrupted: bool,
     started_at: str,
     duration_seconds: float,
@@ -128,7 +124,8 @@ def build_report(
         judge=_judge_info(opened, settings),
         totals=totals(cases),
         cases=cases,
-        notes=_notes(opened),
+        spared=selection.spared,
+        notes=(*_notes(opened), *selection.notes),
     )
 
 
@@ -160,13 +157,13 @@ def _required(case: CaseResult) -> CaseResult:
             return case
 
 
-def _task(case: EvalCase, opened: Opened, settings: RunSettings) -> Task:
+def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Task:
     target = choose_target(case, opened.config, settings.target)
     judge = choose_judge(opened.config, target, settings.judge)
     if not settings.replay:  # a recording is found without secrets
         target = resolve_target(target, os.environ)
         judge = resolve_judge(judge, os.environ) if judge and asks_a_judge(case) else judge
-    return Task(case=case, target=target, judge=judge, why=EVERY_CASE)
+    return Task(case=case, target=target, judge=judge, why=why)
 
 
 def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:

@@ -17,6 +17,7 @@ class RunSettings:
     judge: str = ""  # a model, in place of the configured one
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
+    changed_since: str = ""  # a revision, or "auto"; empty: every case
     fail_on: FailOn | None = None  # None: as configured
     require_rubrics: bool = False
     concurrency: int = 16

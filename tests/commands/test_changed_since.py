@@ -1,0 +1,139 @@
+"""`rubric-ci run --changed-since` as a user types it."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.checkout import ENVIRONMENT, Checkout
+
+pytestmark = pytest.mark.timeout(120)
+
+EVALS = """\
+evalcases:
+  - id: one
+    input: Say hello
+    tags: [fast]
+    evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]
+  - id: two
+    input: Say hello
+    evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]
+"""
+FILES = {
+    "rubric-ci.yaml": "targets: [{name: default, provider: mock, response: Hello}]\n",
+    "evals/a.yaml": EVALS,
+}
+CLEAN = {
+    name: value
+    for name, value in ENVIRONMENT.items()
+    if not name.startswith(("GITHUB_", "RUBRIC_CI_"))
+}
+
+
+def run(
+    checkout: Checkout, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", "run", *arguments],
+        cwd=checkout.root,
+        env=CLEAN | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def report(checkout: Checkout) -> dict[str, Any]:
+    text = (checkout.root / ".rubric-ci/report.json").read_text(encoding="utf-8")
+    read: dict[str, Any] = json.loads(text)
+    return read
+
+
+def test_only_what_changed_runs_and_the_report_says_why(checkout: Checkout) -> None:
+    base = checkout.commit(FILES)
+    checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
+    done = run(checkout, "evals", "--changed-since", "main")
+    assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  one\n")
+    (case,) = report(checkout)["cases"]
+    assert (case["id"], case["why"]) == ("one", "case edited: input_messages")
+    assert report(checkout)["spared"] == 1
+    assert report(checkout)["notes"] == [f"Compared with the merge base with `main` ({base[:10]})."]
+
+
+def test_nothing_changed_is_a_verdict_of_its_own(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    for _ in range(2):  # our own output of the first run is no change either
+        done = run(checkout, "evals", "--changed-since", "HEAD")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (report(checkout)["verdict"], report(checkout)["spared"]) == ("nothing-changed", 2)
+
+
+def test_a_selection_by_tag_counts_only_its_own_cases(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi")})
+    run(checkout, "evals", "--changed-since", "HEAD", "--tag", "fast")
+    assert [case["id"] for case in report(checkout)["cases"]] == ["one"]
+    assert report(checkout)["spared"] == 0
+
+
+def test_it_works_from_a_folder_of_the_repository(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
+    inside = Checkout(checkout.root / "evals")
+    assert run(inside, "a.yaml", "--changed-since", "HEAD").returncode == 0
+    assert report(inside)["spared"] == 1
+    run(inside, "a.yaml", "--changed-since", "HEAD")
+    assert report(inside)["spared"] == 1
+
+
+def test_a_misspelt_revision(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    done = run(checkout, "evals", "--changed-since", "mian")
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            "rubric-ci: --changed-since: there is no revision `mian` here\n"
+            "  name a branch, tag or commit that `git rev-parse` knows, such as origin/main\n"
+        ),
+    )
+
+
+def test_without_git(checkout: Checkout) -> None:
+    checkout.write(FILES)
+    (checkout.root / ".git").rename(checkout.root / "git")
+    done = run(
+        checkout,
+        *("evals", "--changed-since", "main"),
+        GIT_CEILING_DIRECTORIES=str(checkout.root.parent),
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: git rev-parse failed in ")
+
+
+def test_the_base_of_a_branch_is_found(checkout: Checkout) -> None:
+    base = checkout.commit(FILES)
+    checkout.git("update-ref", "refs/remotes/origin/main", base)
+    checkout.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.commit({"evals/a.yaml": EVALS.replace("id: two", "id: three")})
+    run(checkout, "evals", "--changed-since", "auto")
+    assert [case["why"] for case in report(checkout)["cases"]] == ["new case"]
+    assert report(checkout)["notes"] == [
+        f"Compared with the merge base with `origin/HEAD` ({base[:10]}).",
+        "Removed since the base: `two`.",
+    ]
+
+
+def test_without_a_base_everything_runs_and_the_report_says_so(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    run(checkout, "evals", "--changed-since", "auto")
+    assert len(report(checkout)["cases"]) == 2
+    assert report(checkout)["notes"] == [
+        (
+            "Every case runs, as there is nothing to compare with: `origin/HEAD` is not known; "
+            "name a base with `--changed-since`."
+        )
+    ]

@@ -30,6 +30,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.golden
 	$(BIN)/python tests/quickstart/record.py  # needs node
 	$(BIN)/python -m tests.hooks.tables
+	$(BIN)/python -c 'from rubric_ci.render.rules import render; print(render(), end="")' > docs/rules.md
 
 bench: $(READY)
 	@ls benchmarks/*/README.md

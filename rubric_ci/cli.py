@@ -40,8 +40,43 @@ def main() -> None:
     """Rubric-based evals in front of a merge."""
 
 
+class _Lines(click.ParamType[str]):
+    """Texts that an environment variable holds one a line."""
+
+    name = "text"
+    envvar_list_splitter = "\n"
+
+
 @main.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, type=_Lines(), envvar="RUBRIC_CI_VALIDATE_PATHS")
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "github", "json", "sarif"]),
+    default="text",
+    help="For people, for GitHub's annotations, for programs, for code scanning.",
+)
+@click.option("--explain", metavar="RULE", help="Print what a rule means; `all` prints every rule.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:
+    """Check eval files, targets and configuration, offline.
+
+    PATHS are files, folders or globs, and `-` is standard input; without any, all eval files, the
+    configuration and the targets.
+    """
+    if explain is not None:
+        from rubric_ci.commands.explain import explain as explain_rule
+
+        raise SystemExit(explain_rule(explain))
+    from rubric_ci.commands.validate import ValidateSettings
+    from rubric_ci.commands.validate import validate as check
+
+    raise SystemExit(check(ValidateSettings(_lines(paths), **options)))
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=_Lines(), envvar="RUBRIC_CI_RUN_PATHS")
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--target", default="", help="Ask this target, whatever the eval files say.")
 @click.option("--judge", default="", help="Mark with this model, or with this target's model.")

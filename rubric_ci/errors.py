@@ -8,7 +8,7 @@ cannot work (`UserError`, caught once, in `cli.py`) or the lack of a verdict for
 
 from enum import IntEnum
 
-from rubric_ci.model.exchange import NOTHING_USED, Usage
+from rubric_ci.model.usage import NOTHING_USED, Usage
 
 
 class ExitCode(IntEnum):

@@ -49,6 +49,22 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
     return list({path.resolve(): path for path in found}.values())
 
 
+def config_of(root: Path) -> Path | None:
+    """Return the configuration of a repository, if it has one."""
+    return next((root / name for name in CONFIG_NAMES if (root / name).is_file()), None)
+
+
+def targets_of(folder: Path, root: Path) -> list[Path]:
+    """Return the targets files that serve evals of a folder, the nearest first."""
+    found = []
+    for current in (folder.resolve(), *folder.resolve().parents):
+        for place in (current, current / ".agentv"):
+            found += [place / name for name in TARGETS_NAMES if (place / name).is_file()]
+        if current == root.resolve():
+            break
+    return found
+
+
 def from_root(path: Path, root: Path) -> str:
     """Name a file as reports do: relative to the repository root, with forward slashes."""
     real, top = path.resolve(), root.resolve()
@@ -151,13 +167,18 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
                 files.pop(path, None)
             else:
                 files[path] = None
-    yield from (_shown(path) for path in files)
+    yield from (shown(path) for path in files)
 
 
-def _shown(path: Path) -> Path:
+def shown(path: Path) -> Path:
     """Name a file as people do: from where they are, if it is below."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def holds_cases(path: Path) -> bool:
+    """Tell whether a YAML file is an eval file."""
+    return _HOLDS_CASES.search(read_bytes(path)) is not None
 
 
 def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:

@@ -32,3 +32,4 @@ class Diagnostic:
     span: Span
     message: str
     hint: str = ""
+    line_text: str = ""  # the line where it begins, for people

@@ -8,37 +8,11 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
+from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - exported anew
+from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - exported anew
 
 Finish: TypeAlias = Literal["stop", "length", "refusal"]
 """Why a reply ends: whole, cut at the token limit, or refused by the model or its filter."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What was spent; sums of these stand in every report."""
-
-    calls: int = 0  # requests that were sent, retries included
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0  # of the priced calls
-    unpriced_calls: int = 0  # calls of models without a known price; their cost is unknown, not 0
-    cache_hits: int = 0
-    repairs: int = 0  # replies that were not usable and asked for again
-
-    def __add__(self, other: "Usage") -> "Usage":
-        """Sum field by field."""
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cost_usd=self.cost_usd + other.cost_usd,
-            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
-            cache_hits=self.cache_hits + other.cache_hits,
-            repairs=self.repairs + other.repairs,
-        )
-
-
-NOTHING_USED = Usage()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.check import diagnostics, has_errors
-from rubric_ci.source.config_rules import config_problems
+from rubric_ci.source.check import check_config, has_errors
 from rubric_ci.source.document import Document
 from rubric_ci.source.settings import read_config, read_targets
 
@@ -36,9 +35,3 @@ def load_targets(path: str, text: str) -> LoadedTargets:
     document = Document(path, text)
     found = check_config(document, targets_only=True)
     return LoadedTargets(() if has_errors(found) else read_targets(document), found)
-
-
-def check_config(document: Document, *, targets_only: bool = False) -> tuple[Diagnostic, ...]:
-    """Return all problems of a configuration or a targets file."""
-    problems = list(config_problems(document, targets_only=targets_only))
-    return diagnostics(document, problems)

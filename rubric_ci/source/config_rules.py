@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from rubric_ci.model.rulebook import RULES
 from rubric_ci.source.document import Document
 from rubric_ci.source.nearest import did_you_mean
 from rubric_ci.source.oddities import oddity_problems
 from rubric_ci.source.problem import Path, Problem
-from rubric_ci.source.rulebook import RULES
 from rubric_ci.source.schema import problems as schema_problems
 
 PLACEHOLDERS: Final = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")

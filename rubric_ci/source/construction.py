@@ -143,7 +143,8 @@ class Construction:
             case "int" | "float" as kind:
                 return self._tagged_number(node, kind)
             case _:
-                return self._unknown_tag(node)
+                self._unknown_tag(node)
+                return text
 
     def _tagged_number(self, node: Any, kind: str) -> Any:
         value = self._number(node)

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.source.problem import Path, Problem
+
+MOST_RANGES: Final = 11
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,8})\Z")
 
@@ -77,7 +79,7 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
         bounds = [_bounds(entry) for entry in ranges]
         yield from _reversed(bounds, path)
         known = [pair for pair in bounds if pair and pair[0] <= pair[1]]
-        if not floats and len(known) == len(ranges) > 0:
+        if not floats and 0 < len(known) == len(ranges) <= MOST_RANGES:
             yield from _overlaps(bounds, path)
             yield from _gaps(known, path)
 

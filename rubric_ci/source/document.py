@@ -1,5 +1,6 @@
 """A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from yaml import YAMLError
@@ -37,6 +38,10 @@ class Document:
         """Return the text of the file."""
         return self.text
 
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        return {self.file: self.text}
+
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return where the value at a path stands, or its key; of a missing one, its parent."""
         node, key = self.root, None
@@ -57,18 +62,22 @@ class Document:
             node = found[1]
         return str(node.value) if node.__class__ is ScalarNode else None
 
-    def path_of(self, node: Any) -> Path:
-        """Return a path that leads to a node; walks every node once, as aliases may form cycles."""
+    def paths_of(self, nodes: Iterable[Any]) -> dict[int, Path]:
+        """Return a path to each node, by `id`; walks every node once, aliases may form cycles."""
+        wanted = {id(node) for node in nodes}
+        found: dict[int, Path] = {}
         seen: set[int] = set()
         queue: list[tuple[Any, Path]] = [(self.root, ())]
         while queue:
             current, path = queue.pop()
-            if current is node:
-                return path
-            if id(current) not in seen:
-                seen.add(id(current))
-                queue.extend((child, (*path, step)) for step, child in _children(current))
-        return ()
+            key = id(current)
+            if key in seen:
+                continue
+            seen.add(key)
+            if key in wanted:
+                found[key] = path
+            queue.extend((child, (*path, step)) for step, child in _children(current))
+        return found
 
     def _compose(self) -> Any:
         deep = too_deep(self.text)

@@ -119,8 +119,8 @@ def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
-    rule = _rule(path, "count", "too-few" if str(error.validator).startswith("min") else "too-many")
     few = "at least" if str(error.validator).startswith("min") else "at most"
+    rule = _rule(path, few, "too-few")
     instance: Any = error.instance
     number, have = error.validator_value, len(instance)
     noun = "entry" if number == 1 else "entries"
@@ -178,15 +178,19 @@ _TEXT_KEYS = ("expected_outcome", "description", "criteria")
 
 def _rule(path: Path, fault: str, otherwise: str) -> str:  # noqa: PLR0911 - one line per rule
     """Name the rule of a fault: some places have rules of their own."""
+    if path and path[-1] == "score_ranges" and fault in {"at least", "at most"}:
+        return "score-range-coverage" if fault == "at least" else "score-range-overlap"
     if "score_ranges" in path:
-        kind = {"type": "type", "bounds": "bounds", "key": "bounds", "count": "type"}.get(fault)
-        if path[-1] in _TEXT_KEYS or kind is None:
+        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(fault)
+        if path[-1] == "score_range":
+            kind = "type"
+        elif path[-1] in _TEXT_KEYS or kind is None:
             kind = "text" if fault in {"required", "pattern", "type"} else None
         if isinstance(path[-1], str) and path[-2] == "score_ranges" and fault != "key":
             kind = "text"
         return f"score-range-{kind}" if kind else otherwise
     if path and path[-1] == "levels":
-        return "levels-count" if fault == "count" else "levels-type"
+        return "levels-count" if fault == "at least" else "levels-type"
     if "levels" in path and (path[-1] == "level" or fault == "key"):
         return "levels-type"
     if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):

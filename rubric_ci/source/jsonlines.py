@@ -1,6 +1,7 @@
 """A JSON Lines text, one case a line, with the suite fields in a YAML file beside it."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from rubric_ci.source.construction import MOST_LEVELS, Oddity
@@ -34,6 +35,10 @@ class JsonLines:
         """Return the text of one of the two files."""
         return self.sidecar.text if self.sidecar and file == self.sidecar.file else self.text
 
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
+
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return where the value at a path stands, or its key; of a missing one, its parent."""
         if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
@@ -50,9 +55,9 @@ class JsonLines:
             return self.sidecar.written(path)
         return None
 
-    def path_of(self, node: Any) -> Path:
-        """Return a path that leads to a node of the sidecar."""
-        return self.sidecar.path_of(node) if self.sidecar else ()
+    def paths_of(self, nodes: Iterable[Any]) -> dict[int, Path]:
+        """Return a path to each node of the sidecar, by `id`."""
+        return self.sidecar.paths_of(nodes) if self.sidecar else {}
 
     def _read(self) -> None:
         cases = []

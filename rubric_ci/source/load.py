@@ -1,5 +1,6 @@
 """An eval file's text to its cases, or to what is wrong with it."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.references import Lookup
 from rubric_ci.source.check import check_evals, has_errors, open_source
 from rubric_ci.source.parse import parse
+from rubric_ci.source.switches import switched
 
 
 class Loaded(NamedTuple):
@@ -17,13 +19,19 @@ class Loaded(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load(path: str, text: str, lookup: Lookup, sidecar: str | None = None) -> Loaded:
+def load(
+    path: str,
+    text: str,
+    lookup: Lookup,
+    sidecar: str | None = None,
+    rules: Mapping[str, str] | None = None,
+) -> Loaded:
     """Check a text and parse it.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
-    YAML file beside a JSON Lines file, if there is one.
+    YAML file beside a JSON Lines file, if there is one; `rules` are the configuration's switches.
     """
     source = open_source(path, text, sidecar)
     looked_up = cache(lookup)
-    found = check_evals(source, looked_up)
+    found = switched(check_evals(source, looked_up), source.texts(), rules or {})
     return Loaded(None if has_errors(found) else parse(source, looked_up), found)

@@ -29,8 +29,9 @@ _TEXTS = frozenset(("date", "octal12", "exponent"))
 def oddity_problems(source: Document | JsonLines, found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield what is odd, unless the place is already complained about."""
     known = {problem.path for problem in found}
+    paths = source.paths_of(oddity.node for oddity in source.oddities)
     for kind, node in source.oddities:
-        path = source.path_of(node)
+        path = paths[id(node)]
         if path not in known and not _is_carried(path, source.data):
             yield _problem(kind, str(node.value), path)
 
@@ -38,8 +39,10 @@ def oddity_problems(source: Document | JsonLines, found: Iterable[Problem]) -> I
 def _problem(kind: str, text: str, path: Path) -> Problem:
     if kind == "not-finite":
         return Problem("not-finite", path, f"`{text}` is not a finite number")
-    rule = "not-text" if kind in _TEXTS else "plain-number"
-    return Problem(rule, path, f"`{text}` is {_WORDS[kind]}")
+    message = f"`{text}` reads as {_WORDS[kind]}"
+    if kind in _TEXTS:
+        return Problem("ambiguous-text", path, message, f'quote it: "{text}"')
+    return Problem("plain-number", path, message)
 
 
 def _is_carried(path: Path, data: Any) -> bool:

@@ -8,6 +8,7 @@ PROMPT_VARIABLES: Final = (
     "expected_outcome",
     "reference_answer",
     "candidate_answer",
+    "answer",
     "input_messages",
     "expected_messages",
     "output_messages",

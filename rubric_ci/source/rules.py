@@ -29,6 +29,28 @@ def eval_problems(data: Any) -> Iterator[Problem]:
                 yield from _case(case, ("evalcases", index), data, suite)
 
 
+def target_problems(data: Any, known: frozenset[str]) -> Iterator[Problem]:
+    """Yield targets that nothing defines."""
+    if not isinstance(data, dict):
+        return
+    yield from _target(data, (), known)
+    cases = data.get("evalcases")
+    for index, case in enumerate(cases if isinstance(cases, list) else ()):
+        if isinstance(case, dict):
+            yield from _target(case, ("evalcases", index), known)
+
+
+def _target(owner: dict[str, Any], path: Path, known: frozenset[str]) -> Iterator[Problem]:
+    execution = _execution(owner)
+    places = (owner, path), (execution, (*path, "execution"))
+    for holder, where in places:
+        name = holder.get("target")
+        if isinstance(name, str) and name not in known:
+            hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
+            message = f"no target is called `{name}`"
+            yield Problem("unknown-target", (*where, "target"), message, hint)
+
+
 def _same_ids(cases: list[Any]) -> Iterator[Problem]:
     seen = set()
     for index, case in enumerate(cases):
@@ -72,7 +94,8 @@ def _evaluators(evaluators: Any, path: Path, *, inline: bool) -> Iterator[Proble
             yield from _evaluator(evaluator, (*path, index))
 
 
-def _same_names(evaluators: list[Any], path: Path, taken: set[str]) -> Iterator[Problem]:
+def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator[Problem]:
+    taken = set(inline)
     for index, evaluator in enumerate(evaluators):
         name = evaluator.get("name") if isinstance(evaluator, dict) else None
         if not isinstance(name, str):
@@ -81,7 +104,7 @@ def _same_names(evaluators: list[Any], path: Path, taken: set[str]) -> Iterator[
             owner = "the inline rubrics" if name == "rubric" else "an earlier evaluator"
             message = f"the name `{name}` is taken by {owner}"
             yield Problem("evaluator-name-duplicate", (*path, index, "name"), message)
-        taken = taken | {name}
+        taken.add(name)
 
 
 def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:

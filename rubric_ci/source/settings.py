@@ -20,6 +20,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.source.document import Document
+from rubric_ci.source.facts import glob_from_root
 
 AGENTS: Final = frozenset(
     (
@@ -60,7 +61,7 @@ def read_config(document: Document) -> Config:
     data = document.data
     targets = read_targets(document)
     return Config(
-        evals=tuple(_from_root(document.file, glob) for glob in data.get("evals", ())),
+        evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
         judge=_judge(data["judge"]) if "judge" in data else None,
         targets={target.name: target for target in targets},
         gate=_gate(data.get("gate", {})),

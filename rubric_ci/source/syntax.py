@@ -14,7 +14,7 @@ SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at 
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NAMES = {"\x85": "NEL (U+0085)", "\u2028": "LS (U+2028)", "\u2029": "PS (U+2029)"}
 _WORDS = (
     ("did not find expected key", "the mapping breaks off here: a key is expected"),
@@ -56,7 +56,7 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _unreadable(text)
     mark, problem = error.problem_mark, str(error.problem)
-    lines = _BREAK.split(text.rstrip())
+    lines = BREAK.split(text.rstrip())
     if mark.line >= len(lines) or (mark.line + 1 == len(lines) and mark.column > len(lines[-1])):
         words = "the file ends in the middle of a value"
         return _fault("yaml-syntax", len(lines) - 1, len(lines[-1]), words)
@@ -70,6 +70,11 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
             return _fault("yaml-syntax", line, column, words)
     context = f"{error.context}: " if error.context else ""
     return _fault("yaml-syntax", line, column, f"{context}{problem}")
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines as YAML counts them, without their breaks."""
+    return BREAK.split(text)
 
 
 def line_break_faults(text: str) -> list[Fault]:
@@ -96,7 +101,7 @@ def _unreadable(text: str) -> Fault:
 
 
 def _position(text: str, index: int) -> tuple[int, int]:
-    breaks = list(_BREAK.finditer(text, 0, index))
+    breaks = list(BREAK.finditer(text, 0, index))
     return len(breaks), index - (breaks[-1].end() if breaks else 0)
 
 

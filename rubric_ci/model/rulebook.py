@@ -7,6 +7,7 @@ WARNING: Final = "warning"
 
 RULES: Final[dict[str, tuple[str, str]]] = {
     # The text as YAML or JSON.
+    "unreadable": (ERROR, ""),
     "encoding": (ERROR, "save the file as UTF-8"),
     "yaml-syntax": (ERROR, ""),
     "yaml-tab": (ERROR, "indent with spaces"),
@@ -26,6 +27,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     # Shapes.
     "wrong-type": (ERROR, ""),
     "not-text": (ERROR, "quote it"),
+    "ambiguous-text": (ERROR, "quote it"),
     "plain-number": (ERROR, "write a plain decimal number"),
     "not-finite": (ERROR, "write a finite number"),
     "missing-key": (ERROR, ""),
@@ -35,7 +37,6 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "empty-text": (ERROR, "write a text, or remove the key"),
     "out-of-range": (ERROR, ""),
     "too-few": (ERROR, ""),
-    "too-many": (ERROR, ""),
     "alias-conflict": (ERROR, "remove the older spelling"),
     "similar-key": (WARNING, ""),
     # Cases and evaluators.
@@ -71,5 +72,14 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "file-missing": (ERROR, "paths are looked up beside the eval file, then in the folders above"),
     "prompt-variable": (ERROR, ""),
     "unknown-target": (ERROR, ""),
-    "unused-ignore": (WARNING, "remove the comment"),
+    "unused-ignore": (WARNING, ""),
 }
+
+SWITCHABLE: Final = frozenset(
+    (
+        *("yaml-line-break", "unknown-key", "similar-key", "ambiguous-text", "plain-number"),
+        *("case-empty", "gate-kind", "gate-out-of-reach", "unknown-member", "prompt-variable"),
+        *("unknown-target", "literal-secret", "unused-ignore"),
+    )
+)
+"""Rules that may be turned off: grading does not depend on what they ask."""

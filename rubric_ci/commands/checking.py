@@ -1,0 +1,93 @@
+"""Checking files one by one: what each is, what it needs to know of the others."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from rubric_ci import files
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.model.diagnostic import Diagnostic
+from rubric_ci.source.check import check_config, check_evals, of_fault, open_source
+from rubric_ci.source.document import Document
+from rubric_ci.source.encoding import decode
+from rubric_ci.source.facts import Facts, read_facts
+from rubric_ci.source.problem import Fault
+from rubric_ci.source.switches import switched
+from rubric_ci.source.syntax import split_lines
+
+
+class Checker:
+    """Checks files of one repository under its configuration."""
+
+    def __init__(self, config: Path | None, *, from_root: bool) -> None:
+        self.root = files.find_root(Path.cwd())
+        self.config = config or files.config_of(self.root)
+        self.facts = self._facts(self.config) if self.config else Facts()
+        self._from_root = from_root
+        self._targets_beside = cache(self._read_targets_beside)
+
+    def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
+        """Yield the configuration and every targets file that serves some eval."""
+        found = [self.config] if self.config else []
+        folders = dict.fromkeys(path.parent for path in evals)
+        for folder in folders or [self.root]:
+            found += files.targets_of(folder, self.root)
+        yield from dict.fromkeys(files.shown(path) for path in found)
+
+    def owner_of(self, path: Path) -> Path:
+        """Return the JSON Lines file of a sidecar, or the file itself."""
+        lines = path.with_suffix(".jsonl")
+        if path.suffix == ".yaml" and lines.is_file() and not files.holds_cases(path):
+            return lines
+        return path
+
+    def check(self, path: Path) -> tuple[Diagnostic, ...]:
+        """Return the problems of a file, as what its name says it is."""
+        name = files.from_root(path, self.root) if self._from_root else path.as_posix()
+        try:
+            data = files.read_bytes(path)
+        except CannotReadFile as error:
+            return (of_fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), ()),)
+        if path.name in files.CONFIG_NAMES or path == self.config:
+            return self._check_config(name, data, targets_only=False)
+        if path.name in files.TARGETS_NAMES:
+            return self._check_config(name, data, targets_only=True)
+        return self._check_eval(name, data, path)
+
+    def check_stdin(self, data: bytes) -> tuple[Diagnostic, ...]:
+        """Return the problems of an eval file that has no name."""
+        return self._check_eval("<stdin>", data, Path("stdin.yaml"))
+
+    def _check_eval(self, name: str, data: bytes, path: Path) -> tuple[Diagnostic, ...]:
+        text = decode(data)
+        if isinstance(text, Fault):
+            return (_undecoded(name, text, data),)
+        beside = files.sidecar_of(path)
+        source = open_source(name, text, files.read_text(beside) if beside else None)
+        targets = self.facts.targets | self._targets_beside(path.parent)
+        found = check_evals(source, files.lookup(self.root, path), targets)
+        return switched(found, source.texts(), self.facts.rules)
+
+    def _check_config(
+        self, name: str, data: bytes, *, targets_only: bool
+    ) -> tuple[Diagnostic, ...]:
+        text = decode(data)
+        if isinstance(text, Fault):
+            return (_undecoded(name, text, data),)
+        document = Document(name, text)
+        found = check_config(document, targets_only=targets_only)
+        return switched(found, document.texts(), self.facts.rules)
+
+    def _read_targets_beside(self, folder: Path) -> frozenset[str]:
+        found = (self._facts(path).targets for path in files.targets_of(folder, self.root))
+        return frozenset[str]().union(*found)
+
+    def _facts(self, path: Path) -> Facts:
+        text = decode(files.read_bytes(path))
+        if isinstance(text, Fault):  # its own check says so
+            return Facts()
+        return read_facts(Document(files.from_root(path, self.root), text))
+
+
+def _undecoded(name: str, fault: Fault, data: bytes) -> Diagnostic:
+    return of_fault(name, fault, split_lines(data.decode("utf-8", "replace")))

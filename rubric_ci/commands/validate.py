@@ -1,0 +1,117 @@
+"""`rubric-ci validate`: check eval files, targets and configuration, offline.
+
+NOTE: this runs at every commit, so it imports neither the nouns of a run nor anything that files
+without problems do not need.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os import environ
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from rubric_ci import files
+from rubric_ci.commands.checking import Checker
+from rubric_ci.errors import CannotFindEvals, ExitCode, UserError
+from rubric_ci.model.diagnostic import Diagnostic, Severity
+from rubric_ci.workers import in_parallel, usable_cores
+
+STDIN = "-"
+WORTH_FORKING = 64  # files; fewer are done before a second process would have begun
+
+
+class ValidateSettings(NamedTuple):
+    """What was asked."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    style: str = "text"
+    color: str = "auto"
+
+
+Job: TypeAlias = Callable[[], Sequence[Diagnostic]]
+
+
+def validate(settings: ValidateSettings) -> ExitCode:
+    """Check, print and tell."""
+    checker = Checker(settings.config, from_root=settings.style != "text")
+    jobs, lost = _jobs(settings, checker)
+    workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
+    found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
+    sys.stdout.write(_rendered(settings, found, len(jobs)))
+    for error in lost:
+        sys.stderr.write(
+            f"rubric-ci: {error.message}\n" + (f"  {error.hint}\n" if error.hint else "")
+        )
+    if lost:
+        return ExitCode.USAGE
+    errors = any(problem.severity is Severity.ERROR for problem in found)
+    return ExitCode.GATE if errors else ExitCode.OK
+
+
+def _do(job: Job) -> Sequence[Diagnostic]:
+    return job()
+
+
+def _jobs(settings: ValidateSettings, checker: Checker) -> tuple[list[Job], list[UserError]]:
+    """Return one job a file, and what could not be found."""
+    paths, lost = _paths(settings.paths, checker)
+    jobs: list[Job] = []
+    if STDIN in settings.paths:
+        jobs.append(partial(checker.check_stdin, sys.stdin.buffer.read()))
+    if not settings.paths:
+        paths = [*checker.configs(paths), *paths]
+    jobs.extend(partial(checker.check, path) for path in paths)
+    return jobs, lost
+
+
+def _paths(written: Sequence[str], checker: Checker) -> tuple[list[Path], list[UserError]]:
+    found: dict[str, Path] = {}
+    lost: list[UserError] = []
+    for path in written or [""]:
+        try:
+            for file in _files(path, checker):
+                found.setdefault(str(file), file)
+        except CannotFindEvals as error:
+            lost.append(error)
+    return list(found.values()), lost
+
+
+def _files(written: str, checker: Checker) -> Iterable[Path]:
+    if written == STDIN:
+        return ()
+    path = Path(written)
+    if written and path.is_file():
+        return (checker.owner_of(path),)
+    return files.find_evals([written] if written else [], checker.facts.globs, checker.root)
+
+
+def _rendered(settings: ValidateSettings, found: list[Diagnostic], checked: int) -> str:
+    match settings.style:
+        case "github":
+            from secrets import token_hex
+
+            from rubric_ci.render.diagnostics import github
+
+            return github.render(found, checked, token_hex(16))
+        case "json":
+            from rubric_ci.render.diagnostics import json
+
+            return json.render(found, checked)
+        case "sarif":
+            from rubric_ci import __version__
+            from rubric_ci.model.rulepages import meanings
+            from rubric_ci.render.diagnostics import sarif
+
+            return sarif.render(found, __version__, meanings())
+        case _:
+            from rubric_ci.render.diagnostics import text
+
+            return text.render(found, checked, color=_is_colored(settings.color))
+
+
+def _is_colored(word: str) -> bool:
+    return word == "always" or (
+        word == "auto" and sys.stdout.isatty() and "NO_COLOR" not in environ
+    )

@@ -1,0 +1,1 @@
+"""Problems of input files to text, one format per module; pure."""

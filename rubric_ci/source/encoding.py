@@ -1,0 +1,20 @@
+"""Bytes to text: UTF-8, with or without a byte order mark, or where it is not."""
+
+from rubric_ci.source.problem import Fault
+
+_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def decode(data: bytes) -> str | Fault:
+    """Return the text, or the fault at the first byte that does not fit."""
+    kind = _MARKS.get(data[:2])
+    if kind:
+        return Fault("encoding", 1, 1, 1, 2, f"the file is {kind}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8").removeprefix("\ufeff")
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        message = f"the byte 0x{data[error.start]:02X} is not UTF-8"
+        return Fault("encoding", line, column, line, column + 1, message)

@@ -1,0 +1,213 @@
+"""`rubric-ci validate` as a process: what it prints, what it exits with, what it loads."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+GOOD = "evalcases:\n  - id: a\n    input: Say hello\n    rubrics: [Greets]\n"
+BAD = "evalcases:\n  - id: a\n    input: Say hello\n    rubric: [Greets]\n"
+WARNED = (
+    "evalcases:\n  - id: a\n    input: q\n    rubrics: [{levels: {1: a, 2: b}, required: true}]\n"
+)
+
+CARETS = """\
+{file}:4:5: unknown-key: unknown key `rubric` in the case; did you mean `rubrics`?
+  4 |     rubric: [Greets]
+    |     ^^^^^^
+"""
+
+
+def rubric_ci(
+    *arguments: str, cwd: Path, environment: Mapping[str, str] | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", *arguments],
+        cwd=cwd,
+        env={"PATH": os.environ["PATH"], **(environment or {})},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/good.yaml").write_text(GOOD)
+    return tmp_path
+
+
+def test_clean(project: Path) -> None:
+    ran = rubric_ci("validate", cwd=project)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "1 file checked: no problems\n", "")
+
+
+def test_problems(project: Path) -> None:
+    (project / "evals/bad.yaml").write_text(BAD)
+    ran = rubric_ci("validate", "evals", cwd=project)
+    expected = CARETS.format(file="evals/bad.yaml") + "\n2 files checked: 1 error\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, expected, "")
+
+
+def test_warnings_do_not_fail(project: Path) -> None:
+    (project / "evals/warned.yaml").write_text(WARNED)
+    ran = rubric_ci("validate", "evals/warned.yaml", cwd=project)
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "1 file checked: 1 warning")
+
+
+def test_a_lost_path_does_not_hide_the_others(project: Path) -> None:
+    (project / "evals/bad.yaml").write_text(BAD)
+    ran = rubric_ci("validate", "gone.yaml", "evals/bad.yaml", cwd=project)
+    assert ran.returncode == 2
+    assert ran.stdout.startswith("evals/bad.yaml:4:5: unknown-key")
+    assert ran.stderr == "rubric-ci: gone.yaml does not exist\n"
+
+
+def test_a_file_without_evals_is_told(project: Path) -> None:
+    (project / "evals/good.yaml").unlink()
+    ran = rubric_ci("validate", "evals", cwd=project)
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[0] == "rubric-ci: evals holds no eval file"
+
+
+def test_standard_input(project: Path) -> None:
+    ran = rubric_ci("validate", "-", cwd=project, stdin=BAD)
+    assert ran.stdout == CARETS.format(file="<stdin>") + "\n1 file checked: 1 error\n"
+
+
+def test_paths_from_the_environment_are_lines(project: Path) -> None:
+    (project / "evals/with space.yaml").write_text(BAD)
+    paths = "evals/good.yaml\nevals/with space.yaml\n"
+    ran = rubric_ci("validate", cwd=project, environment={"RUBRIC_CI_VALIDATE_PATHS": paths})
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "2 files checked: 1 error")
+
+
+def test_an_unreadable_file_is_a_problem_among_others(project: Path) -> None:
+    (project / "evals/bad.eval.yaml").symlink_to("/proc/self/mem")
+    ran = rubric_ci("validate", "evals/bad.eval.yaml", "evals/good.yaml", cwd=project)
+    assert ran.returncode == 1
+    assert ran.stdout.startswith("evals/bad.eval.yaml:1:1: unreadable: cannot read")
+
+
+def test_the_configuration_is_checked_and_switches_rules(project: Path) -> None:
+    (project / "rubric-ci.yaml").write_text(
+        "rules: {gate-kind: error, unknown-key: off}\ngates: 1\n"
+    )
+    (project / "evals/warned.yaml").write_text(WARNED)
+    (project / "evals/bad.yaml").write_text(BAD + "    expected_outcome: x\n")
+    ran = rubric_ci("validate", cwd=project)
+    rules = [line.split(": ")[1] for line in ran.stdout.splitlines() if ".yaml:" in line]
+    assert (ran.returncode, rules) == (1, ["gate-kind"])
+
+
+def test_targets_are_known_from_every_file(project: Path) -> None:
+    (project / ".agentv").mkdir()
+    (project / ".agentv/targets.yaml").write_text("targets: [{name: old, provider: codex}]\n")
+    (project / "rubric-ci.yaml").write_text("targets: [{name: new, model: openai/x}]\n")
+    for name in ("old", "new", "nwe"):
+        (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
+    ran = rubric_ci("validate", cwd=project)
+    assert ran.stdout.splitlines()[0] == (
+        "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known are new, old"
+    )
+    assert ran.stdout.splitlines()[-1] == "6 files checked: 1 error"
+
+
+def test_github(project: Path) -> None:
+    (project / "evals/bad.yaml").write_text(BAD * 1)
+    ran = rubric_ci("validate", "--format", "github", cwd=project / "evals")
+    assert ran.stdout.splitlines() == [
+        (
+            "::error file=evals/bad.yaml,line=4,endLine=4,col=5,endColumn=10,title=unknown-key"
+            "::unknown key `rubric` in the case%0Adid you mean `rubrics`?"
+        ),
+        "2 files checked: 1 error",
+    ]
+
+
+def test_json(project: Path) -> None:
+    (project / "evals/bad.yaml").write_text(BAD)
+    ran = rubric_ci("validate", "--format", "json", cwd=project)
+    assert json.loads(ran.stdout)["problems"] == [
+        {
+            "file": "evals/bad.yaml",
+            "line": 4,
+            "column": 5,
+            "end_line": 4,
+            "end_column": 11,
+            "rule": "unknown-key",
+            "severity": "error",
+            "message": "unknown key `rubric` in the case",
+            "hint": "did you mean `rubrics`?",
+        }
+    ]
+
+
+def test_explain(project: Path) -> None:
+    ran = rubric_ci("validate", "--explain", "weight-total", cwd=project)
+    assert (ran.returncode, ran.stdout.splitlines()[:2]) == (
+        0,
+        ["## weight-total", "error, always on"],
+    )
+
+
+def test_explain_an_unknown_rule(project: Path) -> None:
+    ran = rubric_ci("validate", "--explain", "weigth-total", cwd=project)
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines() == [
+        "rubric-ci: there is no rule `weigth-total`",
+        "  did you mean `weight-total`?",
+    ]
+
+
+def test_many_files_in_two_processes(project: Path) -> None:
+    for number in range(100):
+        text = BAD if number % 10 == 3 else GOOD
+        (project / f"evals/{number:03}.yaml").write_text(text)
+    ran = rubric_ci("validate", "evals", cwd=project)
+    found = [line.split(":")[0] for line in ran.stdout.splitlines() if "unknown-key" in line]
+    assert found == [f"evals/{number:03}.yaml" for number in range(3, 100, 10)]
+    assert ran.stdout.splitlines()[-1] == "101 files checked: 10 errors"
+
+
+HEAVY = (
+    "litellm",
+    "openai",
+    "httpx",
+    "rich",
+    "pydantic",
+    "asyncio",
+    "github",
+    "requests",
+)
+NOUNS = ("jsonschema", *(f"rubric_ci.model.{noun}" for noun in ("evals", "report", "config")))
+
+
+@pytest.mark.parametrize("text", [GOOD, BAD], ids=["good", "bad"])
+def test_what_is_not_loaded(project: Path, text: str) -> None:
+    (project / "evals/good.yaml").write_text(text)
+    script = (
+        "import sys\nfrom rubric_ci.cli import main\n"
+        "try:\n    main(['validate', 'evals'])\nexcept SystemExit:\n    pass\n"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    loaded = set(ran.stderr.split())
+    assert loaded & {*HEAVY} == set()
+    if text == GOOD:
+        assert loaded & {*NOUNS} == set()

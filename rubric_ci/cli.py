@@ -1,5 +1,6 @@
 """The command line: words from outside become Settings."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,29 @@ def rubrics(paths: tuple[str, ...], **options: Any) -> None:
     if options["diff"] and (options["commit"] or options["fixup"]):
         raise click.UsageError("--diff changes nothing, so there is nothing to commit")
     raise SystemExit(generate_rubrics(GenerateSettings(paths=_lines(paths), **options)))
+
+
+@main.command()
+@click.argument("report", type=click.Path(path_type=Path), default=Path(".rubric-ci/report.json"))
+@click.option(
+    "--mode",
+    type=click.Choice(["update", "new", "on-failure", "off"]),
+    default="update",
+    help="Keep one comment, add one, or begin one only when the gate fails.",
+)
+@click.option("--key", default="default", help="Tells several comments of ours apart.")
+@click.option("--check", default="", help="Write a check run of this name as well.")
+@click.option("--repository", default="", help="owner/name, outside of a workflow.")
+@click.option("--pull-request", type=click.IntRange(min=1), help="Number, outside of its events.")
+def comment(**options: Any) -> None:
+    """Show a report on its pull request.
+
+    REPORT is the report.json of a run; GITHUB_TOKEN must be set.
+    """
+    from rubric_ci.commands.comment import comment as post
+    from rubric_ci.model.settings import CommentSettings
+
+    raise SystemExit(post(CommentSettings(**options), os.environ))
 
 
 def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:

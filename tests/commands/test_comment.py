@@ -1,6 +1,8 @@
 """The command: from a report file and an event to the resulting pull request."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -196,6 +198,30 @@ def test_best_effort_is_one_line(
     around = {**environment(github, tmp_path, event, name), **changes}
     assert try_to_publish(RED, settings, around) == [said]
     assert github.bodies(7) == []
+
+
+def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
+    settings.report.write_text(wire.render(RED), encoding="utf-8")
+    around = {**environment(github, tmp_path, PULL_EVENT, "pull_request"), "PATH": ""}
+    command = [sys.executable, "-m", "rubric_ci", "comment", str(settings.report)]
+    done = [
+        subprocess.run(
+            [*command, *more],
+            check=False,
+            env=around,
+            capture_output=True,
+            text=True,
+            timeout=50,
+        )
+        for more in ([], ["--mode", "new", "--check", "evals"], ["--pull-request", "9"])
+    ]
+    assert [run.returncode for run in done] == [0, 0, 2]
+    assert len(github.bodies(7)) == 2
+    assert [check["name"] for check in github.checks] == ["evals"]
+    assert done[2].stderr == (
+        "rubric-ci: GitHub does not find pull request #9 of acme/app (404: Not Found)\n"
+        "  is the name right, and may the token see it?\n"
+    )
 
 
 def test_a_report_that_is_none(settings: CommentSettings) -> None:

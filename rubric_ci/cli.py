@@ -95,6 +95,9 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     help="The least bad verdict that fails the gate.",
 )
 @click.option("--require-rubrics", is_flag=True, help="A case with nothing to grade is an error.")
+@click.option(
+    "--trials", type=click.IntRange(min=1), default=1, help="Answer and grade each case N times."
+)
 @click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
 @click.option(
     "--output-dir",

@@ -13,6 +13,7 @@ from typing import TypeVar
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import NoVerdict, UserError
 from rubric_ci.judging.reason import reason
+from rubric_ci.judging.trials import settle
 from rubric_ci.model.config import CliTarget, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.exchange import NOTHING_USED, Usage
@@ -49,16 +50,19 @@ async def grade(
     *,
     concurrency: int,
     on_result: Callable[[CaseResult], None] = lambda _: None,
+    trials: int = 1,
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
-    `on_result` hears of each case as it ends. When this is cancelled (Ctrl-C), whatever runs is
-    stopped and the cases that had ended are returned: fewer results than tasks mean just that.
+    Each case is answered and graded `trials` times, and its result is the middle one. `on_result`
+    hears of each case as it ends. When this is cancelled (Ctrl-C), whatever runs is stopped and
+    the cases that had ended are returned: fewer results than tasks mean just that.
     A UserError stops the run and is raised.
     """
     window = _Window(tasks, concurrency)
     running = [
-        asyncio.create_task(_case(task, _own(tools, task), window, on_result)) for task in tasks
+        asyncio.create_task(_case(task, _own(tools, task), window, on_result, trials))
+        for task in tasks
     ]
     try:
         await asyncio.gather(*running)
@@ -117,32 +121,41 @@ def _has_result(task: asyncio.Task[CaseResult]) -> bool:
 
 
 async def _case(
-    task: Task, tools: Tools, window: _Window, on_result: Callable[[CaseResult], None]
+    task: Task,
+    tools: Tools,
+    window: _Window,
+    on_result: Callable[[CaseResult], None],
+    trials: int,
 ) -> CaseResult:
-    result = await _result(task, tools, window)
+    result = await _settled(task, tools, window, trials)
     on_result(result)
     return result
 
 
-async def _result(task: Task, tools: Tools, window: _Window) -> CaseResult:
-    case = task.case
-    if not case.evaluators:
+async def _settled(task: Task, tools: Tools, window: _Window, trials: int) -> CaseResult:
+    if not task.case.evaluators:
         return _skipped(task)
+    attempts = (_result(task, tools, window, attempt) for attempt in range(trials))
+    return settle(await asyncio.gather(*attempts))
+
+
+async def _result(task: Task, tools: Tools, window: _Window, attempt: int) -> CaseResult:
+    case = task.case
     async with AsyncExitStack() as place:
         # The target's own window comes first: who waits for a slow target takes no place.
         async with window.target(task.target):
             await place.enter_async_context(window.cases)
             started = perf_counter()
-            answer = await _guarded(_answer(task, tools, window))
+            answer = await _guarded(_answer(task, tools, window, attempt))
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
         results = await asyncio.gather(*(_assess(task, answer, s, tools) for s in case.evaluators))
         return _concluded(task, answer, results, tools, perf_counter() - started)
 
 
-async def _answer(task: Task, tools: Tools, window: _Window) -> Answer:
+async def _answer(task: Task, tools: Tools, window: _Window, attempt: int) -> Answer:
     await window.healthy(task.target, tools)
-    return await targets.answer(task.case, task.target, tools)
+    return await targets.answer(task.case, task.target, tools, attempt)
 
 
 async def _assess(task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools) -> EvaluatorResult:

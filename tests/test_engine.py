@@ -228,6 +228,39 @@ def test_no_cases() -> None:
     assert grade([], Path()) == ()
 
 
+def test_trials_ask_the_target_again(tmp_path: Path) -> None:
+    heard: list[CaseResult] = []
+    target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
+    check = build_script("grep -q 'attempt [01]' {answer_file}")
+    (result,) = asyncio.run(
+        engine.grade(
+            [task(check, target=target)],
+            build_tools(tmp_path),
+            concurrency=2,
+            on_result=heard.append,
+            trials=3,
+        )
+    )
+    assert isinstance(result, Graded)
+    assert [trial.verdict for trial in result.trials] == ["pass", "pass", "fail"]
+    assert (result.verdict, result.answer) == ("pass", "attempt 0")
+    assert heard == [result]
+
+
+def test_trials_are_calls_of_their_own(tmp_path: Path) -> None:
+    keys: list[str] = []
+
+    async def ask(call: ModelCall) -> ModelReply:
+        keys.append(call.key)
+        return ModelReply(text="hello")
+
+    tools = build_tools(tmp_path, ask=ask)
+    asyncio.run(engine.grade([task(script(1), target=MODEL)], tools, concurrency=9, trials=3))
+    asyncio.run(engine.grade([task(script(1), target=MODEL)], tools, concurrency=9))
+    assert len(set(keys)) == 3
+    assert keys[3] == keys[0]
+
+
 # Order and concurrency
 
 

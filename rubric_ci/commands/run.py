@@ -52,7 +52,13 @@ def run(settings: RunSettings) -> ExitCode:
     tasks = tuple(_task(case, why, opened, settings) for case, why in selection.chosen)
     tools = build_tools(opened, settings)
     with progress(len(tasks)) as advance:
-        grading = grade(tasks, tools, concurrency=settings.concurrency, on_result=advance)
+        grading = grade(
+            tasks,
+            tools,
+            concurrency=settings.concurrency,
+            on_result=advance,
+            trials=settings.trials,
+        )
         ended = asyncio.run(until_stopped(grading))
     cases = _with_the_interrupted(tasks, ended)
     if settings.require_rubrics:

@@ -20,6 +20,7 @@ class RunSettings:
     changed_since: str = ""  # a revision, or "auto"; empty: every case
     fail_on: FailOn | None = None  # None: as configured
     require_rubrics: bool = False
+    trials: int = 1  # answers to each case
     concurrency: int = 16
     output_dir: Path = Path(".rubric-ci")
     reports: tuple[str, ...] = ("json", "markdown")

@@ -17,13 +17,13 @@ from rubric_ci.model.tools import Tools
 from rubric_ci.targets import cli, mock, model, recorded
 
 
-async def answer(case: EvalCase, target: Target, tools: Tools) -> Answer:
-    """Let the target answer the case; raises NoVerdict where it cannot."""
+async def answer(case: EvalCase, target: Target, tools: Tools, attempt: int = 0) -> Answer:
+    """Let the target answer the case, once more for each attempt; raises NoVerdict."""
     match target:
         case LlmTarget():
-            return await model.answer(case, target, tools)
+            return await model.answer(case, target, tools, attempt)
         case CliTarget():
-            return await cli.answer(case, target, tools)
+            return await cli.answer(case, target, tools, attempt)
         case RecordedTarget():
             return recorded.answer(case, target, tools)
         case MockTarget():

@@ -23,12 +23,12 @@ _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
 _SHOWN = 500
 
 
-async def answer(case: EvalCase, target: CliTarget, tools: Tools) -> Answer:
+async def answer(case: EvalCase, target: CliTarget, tools: Tools, attempt: int) -> Answer:
     """Run the command for the case; raises NoVerdict where it fails or says nothing."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
         command = Command(
-            script=_fill(target.command_template, _values(case, written, tools.root)),
+            script=_fill(target.command_template, _values(case, written, tools.root, attempt)),
             cwd=tools.root / target.cwd,
             environment=clean_environment(tools.environment, target.env),
             timeout_seconds=target.timeout_seconds,
@@ -40,7 +40,7 @@ async def answer(case: EvalCase, target: CliTarget, tools: Tools) -> Answer:
     return _answer(text, finished, target)
 
 
-def _values(case: EvalCase, written: Path, root: Path) -> dict[str, str]:
+def _values(case: EvalCase, written: Path, root: Path, attempt: int) -> dict[str, str]:
     """Return what each placeholder stands for, quoted for the shell."""
     files = (p.path for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
     system = "\n\n".join(m.text for m in case.input_messages if m.role == "system")
@@ -48,7 +48,7 @@ def _values(case: EvalCase, written: Path, root: Path) -> dict[str, str]:
         "PROMPT": _quote(case.question),
         "GUIDELINES": _quote(system),
         "EVAL_ID": _quote(case.id),
-        "ATTEMPT": "0",
+        "ATTEMPT": str(attempt),
         "FILES": " ".join(_quote(str(root / path)) for path in dict.fromkeys(files)),
         "OUTPUT_FILE": _quote(str(written)),
     }

@@ -13,7 +13,7 @@ from rubric_ci.model.report import Answer
 from rubric_ci.model.tools import Tools
 
 
-async def answer(case: EvalCase, target: LlmTarget, tools: Tools) -> Answer:
+async def answer(case: EvalCase, target: LlmTarget, tools: Tools, attempt: int) -> Answer:
     """Send the messages and return what came back, whole; raises CannotAnswer otherwise."""
     messages = tuple(_chat(case))
     if not messages:
@@ -21,7 +21,7 @@ async def answer(case: EvalCase, target: LlmTarget, tools: Tools) -> Answer:
     call = ModelCall(
         endpoint=target.endpoint,
         messages=messages,
-        key=call_key(target.endpoint, messages),
+        key=call_key(target.endpoint, messages, turn=f"attempt {attempt}" if attempt else ""),
         about=f"{case.file}: {case.id}: answer",
     )
     started = perf_counter()

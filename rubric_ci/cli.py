@@ -12,6 +12,16 @@ from rubric_ci.errors import ExitCode, UserError
 REPORTS = ("json", "markdown", "junit", "sarif", "html")
 
 
+class _Lines(click.types.StringParamType):
+    """A word; an environment variable holds several, one a line, as workflows write lists."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [line.strip() for line in rv.splitlines() if line.strip()]
+
+
+LINES = _Lines()
+
+
 class _Commands(click.Group):
     """The one place where a broken setup becomes a message and an exit code."""
 
@@ -41,15 +51,8 @@ def main() -> None:
     """Rubric-based evals in front of a merge."""
 
 
-class _Lines(click.ParamType[str]):
-    """Texts that an environment variable holds one a line."""
-
-    name = "text"
-    envvar_list_splitter = "\n"
-
-
 @main.command()
-@click.argument("paths", nargs=-1, type=_Lines(), envvar="RUBRIC_CI_VALIDATE_PATHS")
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_VALIDATE_PATHS")
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option(
     "--format",
@@ -73,16 +76,18 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     from rubric_ci.commands.validate import ValidateSettings
     from rubric_ci.commands.validate import validate as check
 
-    raise SystemExit(check(ValidateSettings(_lines(paths), **options)))
+    raise SystemExit(check(ValidateSettings(paths, **options)))
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=_Lines(), envvar="RUBRIC_CI_RUN_PATHS")
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_RUN_PATHS")
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--target", default="", help="Ask this target, whatever the eval files say.")
 @click.option("--judge", default="", help="Mark with this model, or with this target's model.")
-@click.option("--case", "cases", multiple=True, help="Grade cases whose id matches this glob.")
-@click.option("--tag", "tags", multiple=True, help="Grade cases that carry this tag.")
+@click.option(
+    "--case", "cases", multiple=True, type=LINES, help="Grade cases whose id matches this glob."
+)
+@click.option("--tag", "tags", multiple=True, type=LINES, help="Grade cases that carry this tag.")
 @click.option(
     "--changed-since",
     metavar="REV",
@@ -130,7 +135,7 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
     from rubric_ci.model.settings import RunSettings
 
     settings = RunSettings(
-        paths=_lines(paths),
+        paths=paths,
         reports=_names(reports, REPORTS),
         fail_on=FailOn(fail_on) if fail_on else None,
         **options,
@@ -144,10 +149,12 @@ def generate() -> None:
 
 
 @generate.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_GENERATE_RUBRICS_PATHS")
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--target", default="", help="Draft with this target's model; else with the judge.")
-@click.option("--case", "cases", multiple=True, help="Draft for cases whose id matches this glob.")
+@click.option(
+    "--case", "cases", multiple=True, type=LINES, help="Draft for cases whose id matches this glob."
+)
 @click.option(
     "--kind",
     type=click.Choice(["checklist", "score-range", "levels", "auto"]),
@@ -176,7 +183,7 @@ def rubrics(paths: tuple[str, ...], **options: Any) -> None:
 
     if options["diff"] and (options["commit"] or options["fixup"]):
         raise click.UsageError("--diff changes nothing, so there is nothing to commit")
-    raise SystemExit(generate_rubrics(GenerateSettings(paths=_lines(paths), **options)))
+    raise SystemExit(generate_rubrics(GenerateSettings(paths=paths, **options)))
 
 
 @main.command()
@@ -200,11 +207,6 @@ def comment(**options: Any) -> None:
     from rubric_ci.model.settings import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
-
-
-def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Split what one environment variable holds: a path a line, as workflows write lists."""
-    return tuple(line.strip() for path in paths for line in path.splitlines() if line.strip())
 
 
 def _names(text: str, known: tuple[str, ...]) -> tuple[str, ...]:

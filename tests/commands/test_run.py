@@ -239,3 +239,15 @@ def test_an_interruption_leaves_a_whole_partial_report(
         ("slow", "errored"),
     ]
     assert report["cases"][1]["reason"] == "interrupted before it ended"
+
+
+def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:
+    project.write("evals/b c.eval.yaml", EVAL.replace("greeting", "other one"))
+    project.write("evals/d.eval.yaml", EVAL.replace("greeting", "third"))
+    done = project.run(
+        RUBRIC_CI_RUN_PATHS="evals/b c.eval.yaml\nevals/a.eval.yaml\n",
+        RUBRIC_CI_RUN_CASES="greet*\nother one\n",
+        RUBRIC_CI_RUN_TAGS="",
+    )
+    assert done.returncode == 3
+    assert [case["id"] for case in project.report()["cases"]] == ["other one", "greeting"]

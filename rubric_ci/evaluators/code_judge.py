@@ -1,9 +1,11 @@
 """A script marks the answer."""
 
 import json
+import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,7 +50,13 @@ async def run_script(spec: CodeJudgeSpec, asked: JSON, answer: str, tools: Tools
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(asked),  # plain ASCII: read alike whatever the script's locale
         )
-        return await process.run(command)
+        return _without(f"{folder}{os.sep}", await process.run(command))
+
+
+def _without(folder: str, finished: Finished) -> Finished:
+    """Leave the folder out of what is said of the files, so that two runs say the same."""
+    stdout, stderr = finished.stdout.replace(folder, ""), finished.stderr.replace(folder, "")
+    return replace(finished, stdout=stdout, stderr=stderr)
 
 
 def _with_files(script: str | tuple[str, ...], answer: str, folder: Path) -> str | tuple[str, ...]:

@@ -78,6 +78,7 @@ def test_a_compiler_is_a_judge(
     result = judge(tmp_path, script, said(answer))
     assert result.score == score
     assert ("SyntaxError" in result.reasoning) == (score == 0)
+    assert ('File "candidate.py", line 1' in result.reasoning) == (score == 0)
 
 
 def test_the_answer_file_holds_the_answer(tmp_path: Path) -> None:

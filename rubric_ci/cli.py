@@ -143,6 +143,29 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
     raise SystemExit(grade(settings))
 
 
+@main.command("judge-check")
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_JUDGE_CHECK_PATHS")
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option("--judge", default="", help="Check this model, or this target's model.")
+@click.option("--max-moved", type=click.IntRange(min=0), default=0, help="How many marks may move.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Answers in flight.")
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Keep every reply of the judge in this file."
+)
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
+)
+def judge_check(paths: tuple[str, ...], **options: Any) -> None:
+    """Put a corpus of attacks to the judge and count the marks that move.
+
+    PATHS are eval files whose cases carry answers; without any, the corpus that is shipped.
+    """
+    from rubric_ci.commands.judge_check import judge_check as check
+    from rubric_ci.model.settings import JudgeCheckSettings
+
+    raise SystemExit(check(JudgeCheckSettings(paths=paths, **options)))
+
+
 @main.group()
 def generate() -> None:
     """Draft what eval files lack."""

@@ -32,17 +32,24 @@ def open_evals(paths: Sequence[str], config_path: Path | None) -> Opened:
     Problems of eval files are values. Raises `InvalidInput` where the configuration itself has
     problems, `CannotFindEvals` where a path names nothing to read.
     """
-    root = files.find_root(Path.cwd())
-    config = _open_config(root, config_path)
-    found = files.find_evals(paths, config.evals, root)
+    setup = open_setup(config_path)
+    root = setup.root
+    found = files.find_evals(paths, setup.config.evals, root)
     loaded = {_from_root(path, root): open_file(path, root) for path in found}
     return Opened(
         root=root,
-        config=_with_targets_beside(config, found, root),
+        config=_with_targets_beside(setup.config, found, root),
         files=tuple(each.eval_file for each in loaded.values() if each.eval_file),
         diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
         invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
     )
+
+
+def open_setup(config_path: Path | None) -> Opened:
+    """Read the configuration alone; raises `InvalidInput` where it has problems."""
+    root = files.find_root(Path.cwd())
+    config = _with_targets_beside(_open_config(root, config_path), (), root)
+    return Opened(root=root, config=config, files=(), diagnostics=(), invalid=())
 
 
 def open_file(path: Path, root: Path) -> Loaded:

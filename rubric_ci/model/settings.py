@@ -60,3 +60,42 @@ class CommentSettings:
     repository: str = ""  # owner/name; empty: the one of the workflow run
     pull_request: int | None = None  # None: the one of the event
     check: str = ""  # name of a check run to write as well; empty: none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCheckSettings:
+    """`rubric-ci judge-check`."""
+
+    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the shipped corpus
+    config: Path | None = None
+    judge: str = ""
+    max_moved: int = 0
+    concurrency: int = 16
+    record: Path | None = None
+    replay: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSettings:
+    """`rubric-ci label`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    report: Path = Path(".rubric-ci/report.json")  # whose answers are marked
+    labels: Path = Path("labels.jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateSettings:
+    """`rubric-ci calibrate`."""
+
+    labels: Path
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    judge: str = ""
+    output: Path | None = None  # None: calibration.json at the repository root
+    both_modes: bool = False  # batched and isolated
+    seed: int = 0  # of the bootstrap
+    concurrency: int = 16
+    record: Path | None = None
+    replay: Path | None = None

@@ -1,0 +1,82 @@
+"""Put a corpus of attacks to the judge and say how many of its marks move."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rubric_ci import files
+from rubric_ci.commands.marking import Posed, Unmarked, build_tools, judge_of, mark
+from rubric_ci.commands.opening import Opened, open_evals, open_setup, show_problems
+from rubric_ci.errors import ExitCode, InvalidInput
+from rubric_ci.judging import corpus
+from rubric_ci.judging.corpus import Probe, probes
+from rubric_ci.judging.moves import Marks, Steadiness, key, steadiness
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.references import NotFound
+from rubric_ci.model.settings import JudgeCheckSettings
+from rubric_ci.render.escape import one_line
+from rubric_ci.render.steadiness import render
+from rubric_ci.source.load import load
+
+SHIPPED = Path(corpus.__file__).with_name("attacks.eval.yaml")
+
+
+def judge_check(settings: JudgeCheckSettings) -> ExitCode:
+    """Ask about every answer, compare, print; the exit code says whether too many marks moved."""
+    opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
+    posed = _probes(opened)
+    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
+    tools = build_tools(opened, record=settings.record, replay=settings.replay)
+    click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    answers = [Posed(case=p.case, spec=_spec(p.case), answer=p.answer) for p in posed]
+    heard = mark(answers, judge, tools, settings.concurrency)
+    judged: dict[tuple[str, str], Marks] = {}
+    for probe, marks in zip(posed, heard, strict=True):
+        if isinstance(marks, Unmarked):
+            click.echo(f"{probe.case.id}: no verdict: {one_line(marks.reason)}", err=True)
+        else:
+            judged[key(probe)] = {name: criterion.mark for name, criterion in marks.items()}
+    found = steadiness(posed, judged)
+    click.echo(render(found, judge.endpoint.model))
+    return _exit_code(found, settings.max_moved)
+
+
+def _exit_code(found: Steadiness, max_moved: int) -> ExitCode:
+    if found.moved > max_moved:
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if found.silent else ExitCode.OK
+
+
+def _shipped(settings: JudgeCheckSettings) -> Opened:
+    """Open the corpus that comes with the package, and the repository's configuration."""
+    setup = open_setup(settings.config)
+    loaded = load(SHIPPED.name, files.read_text(SHIPPED), lambda _: NotFound("ships alone"))
+    assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test holds the shipped file to it
+    return Opened(
+        root=setup.root,
+        config=setup.config,
+        files=(loaded.eval_file,),
+        diagnostics=(),
+        invalid=(),
+    )
+
+
+def _probes(opened: Opened) -> Sequence[Probe]:
+    show_problems(opened.diagnostics)
+    if opened.invalid:
+        raise InvalidInput(
+            f"{', '.join(opened.invalid)}: problems", "`rubric-ci validate` says more"
+        )
+    found: list[Probe] = []
+    for file in opened.files:
+        own, problems = probes(file.cases)
+        show_problems(problems)
+        if problems:
+            raise InvalidInput(f"{file.path} is no corpus", "docs/attacks.md says what one needs")
+        found.extend(own)
+    return found
+
+
+def _spec(case: EvalCase) -> RubricSpec:
+    return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))

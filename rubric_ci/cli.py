@@ -9,6 +9,7 @@ import click
 from rubric_ci import __version__
 from rubric_ci.errors import ExitCode, UserError
 
+CACHE_DIR = Path(".rubric-ci/cache")  # as model.settings has it, which --help need not load
 REPORTS = ("json", "markdown", "junit", "sarif", "html")
 
 
@@ -124,6 +125,26 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
 @click.option(
     "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
 )
+@click.option(
+    "--votes",
+    callback=lambda _, __, value: _votes(value),
+    metavar="N|auto",
+    help="Ask the judge so often: an odd number, or auto.",
+)
+@click.option("--max-calls", type=click.IntRange(min=0), help="Send no more requests to models.")
+@click.option(
+    "--max-cost-usd", type=click.FloatRange(min=0), help="Send nothing that might cost more."
+)
+@click.option(
+    "--max-seconds", type=click.FloatRange(min=0), help="Ask nothing any more after this time."
+)
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path),
+    default=CACHE_DIR,
+    help="Where judgements are kept.",
+)
+@click.option("--cache/--no-cache", default=True, help="Take judgements that were made before.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: Any) -> None:
     """Grade cases, explain their verdicts, and hold the gate.
@@ -230,6 +251,45 @@ def comment(**options: Any) -> None:
     from rubric_ci.model.settings import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
+
+
+@main.command()
+@click.option(
+    "--cache-dir",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=CACHE_DIR,
+    help="Where judgements are kept.",
+)
+@click.option(
+    "--unused-days", type=click.FloatRange(min=0), help="Forget what was not used for so long."
+)
+@click.option(
+    "--max-megabytes",
+    type=click.FloatRange(min=0),
+    help="Forget the longest unused, down to this size.",
+)
+@click.option("--clear", is_flag=True, help="Forget everything.")
+def cache(**options: Any) -> None:
+    """Tell how many judgements are kept, and forget some of them."""
+    from rubric_ci.commands.cache import cache as tell
+    from rubric_ci.model.settings import CacheSettings
+
+    raise SystemExit(tell(CacheSettings(**options)))
+
+
+def _votes(value: str | None) -> int | str | None:
+    """Read an odd number, so that there is a majority, or `auto`."""
+    if value is None or value == "auto":
+        return value
+    if value.isdecimal() and int(value) % 2:
+        return int(value)
+    raise click.BadParameter(f"`{value}` is neither an odd number nor auto")
+
+
+def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Split what one environment variable holds: a path a line, as workflows write lists."""
+    return tuple(line.strip() for path in paths for line in path.splitlines() if line.strip())
 
 
 def _names(text: str, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,11 +1,15 @@
 """One model call through litellm, with our own retries; effects."""
 
 import asyncio
+import json
 import logging
 import os
 import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from time import time
 from types import ModuleType
 from typing import Any
@@ -20,6 +24,8 @@ from rubric_ci.window import Window
 
 # litellm would look these up on the network, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
+
+_MODELS = "model_prices_and_context_window_backup.json"
 
 _OURS = frozenset({"input_cost_per_token", "output_cost_per_token", "max_tokens"})
 
@@ -42,8 +48,7 @@ async def complete(call: ModelCall) -> ModelReply:
 
 def prices(endpoint: Endpoint) -> Prices | None:
     """Return what a model costs, as configured or as litellm knows; None: nobody knows."""
-    litellm = _litellm()
-    known = {**_facts(litellm, endpoint.model), **endpoint.options}
+    known = {**_facts(endpoint.model), **endpoint.options}
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
     most = known.get("max_output_tokens")
@@ -77,13 +82,16 @@ def _litellm() -> ModuleType:
     try:
         import litellm
     except ModuleNotFoundError as error:
-        raise MissingExtra(
-            "litellm is not installed; it is needed to ask a model",
-            "pip install 'rubric-ci[judge]'",
-        ) from error
+        raise _missing() from error
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # what matters is raised
     return litellm
+
+
+def _missing() -> MissingExtra:
+    return MissingExtra(
+        "litellm is not installed; it is needed to ask a model", "pip install 'rubric-ci[judge]'"
+    )
 
 
 def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
@@ -96,16 +104,16 @@ def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
         # litellm's retries differ by provider; ours do not.
         "num_retries": 0,
         "max_retries": 0,
-        **_limit(litellm, call),
+        **_limit(call),
         **_form(litellm, call),
     }
 
 
-def _limit(litellm: ModuleType, call: ModelCall) -> dict[str, int]:
+def _limit(call: ModelCall) -> dict[str, int]:
     wanted = call.max_tokens or call.endpoint.options.get("max_tokens")
     if not wanted:
         return {}
-    most = _facts(litellm, call.endpoint.model).get("max_output_tokens")
+    most = _facts(call.endpoint.model).get("max_output_tokens")
     return {"max_tokens": min(wanted, most) if isinstance(most, int) else wanted}
 
 
@@ -126,14 +134,25 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
     """Return what the model is known for; a model that nobody knows is asked in words only."""
     if litellm.supports_response_schema(model=model):
         return "json_schema"
-    known = _facts(litellm, model)
+    known = _facts(model)
     takes = litellm.get_supported_openai_params(model=model) if known else None
     return "json_object" if takes and "response_format" in takes else "prompt"
 
 
-def _facts(litellm: ModuleType, model: str) -> Mapping[str, JSON]:
-    costs: Mapping[str, Mapping[str, JSON]] = litellm.model_cost
-    return costs.get(model) or costs.get(model.partition("/")[2]) or {}
+def _facts(model: str) -> Mapping[str, JSON]:
+    known = _models()
+    return known.get(model) or known.get(model.partition("/")[2]) or {}
+
+
+@cache
+def _models() -> Mapping[str, Mapping[str, JSON]]:
+    """Return what litellm knows of models, read from its file: its import takes two seconds."""
+    spec = find_spec("litellm")
+    if spec is None or spec.origin is None:
+        raise _missing()
+    text = Path(spec.origin).with_name(_MODELS).read_text(encoding="utf-8")
+    models: Mapping[str, Mapping[str, JSON]] = json.loads(text)
+    return models
 
 
 def _reply(call: ModelCall, response: Any) -> ModelReply:

@@ -1,18 +1,41 @@
-"""Build the way to ask a model: live, recorded or replayed."""
+"""Build the way to ask a model: live within its caps, recorded or replayed; and a memory."""
 
 from pathlib import Path
 
-from rubric_ci import recordings
-from rubric_ci.model.exchange import Ask, ModelCall, ModelReply
+from rubric_ci import llm, recordings
+from rubric_ci.budget import Caps
+from rubric_ci.cache import Cache
+from rubric_ci.model.exchange import Ask
+from rubric_ci.model.settings import RunSettings
+from rubric_ci.model.tools import Memory
+
+NO_CAPS = Caps()
 
 
-def build_ask(*, record_to: Path | None, replay_from: Path | None) -> Ask:
+def build_ask(
+    *,
+    record_to: Path | None,
+    replay_from: Path | None,
+    concurrency: int,
+    caps: Caps = NO_CAPS,
+) -> Ask:
     """Answer from a recording, or ask the model and keep what it says where that is wanted."""
-    ask = recordings.replay(replay_from) if replay_from else _live
+    if replay_from:
+        ask = recordings.replay(replay_from)
+    else:
+        ask = llm.connect(concurrency=concurrency, caps=caps)
     return recordings.record(ask, record_to) if record_to else ask
 
 
-async def _live(call: ModelCall) -> ModelReply:
-    from rubric_ci import llm
+def build_memory(settings: RunSettings) -> Memory | None:
+    """Remember judgements, except where a recording has to hold all or give all of them."""
+    if settings.record or settings.replay or not settings.cache:
+        return None
+    return Cache(settings.cache_dir)
 
-    return await llm.complete(call)
+
+def caps_of(settings: RunSettings) -> Caps:
+    """Return what the run may spend."""
+    return Caps(
+        calls=settings.max_calls, cost_usd=settings.max_cost_usd, seconds=settings.max_seconds
+    )

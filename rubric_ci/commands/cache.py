@@ -1,23 +1,12 @@
 """`rubric-ci cache`: how much is remembered, and forgetting some of it."""
 
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 
 from rubric_ci.cache import DAY, Cache, Extent
 from rubric_ci.errors import ExitCode
+from rubric_ci.model.settings import CacheSettings
 
 MEGABYTE = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheSettings:
-    """`rubric-ci cache`."""
-
-    folder: Path
-    unused_days: float | None = None  # forget what was not used for so long
-    max_megabytes: float | None = None  # then the longest unused, down to this size
-    clear: bool = False
 
 
 def cache(settings: CacheSettings) -> ExitCode:

@@ -59,7 +59,11 @@ def _draft(
     if judge and settings.check and not settings.replay:
         judge = resolve_judge(judge, os.environ)
     tools = Tools(
-        ask=build_ask(record_to=settings.record, replay_from=settings.replay),
+        ask=build_ask(
+            record_to=settings.record,
+            replay_from=settings.replay,
+            concurrency=settings.concurrency,
+        ),
         root=opened.root,
         environment=os.environ,
         judge=judge,

@@ -3,11 +3,12 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
 from rubric_ci import __version__
-from rubric_ci.commands.asking import build_ask
+from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.changes import select_cases
 from rubric_ci.commands.choosing import (
     asks_a_judge,
@@ -93,7 +94,13 @@ def exit_code(report: RunReport, opened: Opened) -> ExitCode:
 def build_tools(opened: Opened, settings: RunSettings) -> Tools:
     """Hand the labour what it may use of the world."""
     return Tools(
-        ask=build_ask(record_to=settings.record, replay_from=settings.replay),
+        ask=build_ask(
+            record_to=settings.record,
+            replay_from=settings.replay,
+            concurrency=settings.concurrency,
+            caps=caps_of(settings),
+        ),
+        memory=build_memory(settings),
         root=opened.root,
         environment=os.environ,
         judge=opened.config.judge,
@@ -166,6 +173,8 @@ def _required(case: CaseResult) -> CaseResult:
 def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Task:
     target = choose_target(case, opened.config, settings.target)
     judge = choose_judge(opened.config, target, settings.judge)
+    if judge and settings.votes:
+        judge = replace(judge, votes=settings.votes)
     if not settings.replay:  # a recording is found without secrets
         target = resolve_target(target, os.environ)
         judge = resolve_judge(judge, os.environ) if judge and asks_a_judge(case) else judge
@@ -181,7 +190,7 @@ def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
         model=model,
         prompt_version=PROMPT_VERSION,
         mode=judge.mode if judge else "batched",
-        votes=judge.votes if judge else 1,
+        votes=settings.votes or (judge.votes if judge else 1),
     )
 
 

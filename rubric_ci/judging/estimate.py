@@ -7,7 +7,7 @@ from rubric_ci.judging.opinion import opinion_messages
 from rubric_ci.judging.order import AT_MOST, grouped
 from rubric_ci.judging.prompt import rubric_messages
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.evals import EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.evals import EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.exchange import ChatMessage
 from rubric_ci.model.report import Answer
 
@@ -36,7 +36,9 @@ class Estimate:
 
 def estimate(cases: Iterable[EvalCase], judge: JudgeConfig) -> Estimate:
     """Add up one attempt per request; `auto` counts as one vote, caches as empty."""
-    parts = (_evaluator(case, spec, judge) for case in cases for spec in case.evaluators)
+    parts = (
+        _evaluator(case, spec, judge) for case in cases for spec in every_evaluator(case.evaluators)
+    )
     return sum(parts, Estimate())
 
 

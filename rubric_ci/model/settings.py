@@ -6,6 +6,8 @@ from typing import Literal
 
 from rubric_ci.model.config import FailOn
 
+CACHE_DIR = Path(".rubric-ci/cache")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
@@ -27,6 +29,12 @@ class RunSettings:
     annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
     record: Path | None = None
     replay: Path | None = None
+    votes: int | Literal["auto"] | None = None  # None: as configured
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
+    cache_dir: Path = CACHE_DIR
+    cache: bool = True
     color: Literal["auto", "always", "never"] = "auto"
 
 
@@ -99,3 +107,13 @@ class CalibrateSettings:
     concurrency: int = 16
     record: Path | None = None
     replay: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheSettings:
+    """`rubric-ci cache`."""
+
+    folder: Path = CACHE_DIR
+    unused_days: float | None = None  # forget what was not used for so long
+    max_megabytes: float | None = None  # then the longest unused, down to this size
+    clear: bool = False

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.cache import Cache
-from rubric_ci.commands.cache import CacheSettings, cache
+from rubric_ci.commands.cache import cache
 from rubric_ci.errors import ExitCode
+from rubric_ci.model.settings import CacheSettings
 
 
 @pytest.fixture

@@ -8,12 +8,15 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
+
+from tests.contract.fake_git import GitData, Missing, Unprocessable
 
 Object: TypeAlias = dict[str, Any]
 COMMENT_LIMIT = 65_536
@@ -70,6 +73,9 @@ class Pull:
     head_owner: str = "acme"
     head_branch: str = "topic"
     comments: list[Comment] = field(default_factory=list)
+    title: str = "a change"
+    body: str = ""
+    base: str = "main"
 
 
 @dataclass
@@ -87,12 +93,21 @@ class GitHub:
     prefix: str = ""  # "/api/v3" on GitHub Enterprise Server
     complete: Callable[[str, Object], Object] = lambda _, value: value
     next_id: int = 1
+    git: GitData | None = None  # branches, commits and files, where a test has them
+    proposes: bool = True  # whether a token may open pull requests
 
     def forget(self) -> None:
         """Begin anew; addresses stay."""
         new = GitHub()
         self.pulls, self.checks, self.tokens = {}, [], new.tokens
         self.faults, self.requests, self.next_id = [], [], 1
+        self.git, self.proposes = None, True
+
+    def hold(self, root: Path, *, protected: Sequence[str] = ()) -> GitData:
+        """Let a bare repository be the one that this GitHub is about."""
+        api = f"{self.url}/repos/{self.repository}"
+        self.git = GitData(root, api, self.complete, frozenset(protected))
+        return self.git
 
     def bodies(self, number: int) -> list[str]:
         return [comment.body for comment in self.pulls[number].comments]
@@ -202,15 +217,29 @@ class _Handler(BaseHTTPRequestHandler):
             raise Answer(404, "Not Found")
         if self.command != "GET" and not token.writes:
             raise Answer(403, "Resource not accessible by integration")
+        if git := self._git(rest, data):
+            return *git, {}
         for method, pattern, act in self._routes():
             match = re.fullmatch(pattern, rest)
             if match and method == self.command:
                 return act(token, data, *map(int, match.groups()))
         raise Answer(404, "Not Found")
 
+    def _git(self, path: str, data: Object) -> tuple[int, Object] | None:
+        if self.github.git is None:
+            return None
+        try:
+            return self.github.git.answer(self.command, path, data)
+        except Missing as error:
+            raise Answer(404, "Not Found") from error
+        except Unprocessable as error:
+            raise Answer(422, str(error)) from error
+
     def _routes(self) -> list[tuple[str, str, Callable[..., tuple[int, Any, dict[str, str]]]]]:
         return [
             ("GET", r"pulls", self._list_pulls),
+            ("POST", r"pulls", self._create_pull),
+            ("PATCH", r"pulls/(\d+)", self._edit_pull),
             ("GET", r"issues/(\d+)/comments", self._list_comments),
             ("POST", r"issues/(\d+)/comments", self._create_comment),
             ("PATCH", r"issues/comments/(\d+)", self._edit_comment),
@@ -232,11 +261,43 @@ class _Handler(BaseHTTPRequestHandler):
     def _list_pulls(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
         head = self._query().get("head", "")
         found = [
-            self._complete("pull-request-simple", _pull_json(pull))
+            self._complete("pull-request-simple", self._pull_json(pull))
             for pull in self.github.pulls.values()
             if head in {"", f"{pull.head_owner}:{pull.head_branch}"}
         ]
         return self._page(found)
+
+    def _create_pull(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+        if not self.github.proposes:
+            message = "GitHub Actions is not permitted to create or approve pull requests."
+            raise Answer(403, message)
+        if any(pull.head_branch == data["head"] for pull in self.github.pulls.values()):
+            raise Answer(422, "Validation Failed", [{"message": "A pull request already exists"}])
+        pull = Pull(1 + max(self.github.pulls, default=0), head_branch=data["head"])
+        pull.title, pull.body, pull.base = data["title"], data["body"], data["base"]
+        self.github.pulls[pull.number] = pull
+        return 201, self._complete("pull-request", self._pull_json(pull)), {}
+
+    def _edit_pull(
+        self, token: Token, data: Object, number: int
+    ) -> tuple[int, Any, dict[str, str]]:
+        pull = self._pull(number)
+        pull.title, pull.body = data["title"], data["body"]
+        return 200, self._complete("pull-request", self._pull_json(pull)), {}
+
+    def _pull_json(self, pull: Pull) -> Object:
+        head = {
+            "sha": pull.head_sha,
+            "ref": pull.head_branch,
+            "label": f"{pull.head_owner}:{pull.head_branch}",
+        }
+        return {
+            "number": pull.number,
+            "state": "open",
+            "head": head,
+            "url": f"{self.github.url}/repos/{self.github.repository}/pulls/{pull.number}",
+            "html_url": f"https://github.example/{self.github.repository}/pull/{pull.number}",
+        }
 
     def _list_comments(
         self, token: Token, data: Object, number: int
@@ -328,15 +389,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _complete(self, schema: str, value: Object) -> Object:
         return self.github.complete(schema, value)
-
-
-def _pull_json(pull: Pull) -> Object:
-    head = {
-        "sha": pull.head_sha,
-        "ref": pull.head_branch,
-        "label": f"{pull.head_owner}:{pull.head_branch}",
-    }
-    return {"number": pull.number, "state": "open", "head": head}
 
 
 def _check_length(body: str) -> None:

@@ -8,7 +8,17 @@ from typing import Any
 DESCRIPTIONS = Path(__file__).parents[1] / "npm/node_modules/@octokit/openapi/generated"
 PATHS = (
     "/user",
+    "/repos/{owner}/{repo}/branches/{branch}",
+    "/repos/{owner}/{repo}/git/blobs",
+    "/repos/{owner}/{repo}/git/commits",
+    "/repos/{owner}/{repo}/git/commits/{commit_sha}",
+    "/repos/{owner}/{repo}/git/ref/{ref}",
+    "/repos/{owner}/{repo}/git/refs",
+    "/repos/{owner}/{repo}/git/refs/{ref}",
+    "/repos/{owner}/{repo}/git/trees",
+    "/repos/{owner}/{repo}/git/trees/{tree_sha}",
     "/repos/{owner}/{repo}/pulls",
+    "/repos/{owner}/{repo}/pulls/{pull_number}",
     "/repos/{owner}/{repo}/issues/{issue_number}/comments",
     "/repos/{owner}/{repo}/issues/comments/{comment_id}",
     "/repos/{owner}/{repo}/check-runs",
@@ -27,9 +37,13 @@ def read(name: str) -> dict[str, Any]:
 def cut(description: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Keep the paths in use, and what they refer to; answers may say they are GitHub's JSON.
 
-    NOTE: Prism looks for whole paths and not below a server's own, so the prefix goes into them.
+    NOTE: Prism looks for whole paths and not below a server's own, so the prefix goes into them;
+    and for a slash in a reference's name, `heads/topic`, it finds no place.
     """
-    paths = {prefix + path: description["paths"][path] for path in PATHS}
+    paths = {
+        prefix + path.replace("/{ref}", "/heads/{ref}"): description["paths"][path]
+        for path in PATHS
+    }
     kept: dict[str, Any] = {}
     _keep(paths, description, kept)
     subset = {

@@ -1,0 +1,220 @@
+"""Changed files as one commit on a branch, made through the API, so that GitHub signs it.
+
+A branch is only ever moved forward, or is one that holds nothing but a commit of ours. A file
+whose content there is not what was changed here is a conflict, never overwritten.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from rubric_ci.errors import CannotPush
+from rubric_ci.github.api import Refused, Server, connected, patiently
+
+if TYPE_CHECKING:
+    from github.GitCommit import GitCommit
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+T = TypeVar("T")
+
+TREE = "tree"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A branch of a repository on GitHub."""
+
+    server: Server
+    repository: str  # owner/name
+    name: str
+
+    @property
+    def about(self) -> str:
+        """What to call it in a message."""
+        return f"the branch {self.name} of {self.repository}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where a branch is."""
+
+    sha: str
+    message: str  # of the commit
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A file that exists, and what it is to say."""
+
+    path: str  # relative to the root of the repository, forward slashes
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A pull request that asks for changes."""
+
+    base: str  # the branch to merge into
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """What became of a proposal."""
+
+    done: Literal["created", "updated"]
+    url: str
+
+
+def head(branch: Branch) -> Head | None:
+    """Return where a branch is, or None where there is none of this name."""
+
+    def find(repository: "Repository") -> Head:
+        found = repository.get_branch(branch.name)
+        return Head(
+            sha=found.commit.sha, message=found.commit.commit.message, protected=found.protected
+        )
+
+    try:
+        return _with_repository(branch, find)
+    except Refused as refused:
+        if refused.status == 404:
+            return None
+        raise
+
+
+def open_proposal(branch: Branch) -> str:
+    """Return the address of the open pull request from a branch; empty: there is none."""
+    found = _with_repository(branch, lambda repository: _pull(repository, branch))
+    return found.html_url if found else ""
+
+
+def add_commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
+    """Put one commit on top of the branch, which must still be at the commit `onto`."""
+    made = _commit(branch, onto, changes, message)
+    # The same commit again, after an answer that got lost, moves nothing.
+    _with_repository(branch, lambda repository: _move(repository, branch, made, force=False))
+    return made
+
+
+def propose(
+    branch: Branch, base_sha: str, changes: Sequence[Change], message: str, proposal: Proposal
+) -> Proposed:
+    """Let a branch of ours hold one commit on top of a base, and keep one pull request for it."""
+    made = _commit(branch, base_sha, changes, message)
+    _with_repository(branch, lambda repository: _place(repository, branch, made))
+    return _with_repository(branch, lambda repository: _keep_pull(repository, branch, proposal))
+
+
+def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
+    def attempt() -> T:
+        with connected(branch.server, branch.about) as client:
+            return act(client.get_repo(branch.repository))
+
+    return patiently(attempt)
+
+
+def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
+    return _with_repository(branch, lambda repository: _made(repository, onto, changes, message))
+
+
+def _made(repository: "Repository", onto: str, changes: Sequence[Change], message: str) -> str:
+    from github import InputGitTreeElement
+
+    parent = repository.get_git_commit(onto)
+    entries = _Entries(repository, parent)
+    elements = []
+    for change in changes:
+        mode, sha = entries.find(change.path)
+        if sha != _blob_id(change.before):
+            raise CannotPush(
+                f"--pr: {change.path} is not at {onto[:10]} what it is in this checkout",
+                "Check out the head of the pull request: `ref: ${{ github.head_ref }}`.",
+            )
+        content = base64.b64encode(change.after).decode()
+        blob = repository.create_git_blob(content, "base64")
+        elements.append(InputGitTreeElement(change.path, mode, "blob", sha=blob.sha))
+    tree = repository.create_git_tree(elements, parent.tree)
+    return repository.create_git_commit(message, tree, [parent]).sha
+
+
+class _Entries:
+    """The entries of a commit's folders, each asked for once; a whole tree may be cut off."""
+
+    def __init__(self, repository: "Repository", commit: "GitCommit") -> None:
+        self._repository = repository
+        self._root = commit.tree.sha
+        self._folders: dict[str, dict[str, tuple[str, str, str]]] = {}
+
+    def find(self, path: str) -> tuple[str, str]:
+        """Return the mode and object id of a file; empty ones where there is none."""
+        *folders, name = path.split("/")
+        sha = self._root
+        for folder in folders:
+            kind, _, sha = self._entries(sha).get(folder, ("", "", ""))
+            if kind != TREE:
+                return "", ""
+        _, mode, sha = self._entries(sha).get(name, ("", "", ""))
+        return mode, sha
+
+    def _entries(self, sha: str) -> dict[str, tuple[str, str, str]]:
+        if sha not in self._folders:
+            entries = self._repository.get_git_tree(sha).tree
+            self._folders[sha] = {e.path: (e.type, e.mode, e.sha) for e in entries}
+        return self._folders[sha]
+
+
+def _blob_id(content: bytes) -> str:
+    """Return the name that git gives to a file's content."""
+    header = f"blob {len(content)}\0".encode()
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+
+
+def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) -> None:
+    from github import GithubException
+
+    try:
+        # NOTE: only what GitHub answers knows the address that takes changes.
+        repository.get_git_ref(f"heads/{branch.name}").complete().edit(sha, force=force)
+    except GithubException as error:
+        if error.status not in {409, 422}:
+            raise
+        raise CannotPush(
+            f"--pr: `{branch.name}` has moved meanwhile, or its rules refuse the commit: "
+            f"{(error.data or {}).get('message', error.status)}",
+            "Nothing was pushed: a run on the new head does it.",
+        ) from error
+
+
+def _place(repository: "Repository", branch: Branch, sha: str) -> None:
+    from github import GithubException
+
+    try:
+        repository.create_git_ref(f"refs/heads/{branch.name}", sha)
+    except GithubException as error:
+        if error.status != 422:  # 422: there is one already
+            raise
+        _move(repository, branch, sha, force=True)
+
+
+def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> Proposed:
+    found = _pull(repository, branch)
+    if found is None:
+        made = repository.create_pull(
+            base=proposal.base, head=branch.name, title=proposal.title, body=proposal.body
+        )
+        return Proposed(done="created", url=made.html_url)
+    found.edit(title=proposal.title, body=proposal.body)
+    return Proposed(done="updated", url=found.html_url)
+
+
+def _pull(repository: "Repository", branch: Branch) -> "PullRequest | None":
+    owner = branch.repository.partition("/")[0]
+    pulls = repository.get_pulls(state="open", head=f"{owner}:{branch.name}")
+    return next(iter(pulls), None)

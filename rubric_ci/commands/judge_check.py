@@ -27,7 +27,12 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
     posed = _probes(opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    tools = build_tools(opened, record=settings.record, replay=settings.replay)
+    tools = build_tools(
+        opened,
+        record=settings.record,
+        replay=settings.replay,
+        concurrency=settings.concurrency,
+    )
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     answers = [Posed(case=p.case, spec=_spec(p.case), answer=p.answer) for p in posed]
     heard = mark(answers, judge, tools, settings.concurrency)

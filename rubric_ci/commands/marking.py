@@ -49,10 +49,12 @@ def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
     return judge if replayed else resolve_judge(judge, os.environ)
 
 
-def build_tools(opened: Opened, *, record: Path | None, replay: Path | None) -> Tools:
+def build_tools(
+    opened: Opened, *, record: Path | None, replay: Path | None, concurrency: int
+) -> Tools:
     """Hand the labour what it may use of the world."""
     return Tools(
-        ask=build_ask(record_to=record, replay_from=replay),
+        ask=build_ask(record_to=record, replay_from=replay, concurrency=concurrency),
         root=opened.root,
         environment=os.environ,
         thresholds=opened.config.gate.thresholds,

@@ -231,6 +231,20 @@ def rubrics(paths: tuple[str, ...], **options: Any) -> None:
 
 
 @main.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+@click.option("--force", is_flag=True, help="Overwrite files of ours that are there already.")
+def init(folder: Path, force: bool) -> None:
+    """Begin a project: configuration, an example, a workflow, a pre-commit hook.
+
+    FOLDER is the root of the repository. Nothing that is there is overwritten.
+    """
+    from rubric_ci.commands.init import init as begin
+    from rubric_ci.model.settings import InitSettings
+
+    raise SystemExit(begin(InitSettings(folder=folder, force=force)))
+
+
+@main.command()
 @click.argument("report", type=click.Path(path_type=Path), default=Path(".rubric-ci/report.json"))
 @click.option(
     "--mode",

@@ -117,3 +117,10 @@ class CacheSettings:
     unused_days: float | None = None  # forget what was not used for so long
     max_megabytes: float | None = None  # then the longest unused, down to this size
     clear: bool = False
+
+
+class InitSettings:
+    """`rubric-ci init`."""
+
+    folder: Path = Path()
+    force: bool = False

@@ -119,6 +119,7 @@ class CacheSettings:
     clear: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InitSettings:
     """`rubric-ci init`."""
 

@@ -146,6 +146,14 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
 )
 @click.option("--cache/--no-cache", default=True, help="Take judgements that were made before.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@click.option(
+    "--comment",
+    type=click.Choice(["update", "new", "on-failure", "off"]),
+    default="off",
+    help="Comment on the pull request, best effort.",
+)
+@click.option("--comment-key", default="default", help="Tells several comments of ours apart.")
+@click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name.")
 def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: Any) -> None:
     """Grade cases, explain their verdicts, and hold the gate.
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from rubric_ci import __version__
+from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.changes import select_cases
 from rubric_ci.commands.choosing import (
@@ -20,7 +21,7 @@ from rubric_ci.commands.choosing import (
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.progress import progress
-from rubric_ci.commands.writing import show_annotations, show_report, write_reports
+from rubric_ci.commands.writing import show_report, write_reports
 from rubric_ci.engine import Task, grade
 from rubric_ci.errors import ExitCode
 from rubric_ci.judging.prompt import PROMPT_VERSION
@@ -75,7 +76,7 @@ def run(settings: RunSettings) -> ExitCode:
     )
     written = write_reports(report, settings)
     show_report(report, written, settings)
-    show_annotations(report, settings)
+    workflow_run.tell(report, written, settings, os.environ)
     return exit_code(report, opened)
 
 
@@ -139,6 +140,7 @@ def build_report(
         cases=cases,
         spared=selection.spared,
         notes=(*_notes(opened), *selection.notes),
+        metadata=workflow_run.facts(os.environ),
     )
 
 

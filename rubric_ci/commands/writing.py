@@ -1,4 +1,4 @@
-"""Write a report where people and machines look: files, terminal, annotations."""
+"""Write a report where people look first: its files and the terminal."""
 
 import os
 import secrets
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from rubric_ci.commands.workflow_run import on_github
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files import write_text
 from rubric_ci.model.report import RunReport
@@ -42,23 +43,10 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
     files = [str(path) for path in written]
     text = terminal.render(report, width=width, color=_wants_color(settings), files=files)
     # What a model said is in this text; it must not speak to the runner.
-    click.echo(workflow.uncommanded(text, secrets.token_hex(16)) if _on_github() else text)
-
-
-def show_annotations(report: RunReport, settings: RunSettings) -> None:
-    """Print workflow commands where GitHub reads them or where they were asked for."""
-    wanted = _on_github() if settings.annotations is None else settings.annotations
-    if wanted:
-        from rubric_ci.render import annotations
-
-        click.echo(annotations.render(report), nl=False)
+    click.echo(workflow.uncommanded(text, secrets.token_hex(16)) if on_github(os.environ) else text)
 
 
 def _wants_color(settings: RunSettings) -> bool:
     if settings.color == "auto":
         return sys.stdout.isatty() and "NO_COLOR" not in os.environ
     return settings.color == "always"
-
-
-def _on_github() -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true"

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import FailOn
 
 CACHE_DIR = Path(".rubric-ci/cache")
+
+CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,9 @@ class RunSettings:
     cache_dir: Path = CACHE_DIR
     cache: bool = True
     color: Literal["auto", "always", "never"] = "auto"
+    comment: CommentMode = "off"
+    comment_key: str = "default"  # tells several comments on one pull request apart
+    check_run: str = ""  # name of a check run to write as well; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +68,7 @@ class CommentSettings:
     """`rubric-ci comment`, and the comment of `rubric-ci run`."""
 
     report: Path = Path(".rubric-ci/report.json")
-    mode: Literal["update", "new", "on-failure", "off"] = "update"
+    mode: CommentMode = "update"
     key: str = "default"  # tells several comments on one pull request apart
     repository: str = ""  # owner/name; empty: the one of the workflow run
     pull_request: int | None = None  # None: the one of the event

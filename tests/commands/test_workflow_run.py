@@ -1,0 +1,84 @@
+"""What `rubric-ci run` leaves for the GitHub workflow run around it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_run import Project
+
+pytestmark = pytest.mark.timeout(120)
+SHA = "1" * 40
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def environment(project: Project) -> dict[str, str]:
+    """The environment of a step on a pull request."""
+    event = {"pull_request": {"number": 7, "head": {"sha": SHA, "repo": {"full_name": "o/r"}}}}
+    project.write("../event.json", json.dumps(event))
+    names = ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
+    return {name: str(project.root / f"../{name}") for name in names} | {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_RUN_ID": "12",
+    }
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """A repository with room beside it."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    return root
+
+
+def read_outputs(path: Path) -> dict[str, str]:
+    """Read `name<<DELIMITER` entries as the runner does."""
+    pattern = re.compile(r"^([^\n<]+)<<([^\n]+)\n(.*?)\n?^\2$", re.MULTILINE | re.DOTALL)
+    return {name: value for name, _, value in pattern.findall(path.read_text())}
+
+
+def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> None:
+    assert project.run(**environment).returncode == 0
+    assert read_outputs(Path(environment["GITHUB_OUTPUT"])) == {
+        "verdict": "pass",
+        "score": "1",
+        "passed": "1",
+        "failed": "0",
+        "errored": "0",
+        "cost-usd": "0.000000",
+        "report": ".rubric-ci/report.json",
+        "summary": ".rubric-ci/summary.md",
+    }
+    summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
+    assert summary.startswith("## ✅ rubric-ci · pass")
+    place = f"https://github.com/o/r/blob/{SHA}/evals/a.eval.yaml#L2"
+    assert place in summary
+
+
+def test_the_report_names_the_commit_and_the_run(
+    project: Project, environment: dict[str, str]
+) -> None:
+    project.run(**environment)
+    assert project.report()["metadata"] == {
+        "event": "pull_request",
+        "head_sha": SHA,
+        "run_url": "https://github.com/o/r/actions/runs/12",
+    }
+
+
+def test_a_comment_that_cannot_be_posted_is_a_line_and_no_verdict(
+    project: Project, environment: dict[str, str]
+) -> None:
+    without_token = project.run("--comment", "update", **environment)
+    assert without_token.returncode == 0
+    assert "not posted: GITHUB_TOKEN is not set" in without_token.stdout
+    assert Path(environment["GITHUB_STEP_SUMMARY"]).stat().st_size > 0

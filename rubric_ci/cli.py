@@ -195,6 +195,32 @@ def judge_check(paths: tuple[str, ...], **options: Any) -> None:
     raise SystemExit(check(JudgeCheckSettings(paths=paths, **options)))
 
 
+@main.command()
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_LABEL_PATHS")
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    default=Path(".rubric-ci/report.json"),
+    help="The report whose answers are marked.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    default=Path("labels.jsonl"),
+    help="Where the marks are kept.",
+)
+def label(**options: Any) -> None:
+    """Mark the answers of a report yourself, criterion by criterion.
+
+    Stop at any time with q; the same command goes on where you stopped.
+    """
+    from rubric_ci.commands.label import label as mark
+    from rubric_ci.model.settings import LabelSettings
+
+    raise SystemExit(mark(LabelSettings(**options)))
+
+
 @main.group()
 def generate() -> None:
     """Draft what eval files lack."""

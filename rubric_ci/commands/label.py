@@ -1,0 +1,212 @@
+"""Let a person mark answers in the terminal, criterion by criterion; every mark is kept at once."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeGuard
+
+import click
+
+from rubric_ci import files, wire
+from rubric_ci.commands.opening import open_evals, show_problems
+from rubric_ci.errors import (
+    CannotConfigure,
+    CannotFindEvals,
+    CannotWriteFile,
+    ExitCode,
+    InvalidInput,
+)
+from rubric_ci.judging import labels
+from rubric_ci.judging.corpus import allows
+from rubric_ci.judging.labels import Label
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
+from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, MarkValue
+from rubric_ci.model.settings import LabelSettings
+from rubric_ci.render import label_screen
+
+Key: TypeAlias = tuple[str, str, str, str]
+"""File, case id, evaluator, answer."""
+
+Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit"]
+
+_PLAIN_KEYS: Mapping[str, Choice] = {
+    "c": CANNOT_ASSESS,
+    "s": "skip",
+    "b": "back",
+    "q": "quit",
+}
+_CHECK_KEYS: Mapping[str, Choice] = {"y": True, "n": False}
+_ESCAPES = ("\x1b", "\x00", "\xe0")  # what arrows and function keys begin with
+_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One criterion of one answer."""
+
+    case: EvalCase
+    spec: RubricSpec
+    answer: str
+    criterion: Criterion
+
+    @property
+    def key(self) -> Key:
+        """Tell whose marks these are."""
+        return (self.case.file, self.case.id, self.spec.name, self.answer)
+
+
+def label(settings: LabelSettings) -> ExitCode:
+    """Ask for what is not marked yet until all is, or the person stops."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise CannotConfigure(
+            "label needs a terminal: a person presses the keys",
+            "run it by hand; `rubric-ci calibrate` reads the labels anywhere",
+        )
+    opened = open_evals(settings.paths, settings.config)
+    show_problems(opened.diagnostics)
+    cases = [case for file in opened.files for case in file.cases]
+    questions = _questions(cases, _read_report(settings.report))
+    if not questions:
+        raise CannotFindEvals(
+            f"{settings.report} has no answer to a case with rubrics of these files",
+            "`rubric-ci run` writes the report whose answers are marked here",
+        )
+    kept = _read_labels(settings.labels)
+    _ask_all(questions, kept, settings.labels)
+    _show_end(questions, kept, settings.labels)
+    return ExitCode.OK
+
+
+def _questions(cases: Sequence[EvalCase], report: RunReport) -> list[Question]:
+    known = {(case.file, case.id): case for case in cases}
+    return [
+        Question(case=case, spec=spec, answer=result.answer, criterion=criterion)
+        for result in report.cases
+        if _has_answer(result) and (result.file, result.id) in known
+        for case in [known[result.file, result.id]]
+        for spec in case.evaluators
+        if isinstance(spec, RubricSpec)
+        for criterion in spec.rubric
+    ]
+
+
+def _has_answer(result: CaseResult) -> TypeGuard[Graded | Errored]:
+    # An errored case has one where the judge failed, none where the target did.
+    return isinstance(result, Graded) or (isinstance(result, Errored) and bool(result.answer))
+
+
+def _ask_all(questions: Sequence[Question], kept: dict[Key, Label], path: Path) -> None:
+    keys = _keys()
+    at = next((n for n, q in enumerate(questions) if _known(q, kept) is None), len(questions))
+    while at < len(questions):
+        question = questions[at]
+        match _ask(question, f"{at + 1} of {len(questions)}", _known(question, kept), keys):
+            case "quit":
+                return
+            case "back":
+                at = max(0, at - 1)
+            case "skip":
+                at += 1
+            case mark:
+                _keep(question, mark, kept, path)
+                at += 1
+
+
+def _ask(question: Question, place: str, known: MarkValue | None, keys: Iterator[str]) -> Choice:
+    click.clear()
+    click.echo(
+        label_screen.render(
+            question.case, question.answer, question.criterion, place=place, known=known
+        )
+    )
+    if isinstance(question.criterion, Check):
+        return _pressed({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
+    return _typed(question.criterion, keys)
+
+
+def _keys() -> Iterator[str]:
+    """Yield the keys pressed, one by one: quick fingers deliver several at once."""
+    while True:
+        try:
+            pressed = click.getchar()
+        except EOFError:
+            pressed = "q"
+        if not pressed.startswith(_ESCAPES):
+            yield from pressed
+
+
+def _pressed(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
+    while (key := next(keys)) not in known:
+        click.echo("\a", nl=False)
+    return known[key]
+
+
+def _typed(criterion: Criterion, keys: Iterator[str]) -> Choice:
+    """Read a number up to Enter, or one of the plain keys."""
+    typed = ""
+    while (key := next(keys)) not in _PLAIN_KEYS:
+        if key in _ENTER and allows(criterion, _number(typed)):
+            return int(typed)
+        typed = _edited(typed, key)
+        click.echo(f"\r{typed:<8}", nl=False)
+    return _PLAIN_KEYS[key]
+
+
+def _edited(typed: str, key: str) -> str:
+    if key in _ERASE:
+        return typed[:-1]
+    if key in _ENTER:
+        return ""  # what stands there is no mark of this criterion: begin again
+    return typed + key if key.isdecimal() or (key == "-" and not typed) else typed
+
+
+def _number(typed: str) -> int | None:
+    try:
+        return int(typed)
+    except ValueError:
+        return None
+
+
+def _known(question: Question, kept: Mapping[Key, Label]) -> MarkValue | None:
+    label = kept.get(question.key)
+    return label.marks.get(question.criterion.id) if label else None
+
+
+def _keep(question: Question, mark: MarkValue, kept: dict[Key, Label], path: Path) -> None:
+    file, case, evaluator, answer = question.key
+    empty = Label(file=file, id=case, evaluator=evaluator, answer=answer, marks={})
+    was = kept.get(question.key, empty)
+    kept[question.key] = replace(was, marks={**was.marks, question.criterion.id: mark})
+    try:
+        files.write_text(path, labels.dump(kept.values()))
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{path}: cannot keep the labels: {error.strerror}", "choose another file with --labels"
+        ) from error
+
+
+def _read_labels(path: Path) -> dict[Key, Label]:
+    if not path.exists():
+        return {}
+    found, problems = labels.parse(str(path), files.read_text(path))
+    if problems:
+        show_problems(problems)
+        raise InvalidInput(f"{path} has problems", "mend or remove those lines")
+    return {(each.file, each.id, each.evaluator, each.answer): each for each in found}
+
+
+def _read_report(path: Path) -> RunReport:
+    return wire.read(files.read_text(path), str(path))
+
+
+def _show_end(questions: Sequence[Question], kept: Mapping[Key, Label], path: Path) -> None:
+    marked = sum(_known(question, kept) is not None for question in questions)
+    click.clear()
+    click.echo(f"{marked} of {len(questions)} marks are in {path}")
+    click.echo(
+        f"`rubric-ci calibrate {path}` compares them with the judge's"
+        if marked == len(questions)
+        else "run the same command again to go on"
+    )

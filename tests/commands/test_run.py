@@ -1,31 +1,18 @@
 """`rubric-ci run` as a user types it: exit codes, messages, files."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.project import CONFIG, EVAL, Project, clean_environment
+
 pytestmark = pytest.mark.timeout(120)
 
-CONFIG = """\
-evals: [evals/*.eval.yaml]
-targets:
-  - {name: default, provider: recorded, answers: answers.jsonl}
-"""
-EVAL = """\
-evalcases:
-  - id: greeting
-    input: Say hello
-    execution:
-      evaluators:
-        - {name: polite, type: code_judge, script: 'grep -qi hello {answer_file}'}
-"""
 RUBRIC = """\
 evalcases:
   - id: greeting
@@ -38,43 +25,6 @@ BROKEN_NOTE = (
     "evals/b.eval.yaml was not graded: it has problems that "
     "`rubric-ci validate evals/b.eval.yaml` shows"
 )
-
-
-class Project:
-    """A repository of its own, and the command run in it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-        self.write("rubric-ci.yaml", CONFIG)
-        self.write("evals/a.eval.yaml", EVAL)
-        self.write("answers.jsonl", '{"id": "greeting", "answer": "Hello there"}\n')
-
-    def write(self, name: str, text: str) -> None:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "rubric_ci", "run", *arguments],
-            cwd=self.root,
-            env=clean_environment() | environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    def report(self) -> dict[str, Any]:
-        report: dict[str, Any] = json.loads((self.root / ".rubric-ci/report.json").read_text())
-        return report
-
-
-def clean_environment() -> dict[str, str]:
-    """Leave out what would make the command believe that it runs elsewhere."""
-    prefixes = ("GITHUB_", "RUBRIC_CI_", "OPENAI_", "ANTHROPIC_")
-    return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
 
 
 @pytest.fixture

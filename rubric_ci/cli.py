@@ -23,8 +23,26 @@ class _Lines(click.types.StringParamType):
 LINES = _Lines()
 
 
+def variable(context: click.Context, parameter: click.Parameter) -> str:
+    """Return the environment variable of an option or argument, named as people type it."""
+    word = max(parameter.opts, key=len).removeprefix("--")
+    return f"{context.auto_envvar_prefix}_{word}".upper().replace("-", "_")
+
+
+class _Command(click.Command):
+    """A command of which everything can be said by environment variables, as an action does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for parameter in self.params:
+            parameter.envvar = variable(ctx, parameter)
+        return super().parse_args(ctx, args)
+
+
 class _Commands(click.Group):
     """The one place where a broken setup becomes a message and an exit code."""
+
+    command_class = _Command
+    group_class = type
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

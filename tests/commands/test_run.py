@@ -196,8 +196,8 @@ def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:
     project.write("evals/d.eval.yaml", EVAL.replace("greeting", "third"))
     done = project.run(
         RUBRIC_CI_RUN_PATHS="evals/b c.eval.yaml\nevals/a.eval.yaml\n",
-        RUBRIC_CI_RUN_CASES="greet*\nother one\n",
-        RUBRIC_CI_RUN_TAGS="",
+        RUBRIC_CI_RUN_CASE="greet*\nother one\n",
+        RUBRIC_CI_RUN_TAG="",
     )
     assert done.returncode == 3
     assert [case["id"] for case in project.report()["cases"]] == ["other one", "greeting"]

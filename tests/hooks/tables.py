@@ -1,15 +1,17 @@
 """The tables of `docs/action.md`, made from `action.yml`; `make golden` writes them anew."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
+from rubric_ci.cli import main, variable
 from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "action.md"
-OPTION = re.compile(r"RUBRIC_CI_(VALIDATE|RUN|GENERATE_RUBRICS|COMMENT)_(\w+)")
+OURS = {"RUBRIC_CI_COMMAND", "GITHUB_TOKEN"}  # read by hooks/action.py, and by GitHub's clients
 
 
 def inputs(action: dict[str, Any]) -> str:
@@ -45,12 +47,31 @@ def sets(action: dict[str, Any], name: str) -> str:
 
 
 def options(action: dict[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    """Each (command, option) that an input sets, as one types them."""
+    """Each (command, option) that an input sets, as one types them; raises KeyError for no such."""
+    known = every_variable()
     (step,) = action["runs"]["steps"]
-    for variable, value in step["env"].items():
-        if value == f"${{{{ inputs.{name} }}}}" and (match := OPTION.fullmatch(variable)):
-            command, option = match[1].lower().replace("_", " "), match[2].lower().replace("_", "-")
-            yield command, "PATHS" if option == "paths" else f"--{option}"
+    for name_of_it, value in step["env"].items():
+        if value == f"${{{{ inputs.{name} }}}}" and name_of_it not in OURS:
+            yield known[name_of_it]
+
+
+def every_variable() -> dict[str, tuple[str, str]]:
+    """Each environment variable of the command line, with the command and the option it sets."""
+    return dict(variables(main, main.make_context("", ["--help"], resilient_parsing=True)))
+
+
+def variables(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The same for one command and those below it."""
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from variables(inner, click.Context(inner, info_name=name, parent=context))
+        return
+    words = context.command_path.strip()
+    for parameter in command.params:
+        word = max(parameter.opts, key=len)
+        yield variable(context, parameter), (words, word if word[0] == "-" else word.upper())
 
 
 def page(text: str, action: dict[str, Any]) -> str:

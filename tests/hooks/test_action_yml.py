@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hooks.action import COMMANDS
 from tests.hooks import composite, tables
 
 ACTION = composite.read(tables.ROOT)
@@ -19,9 +20,18 @@ def test_no_input_is_pasted_into_a_script() -> None:
     assert "${{" not in STEP["run"]
 
 
+def test_every_variable_is_one_that_the_command_line_reads() -> None:
+    assert STEP["env"].keys() - tables.OURS <= tables.every_variable().keys()
+
+
+def test_every_command_is_known() -> None:
+    commands = {command for command, _ in tables.every_variable().values()}
+    assert {" ".join(command.words) for command in COMMANDS.values()} <= commands
+
+
 def test_every_input_reaches_the_step() -> None:
     values = list(STEP["env"].values())
-    assert {f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]} == set(values)
+    assert {f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]} <= set(values)
 
 
 def test_every_output_is_of_the_same_name() -> None:

@@ -1,0 +1,43 @@
+"""What the tests of hooks and action share: this repository as others get it, made once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from tests.checkout import Checkout
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder that every worker of this session sees."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
+@pytest.fixture(scope="session")
+def published(shared: Path) -> Checkout:
+    """This repository as a hook manager or a runner fetches it: one commit, nothing ignored."""
+    return Checkout(once(shared / "published", publish))
+
+
+def once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Make a folder that every worker of this session shares."""
+    with FileLock(folder.with_suffix(".lock"), timeout=120):
+        if not folder.exists():
+            make(folder)
+    return folder
+
+
+def publish(folder: Path) -> None:
+    """Commit the working tree, with what is not yet committed here."""
+    published = Checkout.create(folder)
+    listed = Checkout(ROOT).git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes((ROOT / name).read_bytes())
+    published.commit()

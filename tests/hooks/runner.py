@@ -1,0 +1,101 @@
+"""act as the runner: workflows of examples/workflows/ run on this machine, without GitHub."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tests.checkout import ENVIRONMENT, Checkout
+
+ROOT = Path(__file__).parents[2]
+ACT = ROOT / ".tools" / "act"
+ACTION = f"rubric-ci/rubric-ci@{'0' * 40}"
+BIN = Path(sys.executable).parent  # where uv is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What a job did, as act's log has it."""
+
+    succeeded: bool
+    log: str  # what the steps printed
+    events: tuple[Mapping[str, Any], ...]
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Outputs of the steps, the last of a name."""
+        return {e["name"]: e["arg"] for e in self.events if e.get("command") == "set-output"}
+
+    @property
+    def annotations(self) -> list[str]:
+        """The annotations that steps asked for: `error evals/a.yaml:3`."""
+        known = ("error", "warning", "notice")
+        asked = (e for e in self.events if e.get("command") in known)
+        return [f"{e['command']} {place(e['kvPairs'])}" for e in asked]
+
+    @property
+    def summary(self) -> str:
+        """What steps wrote into the job's summary."""
+        return "".join(e["content"] for e in self.events if e.get("command") == "summary")
+
+
+def place(properties: Mapping[str, str]) -> str:
+    """Say where an annotation points."""
+    return f"{properties.get('file', '')}:{properties.get('line', '')}"
+
+
+def run(
+    repository: Checkout,
+    workflow: str,
+    *,
+    event: str,
+    payload: Mapping[str, Any],
+    published: Checkout,
+    actions: Mapping[str, Path] = MappingProxyType({}),
+    environ: Mapping[str, str] = MappingProxyType({}),
+    secrets: Mapping[str, str] = MappingProxyType({}),
+) -> Job:
+    """Run an example workflow of a repository, which need not hold the file, for one event."""
+    scratch = repository.root.parent
+    written = scratch / "event.json"
+    written.write_text(json.dumps(payload))
+    local = {ACTION: published.root, **actions}
+    words: list[str | Path] = [
+        *(ACT, event, "--json", "--no-cache-server", "--pull=false", "--eventpath", written),
+        *("--workflows", ROOT / "examples" / "workflows" / workflow),
+        *("--platform", "ubuntu-latest=-self-hosted"),
+        *(
+            word
+            for name, path in local.items()
+            for word in ("--local-repository", f"{name}={path}")
+        ),
+        *(word for name, value in environ.items() for word in ("--env", f"{name}={value}")),
+        *(word for name, value in secrets.items() for word in ("--secret", f"{name}={value}")),
+    ]
+    own = {
+        "PATH": os.pathsep.join([str(BIN), ENVIRONMENT["PATH"]]),
+        "HOME": str(scratch / "home"),
+        "XDG_CACHE_HOME": str(scratch / "cache"),
+    }
+    ended = subprocess.run(
+        words,
+        cwd=repository.root,
+        env=ENVIRONMENT | own,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    events = tuple(json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{"))
+    results = [event["jobResult"] for event in events if "jobResult" in event]
+    assert results, ended.stdout + ended.stderr
+    return Job(
+        succeeded=set(results) == {"success"},
+        log="".join(event["msg"] for event in events if event.get("raw_output")),
+        events=events,
+    )

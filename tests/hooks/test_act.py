@@ -1,0 +1,36 @@
+"""The workflows of examples/workflows/, run by act, an independent runner, on this machine."""
+
+import pytest
+
+from tests.checkout import Checkout
+from tests.hooks import runner
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(
+        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
+    ),
+]
+
+GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
+BAD = GOOD.replace("rubrics:", "rubric:")
+
+
+@pytest.mark.parametrize(
+    ("text", "succeeded", "annotations"),
+    [(GOOD, True, []), (BAD, False, ["error evals/a.eval.yaml:5"])],
+    ids=["good", "bad"],
+)
+def test_validate(
+    text: str, succeeded: bool, annotations: list[str], checkout: Checkout, published: Checkout
+) -> None:
+    checkout.commit({"evals/a.eval.yaml": text})
+    job = runner.run(
+        checkout,
+        "validate.yml",
+        event="pull_request",
+        payload={"pull_request": {"number": 1}},
+        published=published,
+    )
+    assert (job.succeeded, job.annotations) == (succeeded, annotations), job.log

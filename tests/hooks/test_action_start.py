@@ -1,0 +1,109 @@
+"""The step of `action.yml`, run as a runner does: installed from here, and from here only."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hooks import action
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.hooks import composite
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
+BAD = GOOD.replace("rubrics:", "rubric:")
+HOSTILE = "raise SystemExit('a file of the workspace was imported')\n"
+UV = str(Path(sys.executable).parent)
+
+
+@pytest.fixture(scope="session")
+def tool_cache(shared: Path) -> Path:
+    """The tool cache of a runner that keeps it between jobs."""
+    folder = shared / "tools"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def run(published: Checkout, checkout: Checkout, tool_cache: Path, **given: str) -> composite.Ran:
+    environ = {
+        **ENVIRONMENT,
+        "PATH": os.pathsep.join([UV, os.defpath]),
+        "RUNNER_TOOL_CACHE": str(tool_cache),
+        "GITHUB_ACTIONS": "true",
+    }
+    return composite.run(published.root, given, workspace=checkout.root, environ=environ)
+
+
+def test_a_good_file(published: Checkout, checkout: Checkout, tool_cache: Path) -> None:
+    checkout.commit({"evals/a.eval.yaml": GOOD})
+    ran = run(published, checkout, tool_cache, command="validate", paths="evals")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_bad_file_is_an_annotation_at_its_line(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    checkout.commit({"evals/a.eval.yaml": GOOD, "evals/b.eval.yaml": BAD, "more/c.eval.yaml": BAD})
+    ran = run(published, checkout, tool_cache, command="validate", paths="evals\nmore\n")
+    assert ran.returncode == 1
+    found = [line for line in ran.stdout.splitlines() if line.startswith("::error ")]
+    assert [line.partition(",endLine=")[0] for line in found] == [
+        "::error file=evals/b.eval.yaml,line=5",
+        "::error file=more/c.eval.yaml,line=5",
+    ]
+
+
+def test_nothing_of_the_workspace_is_imported(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    names = ("yaml", "click", "venv", "hashlib", "rubric_ci", "rubric_ci/__main__", "sitecustomize")
+    files = {f"{name}.py": HOSTILE for name in names}
+    checkout.commit({**files, "uv.toml": "no-index = true\n", "evals/a.eval.yaml": GOOD})
+    ran = run(published, checkout, tool_cache, command="validate", paths="evals")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_pip_serves_where_uv_is_not(
+    published: Checkout, checkout: Checkout, tmp_path: Path
+) -> None:
+    checkout.commit({"evals/a.eval.yaml": GOOD})
+    words = [sys.executable, "-I", str(published.root / "hooks" / "action.py")]
+    environ = {"PATH": os.defpath, "RUNNER_TOOL_CACHE": str(tmp_path / "tools")}
+    ended = subprocess.run(
+        words,
+        cwd=checkout.root,
+        env=ENVIRONMENT | environ | {"RUBRIC_CI_COMMAND": "validate"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_the_environment_holds_the_locked_packages_and_nothing_else(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    checkout.commit({"evals/a.eval.yaml": GOOD})
+    assert run(published, checkout, tool_cache, command="validate").returncode == 0
+    (environment,) = (tool_cache / "rubric-ci").glob("light-*")
+    locked = (action.CHECKOUT / "requirements" / "light.txt").read_text().lower()
+    packages = next(environment.rglob("site-packages"))
+    for folder in packages.glob("*.dist-info"):
+        name, version = folder.name.removesuffix(".dist-info").lower().split("-")
+        assert f"{name.replace('_', '-')}=={version}" in locked
+    assert (packages / "rubric_ci" / "_schemas" / "eval.schema.json").is_file()
+
+
+def test_a_second_start_installs_nothing(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    checkout.commit({"evals/a.eval.yaml": GOOD})
+    assert run(published, checkout, tool_cache, command="validate").returncode == 0
+    before = {path: path.stat().st_mtime_ns for path in (tool_cache / "rubric-ci").iterdir()}
+    assert run(published, checkout, tool_cache, command="validate").returncode == 0
+    after = {path: path.stat().st_mtime_ns for path in (tool_cache / "rubric-ci").iterdir()}
+    assert before == after

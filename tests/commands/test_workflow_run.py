@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_run import Project
+from tests.project import Project
 
 pytestmark = pytest.mark.timeout(120)
 SHA = "1" * 40

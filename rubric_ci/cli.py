@@ -262,6 +262,11 @@ def generate() -> None:
 @click.option("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
 @click.option("--commit", is_flag=True, help="Make one commit of the changed files.")
 @click.option("--fixup", default="", metavar="REV", help="Make it a fix-up of this commit.")
+@click.option(
+    "--pr",
+    is_flag=True,
+    help="In a workflow run: commit to the pull request's branch, else open a pull request.",
+)
 @click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Keep every reply of a model in this file."
@@ -269,6 +274,20 @@ def generate() -> None:
 @click.option(
     "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
 )
+@click.option("--max-calls", type=click.IntRange(min=0), help="Send no more requests to models.")
+@click.option(
+    "--max-cost-usd", type=click.FloatRange(min=0), help="Send nothing that might cost more."
+)
+@click.option(
+    "--max-seconds", type=click.FloatRange(min=0), help="Ask nothing any more after this time."
+)
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path),
+    default=CACHE_DIR,
+    help="Where judgements are kept.",
+)
+@click.option("--cache/--no-cache", default=True, help="Take judgements that were made before.")
 def rubrics(paths: tuple[str, ...], **options: Any) -> None:
     """Draft rubrics for the cases that have an expected outcome and none, in place.
 
@@ -277,8 +296,10 @@ def rubrics(paths: tuple[str, ...], **options: Any) -> None:
     from rubric_ci.commands.generate import generate_rubrics
     from rubric_ci.model.settings import GenerateSettings
 
-    if options["diff"] and (options["commit"] or options["fixup"]):
+    if options["diff"] and (options["commit"] or options["fixup"] or options["pr"]):
         raise click.UsageError("--diff changes nothing, so there is nothing to commit")
+    if options["fixup"] and options["pr"]:
+        raise click.UsageError("--fixup is for a branch of one's own: leave out --pr")
     raise SystemExit(generate_rubrics(GenerateSettings(paths=paths, **options)))
 
 

@@ -6,7 +6,7 @@ from rubric_ci import llm, recordings
 from rubric_ci.budget import Caps
 from rubric_ci.cache import Cache
 from rubric_ci.model.exchange import Ask
-from rubric_ci.model.settings import RunSettings
+from rubric_ci.model.settings import GenerateSettings, RunSettings
 from rubric_ci.model.tools import Memory
 
 NO_CAPS = Caps()
@@ -27,14 +27,14 @@ def build_ask(
     return recordings.record(ask, record_to) if record_to else ask
 
 
-def build_memory(settings: RunSettings) -> Memory | None:
+def build_memory(settings: RunSettings | GenerateSettings) -> Memory | None:
     """Remember judgements, except where a recording has to hold all or give all of them."""
     if settings.record or settings.replay or not settings.cache:
         return None
     return Cache(settings.cache_dir)
 
 
-def caps_of(settings: RunSettings) -> Caps:
+def caps_of(settings: RunSettings | GenerateSettings) -> Caps:
     """Return what the run may spend."""
     return Caps(
         calls=settings.max_calls, cost_usd=settings.max_cost_usd, seconds=settings.max_seconds

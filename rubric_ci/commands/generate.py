@@ -4,13 +4,13 @@ import asyncio
 import os
 from collections.abc import Sequence
 
-from rubric_ci.commands.asking import build_ask
+from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.choosing import resolve_judge
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.ordering import choose_drafter, choose_orders
 from rubric_ci.commands.outcome import Left, show_diffs, show_outcome, tell
-from rubric_ci.commands.publishing import open_publication
+from rubric_ci.commands.publishing import Spared, open_publication
 from rubric_ci.commands.reviewing import review
 from rubric_ci.commands.rewriting import Page, Rewrite, read_page, rewrite, write
 from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
@@ -26,7 +26,10 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     show_problems(opened.diagnostics)
     orders, left = choose_orders(opened.files, settings.cases)
     pages = _pages(opened, orders)
-    publish = open_publication(settings, opened.root, [page.file.path for page in pages])
+    publish = open_publication(settings, opened.root, orders, os.environ)
+    if isinstance(publish, Spared):
+        tell(publish.reason)
+        return ExitCode.USAGE if opened.invalid else ExitCode.OK
     drafted, failed = _sorted_out(orders, _draft(orders, opened, settings) if orders else ())
     if settings.interactive:
         drafted, dropped = review(drafted)
@@ -63,10 +66,12 @@ def _draft(
             record_to=settings.record,
             replay_from=settings.replay,
             concurrency=settings.concurrency,
+            caps=caps_of(settings),
         ),
         root=opened.root,
         environment=os.environ,
         judge=judge,
+        memory=build_memory(settings),
         thresholds=opened.config.gate.thresholds,
     )
     ended = list[DraftResult]()

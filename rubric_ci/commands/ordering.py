@@ -1,6 +1,8 @@
 """Which cases are to be given rubrics, and which model drafts them."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 from rubric_ci.commands.choosing import choose_cases, nearest, resolve_judge
 from rubric_ci.commands.outcome import Left
@@ -28,6 +30,15 @@ def choose_orders(
         elif patterns:  # whoever names a case wants to hear of it
             left.append(Left(case=case, reason="it has rubrics"))
     return orders, left
+
+
+def digest(cases: Iterable[EvalCase]) -> str:
+    """Return what tells one set of cases, and what is drafted from, from any other."""
+    facts = [
+        [case.file, case.id, case.expected_outcome, case.question, case.reference_answer]
+        for case in cases
+    ]
+    return hashlib.sha256(json.dumps(sorted(facts)).encode()).hexdigest()[:16]
 
 
 def choose_drafter(

@@ -1,13 +1,14 @@
-"""What becomes of the changed files: nothing, or a commit."""
+"""What becomes of the changed files: nothing, a commit, or a commit on GitHub."""
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci import branch
 from rubric_ci.commands.outcome import tell
 from rubric_ci.commands.rewriting import Rewrite
+from rubric_ci.drafts import Order
 from rubric_ci.git import Repository, open_repository
 from rubric_ci.model.settings import GenerateSettings
 from rubric_ci.render import commit_message
@@ -16,18 +17,41 @@ Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Carry on with the files that were written."""
 
 
-def open_publication(settings: GenerateSettings, root: Path, paths: Sequence[str]) -> Publish:
+@dataclass(frozen=True, slots=True)
+class Spared:
+    """Nothing is to be drafted, for nothing could or should be published."""
+
+    reason: str
+
+
+def open_publication(
+    settings: GenerateSettings, root: Path, orders: Sequence[Order], environment: Mapping[str, str]
+) -> Publish | Spared:
     """Make sure, before anything is spent, that what was asked for can be done."""
-    if not (settings.commit or settings.fixup):
+    if not orders or not (settings.commit or settings.fixup or settings.pr):
         return lambda _: None
-    repository = open_repository(root, os.environ)
-    branch.check(repository, [*dict.fromkeys(paths)], fixup=settings.fixup)
-    return lambda changes: _commit(changes, repository, settings.fixup)
+    if settings.pr:
+        from rubric_ci.commands import proposing
+
+        return proposing.open_publication(root, orders, environment)
+    repository = open_repository(root, environment)
+    branch.check(repository, paths_of(orders), fixup=settings.fixup)
+    return lambda changes: commit(changes, repository, settings.fixup)
 
 
-def _commit(changes: Sequence[Rewrite], repository: Repository, fixup: str) -> None:
-    added = {change.name: change.added for change in changes if change.added}
-    if not added:
-        return
-    made = branch.commit(repository, [*added], commit_message.message(added), fixup=fixup)
-    tell(f"committed {made[:10]} on {branch.current(repository)}")
+def paths_of(orders: Sequence[Order]) -> list[str]:
+    """Return the files that are to be changed."""
+    return [*dict.fromkeys(order.case.file for order in orders)]
+
+
+def added_by(changes: Sequence[Rewrite]) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the cases that were given rubrics, by file."""
+    return {change.name: change.added for change in changes if change.added}
+
+
+def commit(changes: Sequence[Rewrite], repository: Repository, fixup: str = "") -> None:
+    """Make one commit with git, unless nothing was changed."""
+    added = added_by(changes)
+    if added:
+        made = branch.commit(repository, [*added], commit_message.message(added), fixup=fixup)
+        tell(f"committed {made[:10]} on {branch.current(repository)}")

@@ -33,6 +33,7 @@ class Event:
     head_sha: str = ""  # of the change: a pull request's own head, not its merge commit
     base_sha: str = ""
     pull_request: int | None = None
+    head_branch: str = ""  # of a pull request
     from_fork: bool = False
     run_url: str = ""  # the page of this run
     finished: FinishedRun | None = None
@@ -65,6 +66,7 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         head_sha=_head(payload) or environment.get("GITHUB_SHA", ""),
         base_sha=_base(payload),
         pull_request=_number(pull, "number"),
+        head_branch=_text(pull, "head", "ref"),
         from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
         run_url=f"{server}/{repository}/actions/runs/{run}" if run else "",
         finished=_finished(_object(payload, "workflow_run")),

@@ -57,10 +57,15 @@ class GenerateSettings:
     interactive: bool = False
     commit: bool = False
     fixup: str = ""  # the commit to fix up; empty: a commit of its own
-    pr: bool = False
+    pr: bool = False  # publish: on the pull request's branch, else by a pull request of our own
     concurrency: int = 16
     record: Path | None = None
     replay: Path | None = None
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
+    cache_dir: Path = CACHE_DIR
+    cache: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,15 @@ LONGEST = 60  # characters of a case's id
 _ACTIVE = re.compile(r"[\[\]#@*]|(?i:\bGH-(?=\d))|(?i:\bskip-checks\b)")
 
 
-def message(added: Mapping[str, Sequence[str]]) -> str:
-    """Return the commit message for the ids of the cases that were given rubrics, by file."""
+def message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:
+    """Return the commit message for the ids of the cases that were given rubrics, by file.
+
+    A digest of the cases lets a later run see that it would only draft them again.
+    """
     return (
         f"{subject(added)}\n\n"
         "Drafted from the expected outcomes: review them like any other change.\n\n"
-        f"{_listing(added)}\n\n{TRAILER}\n"
+        f"{_listing(added)}\n\n{TRAILER}{digest and ' '}{digest}\n"
     )
 
 
@@ -47,7 +50,13 @@ def pull_request_body(added: Mapping[str, Sequence[str]]) -> str:
 
 def is_ours(text: str) -> bool:
     """Tell whether a commit message is of this module's making."""
-    return TRAILER in text.splitlines()
+    return any(line.startswith(TRAILER) for line in text.splitlines())
+
+
+def digest(text: str) -> str:
+    """Return the digest in a message of ours; empty: there is none."""
+    ours = [line for line in text.splitlines() if line.startswith(TRAILER)]
+    return ours[-1].removeprefix(TRAILER).strip() if ours else ""
 
 
 def _listing(added: Mapping[str, Sequence[str]]) -> str:

@@ -6,90 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from rubric_ci.cli import main
 from rubric_ci.commands.opening import open_evals
 from rubric_ci.judging.draft_reply import Kind
-from rubric_ci.judging.drafting import draft_call
 from rubric_ci.model.evals import RubricSpec
-from tests.checkout import ENVIRONMENT, Checkout
+from tests.checkout import Checkout
+from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 
 pytestmark = pytest.mark.timeout(120)
 
-CONFIG = """\
-evals: [evals/*.yaml]
-judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}
-targets:
-  - {name: kept, provider: recorded, answers: answers.jsonl}
-  - {name: writer, model: openai/gpt-4.1}
-"""
-EVAL = """\
-# Answers to customers.
-evalcases:
-  - id: refund # stable
-    input: Can I return it?
-    expected_outcome: Offers a refund within 30 days
-
-  - id: hours
-    input: When are you open?
-    expected_outcome: States the opening hours
-    rubrics:
-      - States the hours
-"""
-ITEMS = [
-    {"id": "limit", "expected_outcome": "Names the 30-day limit", "weight": 2.0, "required": True},
-    {"id": "way", "expected_outcome": "Explains the way back", "weight": 1, "required": False},
-    {"id": "cost", "expected_outcome": "Says who pays: us", "weight": 1, "required": False},
-]
-GOOD = json.dumps({"rubrics": ITEMS})
-BLOCK = """\
-    rubrics:
-      - id: limit
-        expected_outcome: Names the 30-day limit
-        weight: 2.0
-        required: true
-      - id: way
-        expected_outcome: Explains the way back
-        weight: 1.0
-        required: false
-      - id: cost
-        expected_outcome: "Says who pays: us"
-        weight: 1.0
-        required: false
-"""
-AFTER = EVAL.replace("within 30 days\n", "within 30 days\n" + BLOCK)
 SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case given rubrics in 1 file\n"
-
-
-class Project:
-    """A repository on the branch `topic`, and the command run in it."""
-
-    def __init__(self, checkout: Checkout) -> None:
-        self.checkout = checkout
-        self.file = checkout.root / "evals/a.yaml"
-        checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": EVAL})
-        checkout.git("switch", "--quiet", "--create", "topic")
-
-    def record(self, kind: Kind = "checklist", **replies: str) -> None:
-        """Keep a reply for each case of which the id is given; `replay` holds nothing else."""
-        opened = open_evals((), None)
-        judge = opened.config.judge
-        assert judge
-        lines = []
-        for file in opened.files:
-            for case in file.cases:
-                if case.id in replies:
-                    call = draft_call(case, file.cases, judge.endpoint, kind=kind, fence="")
-                    said = {"key": call.key, "text": replies[case.id], "finish": "stop"}
-                    lines.append(json.dumps(said))
-        (self.checkout.root.parent / "replay").write_text("\n".join(lines))
-
-    def generate(self, *arguments: str, input: str = "", **environment: str) -> Result:  # noqa: A002
-        replay = f"--replay={self.checkout.root.parent / 'replay'}"
-        kept = {"GITHUB_ACTIONS": None, **ENVIRONMENT, **environment}
-        command = ["generate", "rubrics", replay, *arguments]
-        return CliRunner().invoke(main, command, input=input, env=kept, catch_exceptions=False)
 
 
 @pytest.fixture

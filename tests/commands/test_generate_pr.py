@@ -1,0 +1,262 @@
+"""`generate rubrics --pr` in workflow runs: what stands on GitHub afterwards, and what does not."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from tests.checkout import Checkout
+from tests.contract.fake_github import GitHub, Pull, serving
+from tests.generating import AFTER, CONFIG, EVAL, GOOD, Project
+
+pytestmark = pytest.mark.timeout(120)
+
+OURS = "rubric-ci/rubrics-main"
+MESSAGE = "evals: add rubrics to 1 case\n\nx\n\nRubric-CI: generate rubrics"
+
+
+class Run:
+    """A repository, its remote on a fake GitHub, and workflow runs in a clone of it."""
+
+    def __init__(self, project: Project, remote: Checkout, github: GitHub) -> None:
+        self.project = project
+        self.checkout = project.checkout
+        self.remote = remote
+        self.github = github
+
+    def push(self, *branches: str) -> None:
+        self.checkout.git("push", "--quiet", "--force", str(self.remote.root), *branches)
+
+    def generate(self, event: str, payload: dict[str, Any], **environment: str) -> Result:
+        file = self.checkout.root.parent / "event.json"
+        file.write_text(json.dumps({"repository": {"default_branch": "main"}, **payload}))
+        facts = {
+            "GITHUB_REPOSITORY": "acme/app",
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_EVENT_NAME": event,
+            "GITHUB_EVENT_PATH": str(file),
+            "GITHUB_TOKEN": "actions",
+            "GITHUB_SHA": self.checkout.git("rev-parse", "HEAD"),
+            "GITHUB_REF": "refs/heads/main",
+            **environment,
+        }
+        return self.project.generate("--pr", **facts)
+
+    def on_pull_request(
+        self, head: str = "topic", repository: str = "acme/app", **environment: str
+    ) -> Result:
+        sha = self.checkout.git("rev-parse", head)
+        source = {"sha": sha, "ref": head, "repo": {"full_name": repository}}
+        payload = {"pull_request": {"number": 7, "head": source, "base": {"sha": sha}}}
+        return self.generate("pull_request", payload, **environment)
+
+    def on_schedule(self) -> Result:
+        return self.generate("schedule", {"schedule": "0 3 * * *"})
+
+
+@pytest.fixture
+def run(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    monkeypatch.chdir(checkout.root)
+    project = Project(checkout)
+    project.record(refund=GOOD)
+    remote = checkout.clone(tmp_path / "remote.git", "--bare")
+    with serving(GitHub(pulls={7: Pull(7)})) as github:
+        github.hold(remote.root)
+        yield Run(project, remote, github)
+
+
+def show(checkout: Checkout, name: str) -> str:
+    return checkout.git("show", name) + "\n"
+
+
+def test_a_commit_on_the_branch_of_the_pull_request(run: Run) -> None:
+    run.checkout.git("switch", "--quiet", "--detach")  # as actions/checkout leaves it
+    done = run.on_pull_request()
+    assert (done.exit_code, done.stderr.splitlines()[1:]) == (0, [])
+    assert show(run.remote, "topic:evals/a.yaml") == AFTER
+    assert run.remote.git("rev-list", "--count", "main..topic") == "1"
+    assert run.remote.git("log", "-1", "--format=%B", "topic").endswith(
+        "- evals/a.yaml: refund\n\nRubric-CI: generate rubrics"
+    )
+    made = run.remote.git("rev-parse", "topic")
+    assert done.stdout.endswith(f"committed {made[:10]} on topic\n")
+
+
+def test_a_second_commit_of_ours_is_not_put_on_top(run: Run) -> None:
+    run.checkout.git("commit", "--quiet", "--allow-empty", "--message", MESSAGE)
+    run.push("topic")
+    done = run.on_pull_request()
+    assert (done.exit_code, done.stdout) == (
+        0,
+        "the last commit of `topic` is one of ours; nothing is put on top of it\n",
+    )
+    assert run.project.file.read_text() == EVAL
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"repository": "fork/app"}, id="fork"),
+        pytest.param({"GITHUB_ACTOR": "dependabot[bot]"}, id="dependabot"),
+    ],
+)
+def test_a_token_that_may_not_write_costs_nothing(run: Run, facts: dict[str, str]) -> None:
+    done = run.on_pull_request(**facts)
+    assert (done.exit_code, done.stdout) == (
+        0,
+        "nothing is drafted: the token of this pull request may not write\n",
+    )
+    assert run.github.requests == []
+    assert run.project.file.read_text() == EVAL
+
+
+def test_a_protected_branch(run: Run) -> None:
+    run.github.hold(run.remote.root, protected=["topic"])
+    done = run.on_pull_request()
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rubric-ci: --pr: `topic` is protected\n")
+
+
+def test_the_default_branch_as_head(run: Run) -> None:
+    done = run.on_pull_request("main")
+    assert done.exit_code == 2
+    assert "`main`, is the default branch" in done.stderr
+    assert run.github.requests == []
+
+
+def test_a_branch_that_is_gone(run: Run) -> None:
+    run.remote.git("branch", "--quiet", "-D", "topic")
+    done = run.on_pull_request()
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rubric-ci: --pr: there is no branch `topic` any more\n")
+
+
+def test_a_branch_that_has_moved_on(run: Run) -> None:
+    sha = run.checkout.git("rev-parse", "HEAD")
+    run.checkout.commit({"more.txt": "m\n"})
+    run.push("topic")
+    run.checkout.git("reset", "--quiet", "--hard", sha)
+    done = run.on_pull_request()
+    assert (done.exit_code, done.stdout) == (
+        0,
+        "`topic` has moved on; the newer push has a run of its own\n",
+    )
+
+
+def test_a_merge_commit_that_changed_the_file_is_a_conflict(run: Run) -> None:
+    run.checkout.git("switch", "--quiet", "--detach")
+    run.checkout.commit({"evals/a.yaml": "# from main\n" + EVAL})
+    done = run.on_pull_request()
+    assert done.exit_code == 2
+    assert "--pr: evals/a.yaml is not at " in done.stderr
+    assert run.remote.git("rev-list", "--count", "main..topic") == "0"
+
+
+def test_a_permission_that_is_missing(run: Run) -> None:
+    run.github.tokens["actions"] = type(run.github.tokens["actions"])(writes=False)
+    done = run.on_pull_request()
+    assert done.exit_code == 2
+    assert "--pr: GitHub does not allow it (403: Resource not accessible" in done.stderr
+    assert "`permissions: {contents: write, pull-requests: write}`" in done.stderr
+
+
+def test_without_a_token_git_pushes(run: Run) -> None:
+    run.checkout.git("remote", "add", "origin", str(run.remote.root))
+    done = run.on_pull_request(GITHUB_TOKEN="")
+    assert done.exit_code == 0
+    assert show(run.remote, "topic:evals/a.yaml") == AFTER
+    assert done.stdout.endswith("pushed to topic\n")
+    run.checkout.write({"evals/a.yaml": EVAL})
+    run.checkout.git("commit", "--quiet", "--all", "--amend", "--allow-empty", "--message", MESSAGE)
+    assert "is one of ours" in run.on_pull_request(GITHUB_TOKEN="").stdout
+
+
+def test_without_a_token_git_needs_the_branch(run: Run) -> None:
+    run.checkout.git("switch", "--quiet", "--detach")
+    done = run.on_pull_request(GITHUB_TOKEN="")
+    assert done.exit_code == 2
+    assert "without GITHUB_TOKEN git has to push, and `topic` is not checked out" in done.stderr
+
+
+def test_a_push_that_is_rejected(run: Run) -> None:
+    run.checkout.git("remote", "add", "origin", str(run.remote.root))
+    sha = run.checkout.git("rev-parse", "HEAD")
+    run.checkout.commit({"more.txt": "m\n"})
+    run.push("topic")
+    run.checkout.git("reset", "--quiet", "--hard", sha)
+    done = run.on_pull_request(GITHUB_TOKEN="")
+    assert done.exit_code == 2
+    assert "--pr: `topic` has moved meanwhile on origin" in done.stderr
+    assert run.remote.git("log", "-1", "--format=%s", "topic") == "change"
+
+
+def test_a_schedule_opens_one_pull_request(run: Run) -> None:
+    run.checkout.git("switch", "--quiet", "main")
+    done = run.on_schedule()
+    assert done.exit_code == 0
+    url = "https://github.example/acme/app/pull/8"
+    assert done.stdout.endswith(f"pull request created: {url}\n")
+    assert show(run.remote, f"{OURS}:evals/a.yaml") == AFTER
+    assert show(run.remote, "main:evals/a.yaml") == EVAL
+    assert run.github.pulls[8].title == "evals: add rubrics to 1 case"
+    assert run.github.pulls[8].base == "main"
+    assert "- `evals/a.yaml`: `refund`\n" in run.github.pulls[8].body
+
+    run.checkout.git("checkout", "--quiet", ".")
+    again = run.on_schedule()
+    assert (again.exit_code, again.stdout) == (0, f"the drafts for these cases wait in {url}\n")
+
+    run.checkout.commit({"evals/b.yaml": EVAL.replace("refund", "new").replace("hours", "h")})
+    run.push("main")
+    run.project.record(refund=GOOD, new=GOOD)
+    third = run.on_schedule()
+    assert third.stdout.endswith(f"pull request updated: {url}\n")
+    assert run.remote.git("rev-list", "--count", f"main..{OURS}") == "1"
+    assert run.github.pulls[8].title == "evals: add rubrics to 2 cases"
+    assert set(run.github.pulls) == {7, 8}
+
+
+def test_a_branch_on_which_others_work_is_left_to_them(run: Run) -> None:
+    run.checkout.git("switch", "--quiet", "--create", OURS, "main")
+    run.checkout.commit({"evals/a.yaml": AFTER})
+    run.push(OURS)
+    run.checkout.git("switch", "--quiet", "main")
+    done = run.on_schedule()
+    assert (done.exit_code, done.stdout) == (
+        0,
+        f"`{OURS}` holds commits of others; it is left to them\n",
+    )
+
+
+def test_a_repository_that_allows_no_pull_requests(run: Run) -> None:
+    run.github.proposes = False
+    run.checkout.git("switch", "--quiet", "main")
+    done = run.on_schedule()
+    assert done.exit_code == 2
+    assert "GitHub Actions is not permitted to create or approve pull requests" in done.stderr
+    assert "Settings, Actions, General" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"GITHUB_REF": "refs/tags/v1"}, "--pr: `refs/tags/v1` is no branch"),
+        ({"GITHUB_TOKEN": ""}, "--pr: GITHUB_TOKEN is not set"),
+        ({"GITHUB_REPOSITORY": ""}, "--pr: this is no workflow run of GitHub Actions"),
+    ],
+)
+def test_no_place_for_a_pull_request(run: Run, environment: dict[str, str], message: str) -> None:
+    done = run.generate("workflow_dispatch", {}, **environment)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert run.project.file.read_text() == EVAL
+
+
+def test_nothing_to_do_asks_github_nothing(run: Run) -> None:
+    run.checkout.commit({"evals/a.yaml": AFTER, "rubric-ci.yaml": CONFIG})
+    done = run.on_pull_request()
+    assert (done.exit_code, done.stdout) == (0, "nothing to do: every case has rubrics\n")
+    assert run.github.requests == []

@@ -1,5 +1,6 @@
 """A report as GitHub markdown: verdict, table, what was missed and why; fits a size."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -37,13 +38,24 @@ def render(
     links: Links = _NO_LINKS,
 ) -> str:
     """Return at most `limit` characters; passing cases are dropped first, and it says so."""
-    page = _Page(report=report, changes=changes, links=links)
-    text = ""
-    for plan in _plans(len(page.wanting)):
+    cases = words.by_attention(report.cases)
+    page = _Page(
+        report=report,
+        changes=changes,
+        links=links,
+        wanting=[case for case in cases if words.standing(case) not in {"pass", "skipped"}],
+        passing=[case for case in cases if words.standing(case) == "pass"],
+    )
+    whole, *smaller = _plans(len(page.wanting))
+    text = page.text(whole)
+    if len(text) <= limit:
+        return text
+    likely = bisect_left(smaller, True, key=lambda plan: len(page.text(plan)) <= limit)
+    for plan in smaller[likely:]:
         text = page.text(plan)
         if len(text) <= limit:
             return text
-    return words.shortened(text, limit)
+    return words.shortened(page.text(smaller[-1]), limit)
 
 
 def _plans(wanting: int) -> Iterator[_Plan]:
@@ -68,11 +80,8 @@ class _Page:
     report: RunReport
     changes: Changes | None
     links: Links
-
-    @property
-    def wanting(self) -> list[CaseResult]:
-        """The cases that have no pass, most pressing first."""
-        return self._cases("fail", "errored", "borderline")
+    wanting: list[CaseResult]  # the cases without a pass, most pressing first
+    passing: list[CaseResult]
 
     def text(self, plan: _Plan) -> str:
         sections = (
@@ -98,8 +107,8 @@ class _Page:
     def _shed(self, plan: _Plan) -> Iterator[str]:
         total = len(self.wanting)
         shed = [
-            "the list of passing cases" if not plan.passing and self._cases("pass") else "",
-            "why cases ran" if not plan.why and any(c.why for c in self.report.cases) else "",
+            "the list of passing cases" if not plan.passing and self.passing else "",
+            "why cases ran" if not plan.why and len(words.reasons_to_run(self.report)) > 1 else "",
             "the rest of long reasons and quotes" if plan.characters < 1500 else "",
             f"details of {total - plan.details} of {total} cases" if plan.details < total else "",
             f"{total - plan.rows} rows of the table" if plan.rows < total else "",
@@ -118,7 +127,12 @@ class _Page:
             yield self._rows(shown)
 
     def _details(self, plan: _Plan) -> Iterator[str]:
-        detail = Detail(report=self.report, links=self.links, characters=plan.characters)
+        detail = Detail(
+            report=self.report,
+            links=self.links,
+            characters=plan.characters,
+            tells_why=len(words.reasons_to_run(self.report)) > 1,
+        )
         shown = self.wanting[: plan.details]
         for case in shown:
             if isinstance(case, Graded):
@@ -126,12 +140,11 @@ class _Page:
         yield from errored([case for case in shown if isinstance(case, Errored)], detail)
 
     def _passing(self, plan: _Plan) -> Iterator[str]:
-        passing = self._cases("pass")
-        if passing and plan.passing:
-            opened = " open" if len(passing) == len(self.report.cases) <= 20 else ""
-            count = words.plural(len(passing), "passing case")
+        if self.passing and plan.passing:
+            opened = " open" if len(self.passing) == len(self.report.cases) <= 20 else ""
+            count = words.plural(len(self.passing), "passing case")
             yield f"<details{opened}><summary>{ICONS['pass']} {count}</summary>"
-            yield self._rows(passing)
+            yield self._rows(self.passing)
             yield "</details>"
 
     def _rows(self, cases: Iterable[CaseResult]) -> str:
@@ -167,13 +180,15 @@ class _Page:
             yield "\n".join(f"- {line}" for line in lines)
 
     def _why(self, plan: _Plan) -> Iterator[str]:
-        groups = words.grouped((case.why, case) for case in self.report.cases if case.why)
-        if groups and plan.why:
+        groups = words.reasons_to_run(self.report)
+        if len(groups) > 1 and plan.why:
             yield "<details><summary>Why these cases ran</summary>"
             yield "\n".join(
                 f"- {self._prose(why, plan)} · {_names(cases)}" for why, cases in groups
             )
             yield "</details>"
+        elif len(groups) == 1:
+            yield f"Why these cases ran: {self._prose(groups[0][0], plan)}"
 
     def _bottom(self) -> Iterator[str]:
         facts = " · ".join(escape.markdown(fact) for fact in words.facts(self.report))
@@ -182,9 +197,6 @@ class _Page:
 
     def _prose(self, text: str, plan: _Plan) -> str:
         return escape.prose(words.shortened(text, plan.characters))
-
-    def _cases(self, *kinds: words.Standing) -> list[CaseResult]:
-        return [c for c in words.by_attention(self.report.cases) if words.standing(c) in kinds]
 
 
 def _names(cases: list[CaseResult]) -> str:

@@ -45,6 +45,7 @@ class Detail:
     report: RunReport
     links: Links
     characters: int  # of a reason or a quote
+    tells_why: bool  # cases ran for different reasons, so that each is worth a word
 
     def prose(self, text: str) -> str:
         """Escape a text and cut it to size."""
@@ -80,7 +81,7 @@ def _about(case: Graded, detail: Detail) -> str:
     parts = [
         detail.links.place(case.file, case.line),
         f"target {target}" if case.target else "",
-        f"ran because {detail.prose(case.why)}" if case.why else "",
+        f"ran because {detail.prose(case.why)}" if case.why and detail.tells_why else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
+from typing import TypeGuard
 
 from rich.box import ROUNDED
 from rich.console import Console, Group, RenderableType
@@ -9,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rubric_ci.model.report import CriterionResult, Graded, RunReport
+from rubric_ci.model.report import CaseResult, CriterionResult, Graded, RunReport
 from rubric_ci.render import escape, words
 
 STYLES: Mapping[words.Standing, str] = {
@@ -26,6 +27,7 @@ SIGNS: Mapping[words.Standing, str] = {
     "errored": "!",
     "skipped": "-",
 }
+MOST_ROWS, MOST_DETAILS = 200, 50
 _RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
 
 
@@ -47,11 +49,17 @@ def render(report: RunReport, *, width: int, color: bool, files: Sequence[str] =
 
 
 def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]:
-    if report.cases:
-        yield _table(report)
-    for case in words.by_attention(report.cases):
-        if isinstance(case, Graded) and case.verdict != "pass":
-            yield from _missed(case, report)
+    rows = _rows(report)
+    if rows:
+        yield _table(rows)
+    if len(rows) < len(report.cases):
+        yield _text(f"{len(report.cases) - len(rows):,} passing cases are not listed here", "dim")
+    wanting = [case for case in words.by_attention(report.cases) if _wants(case)]
+    for case in wanting[:MOST_DETAILS]:
+        yield from _missed(case, report)
+    if len(wanting) > MOST_DETAILS:
+        more = words.plural(len(wanting) - MOST_DETAILS, "more case")
+        yield _text(f"the reasons of {more} are in the report files", "dim")
     yield from _left_out(report)
     yield Text(words.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
     yield Text(f"{_counts(report)}; {words.gate(report)}")
@@ -60,13 +68,24 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         yield _text(f"  {file}", "dim")
 
 
-def _table(report: RunReport) -> Table:
+def _rows(report: RunReport) -> Sequence[CaseResult]:
+    """Leave passing cases out where they would bury the others."""
+    if len(report.cases) <= MOST_ROWS:
+        return report.cases
+    return [case for case in report.cases if words.standing(case) != "pass"]
+
+
+def _wants(case: CaseResult) -> TypeGuard[Graded]:
+    return isinstance(case, Graded) and case.verdict != "pass"
+
+
+def _table(rows: Sequence[CaseResult]) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
     table.add_column("case", overflow="fold", ratio=2)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("reason", overflow="fold", ratio=3)
-    for case in report.cases:
+    for case in rows:
         kind = words.standing(case)
         score = words.score(case.score) if isinstance(case, Graded) else "-"
         verdict = Text(f"{SIGNS[kind]} {kind}", style=STYLES[kind])

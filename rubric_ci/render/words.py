@@ -52,11 +52,9 @@ def headline(report: RunReport) -> str:
 
 def gate(report: RunReport) -> str:
     """Say what the gate asks and whether it holds."""
-    asked = report.gate.fail_on
-    words = "never fails" if asked == "never" else f"fails on {asked}"
     if report.verdict == "error" and not report.gate.holds:
-        return "the gate does not hold (there is no verdict)"
-    return f"the gate {'holds' if report.gate.holds else 'does not hold'} ({words})"
+        return "the gate fails (no verdict)"
+    return f"the gate {'holds' if report.gate.holds else 'fails'} (fail-on: {report.gate.fail_on})"
 
 
 def counts(totals: Totals) -> list[tuple[Standing, int, str]]:
@@ -163,6 +161,11 @@ def not_run(report: RunReport) -> list[str]:
             else []
         ),
     ]
+
+
+def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
+    """Group the cases by why they ran."""
+    return grouped((case.why, case) for case in report.cases if case.why)
 
 
 def not_passing(case: Graded) -> list[EvaluatorResult]:

@@ -49,3 +49,13 @@ def test_text_is_not_markup() -> None:
 def test_files_are_named_last() -> None:
     text = terminal.render(MIXED, width=90, color=False, files=(".rubric-ci/report.json",))
     assert text.rstrip().splitlines()[-1] == "  .rubric-ci/report.json"
+
+
+def test_a_large_run_lists_what_needs_attention() -> None:
+    cases = [graded(f"c{n}", "fail" if n < 70 else "pass", a_criterion()) for n in range(300)]
+    text = terminal.render(a_report(*cases), width=90, color=False)
+    assert "230 passing cases are not listed here\n" in text
+    assert "the reasons of 20 more cases are in the report files\n" in text
+    assert "│ c69 " in text
+    assert "│ c70 " not in text
+    assert text.count("✗ c") == 50

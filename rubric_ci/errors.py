@@ -7,8 +7,10 @@ cannot work (`UserError`, caught once, in `cli.py`) or the lack of a verdict for
 """
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from rubric_ci.model.usage import NOTHING_USED, Usage
+if TYPE_CHECKING:
+    from rubric_ci.model.usage import Usage
 
 
 class ExitCode(IntEnum):
@@ -94,9 +96,11 @@ class CannotPush(UserError):
 class NoVerdict(Exception):
     """One case ends without a verdict; the message is the reason that reports show."""
 
-    def __init__(self, reason: str, usage: Usage = NOTHING_USED) -> None:
+    def __init__(self, reason: str, usage: "Usage | None" = None) -> None:
+        from rubric_ci.model.usage import NOTHING_USED  # a millisecond that validate does without
+
         super().__init__(reason)
-        self.usage = usage  # what was spent in vain; it counts in the totals all the same
+        self.usage = usage or NOTHING_USED  # spent in vain; it counts in the totals all the same
 
 
 class CannotAnswer(NoVerdict):

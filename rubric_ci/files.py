@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -93,6 +92,8 @@ def read_bytes(path: Path) -> bytes:
 def write_text(path: Path, text: str) -> None:
     """Write a file whole, and its folders: a reader sees the old text or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    import tempfile  # validate does without
+
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     fresh = Path(name)
     try:

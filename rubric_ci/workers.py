@@ -1,7 +1,6 @@
 """Work on many items in forked processes: results in order, an error of a worker is ours."""
 
 import os
-import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -40,6 +39,8 @@ def usable_cores() -> int:
 
 
 def _start(work: Callable[[Item], Result], items: Sequence[Item]) -> tuple[int, int]:
+    import pickle  # not for a hook's few files
+
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid:
@@ -58,6 +59,8 @@ def _start(work: Callable[[Item], Result], items: Sequence[Item]) -> tuple[int, 
 
 
 def _finish(pid: int, pipe: int) -> Any:
+    import pickle
+
     with os.fdopen(pipe, "rb") as stream:
         data = stream.read()
     os.waitpid(pid, 0)

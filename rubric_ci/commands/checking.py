@@ -1,19 +1,25 @@
 """Checking files one by one: what each is, what it needs to know of the others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci import files
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.check import check_config, check_evals, of_fault, open_source
+from rubric_ci.source.check import check_config, check_evals, open_source
 from rubric_ci.source.document import Document
 from rubric_ci.source.encoding import decode
 from rubric_ci.source.facts import Facts, read_facts
 from rubric_ci.source.problem import Fault
-from rubric_ci.source.switches import switched
-from rubric_ci.source.syntax import split_lines
+
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostic import Diagnostic
+
+Found: TypeAlias = "tuple[Diagnostic, ...]"
+
+
+MARK: Final = "rubric-ci:"  # of comments that silence a rule
 
 
 class Checker:
@@ -41,42 +47,47 @@ class Checker:
             return lines
         return path
 
-    def check(self, path: Path) -> tuple[Diagnostic, ...]:
+    def check(self, path: Path) -> Found:
         """Return the problems of a file, as what its name says it is."""
         name = files.from_root(path, self.root) if self._from_root else path.as_posix()
         try:
             data = files.read_bytes(path)
         except CannotReadFile as error:
-            return (of_fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), ()),)
+            return _fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), b"")
         if path.name in files.CONFIG_NAMES or path == self.config:
             return self._check_config(name, data, targets_only=False)
         if path.name in files.TARGETS_NAMES:
             return self._check_config(name, data, targets_only=True)
         return self._check_eval(name, data, path)
 
-    def check_stdin(self, data: bytes) -> tuple[Diagnostic, ...]:
+    def check_stdin(self, data: bytes) -> Found:
         """Return the problems of an eval file that has no name."""
         return self._check_eval("<stdin>", data, Path("stdin.yaml"))
 
-    def _check_eval(self, name: str, data: bytes, path: Path) -> tuple[Diagnostic, ...]:
+    def _check_eval(self, name: str, data: bytes, path: Path) -> Found:
         text = decode(data)
         if isinstance(text, Fault):
-            return (_undecoded(name, text, data),)
+            return _fault(name, text, data)
         beside = files.sidecar_of(path)
         source = open_source(name, text, files.read_text(beside) if beside else None)
         targets = self.facts.targets | self._targets_beside(path.parent)
         found = check_evals(source, files.lookup(self.root, path), targets)
-        return switched(found, source.texts(), self.facts.rules)
+        return self._switched(found, source.texts())
 
-    def _check_config(
-        self, name: str, data: bytes, *, targets_only: bool
-    ) -> tuple[Diagnostic, ...]:
+    def _check_config(self, name: str, data: bytes, *, targets_only: bool) -> Found:
         text = decode(data)
         if isinstance(text, Fault):
-            return (_undecoded(name, text, data),)
+            return _fault(name, text, data)
         document = Document(name, text)
         found = check_config(document, targets_only=targets_only)
-        return switched(found, document.texts(), self.facts.rules)
+        return self._switched(found, document.texts())
+
+    def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
+        if not found and not any(MARK in text for text in texts.values()):
+            return ()
+        from rubric_ci.source.switches import switched
+
+        return switched(found, texts, self.facts.rules)
 
     def _read_targets_beside(self, folder: Path) -> frozenset[str]:
         found = (self._facts(path).targets for path in files.targets_of(folder, self.root))
@@ -89,5 +100,8 @@ class Checker:
         return read_facts(Document(files.from_root(path, self.root), text))
 
 
-def _undecoded(name: str, fault: Fault, data: bytes) -> Diagnostic:
-    return of_fault(name, fault, split_lines(data.decode("utf-8", "replace")))
+def _fault(name: str, fault: Fault, data: bytes) -> Found:
+    from rubric_ci.source.diagnosis import of_fault
+    from rubric_ci.source.syntax import split_lines
+
+    return (of_fault(name, fault, split_lines(data.decode("utf-8", "replace"))),)

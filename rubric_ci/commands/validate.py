@@ -4,18 +4,22 @@ NOTE: this runs at every commit, so it imports neither the nouns of a run nor an
 without problems do not need.
 """
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import environ
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci import files
 from rubric_ci.commands.checking import Checker
 from rubric_ci.errors import CannotFindEvals, ExitCode, UserError
-from rubric_ci.model.diagnostic import Diagnostic, Severity
+from rubric_ci.render.diagnostics.counts import summary
 from rubric_ci.workers import in_parallel, usable_cores
+
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostic import Diagnostic
 
 STDIN = "-"
 WORTH_FORKING = 64  # files; fewer are done before a second process would have begun
@@ -30,11 +34,12 @@ class ValidateSettings(NamedTuple):
     color: str = "auto"
 
 
-Job: TypeAlias = Callable[[], Sequence[Diagnostic]]
+Job: TypeAlias = Callable[[], "Sequence[Diagnostic]"]
 
 
 def validate(settings: ValidateSettings) -> ExitCode:
     """Check, print and tell."""
+    gc.disable()  # nodes and data form no cycles: collecting only costs, a fifth of the time
     checker = Checker(settings.config, from_root=settings.style != "text")
     jobs, lost = _jobs(settings, checker)
     workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
@@ -46,11 +51,11 @@ def validate(settings: ValidateSettings) -> ExitCode:
         )
     if lost:
         return ExitCode.USAGE
-    errors = any(problem.severity is Severity.ERROR for problem in found)
+    errors = any(problem.severity.value == "error" for problem in found)
     return ExitCode.GATE if errors else ExitCode.OK
 
 
-def _do(job: Job) -> Sequence[Diagnostic]:
+def _do(job: Job) -> "Sequence[Diagnostic]":
     return job()
 
 
@@ -87,7 +92,7 @@ def _files(written: str, checker: Checker) -> Iterable[Path]:
     return files.find_evals([written] if written else [], checker.facts.globs, checker.root)
 
 
-def _rendered(settings: ValidateSettings, found: list[Diagnostic], checked: int) -> str:
+def _rendered(settings: ValidateSettings, found: "list[Diagnostic]", checked: int) -> str:
     match settings.style:
         case "github":
             from secrets import token_hex
@@ -105,6 +110,8 @@ def _rendered(settings: ValidateSettings, found: list[Diagnostic], checked: int)
             from rubric_ci.render.diagnostics import sarif
 
             return sarif.render(found, __version__, meanings())
+        case _ if not found:
+            return f"{summary(found, checked)}\n"  # without the rules of escaping: 8 ms
         case _:
             from rubric_ci.render.diagnostics import text
 

@@ -1,28 +1,31 @@
-"""From a text to its diagnostics: every problem at once, located, in the order of the file."""
+"""Every problem of a file at once: its text, its shape, its rules, its references.
 
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TypeAlias
+NOTE: a file without problems pays for none of what describes problems, hence the late imports.
+"""
 
-from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
 from rubric_ci.model.references import Lookup
-from rubric_ci.model.rulebook import RULES
 from rubric_ci.source.document import Document
-from rubric_ci.source.jsonlines import JsonLines
-from rubric_ci.source.oddities import oddity_problems
-from rubric_ci.source.problem import Fault, Problem
+from rubric_ci.source.problem import Problem
 from rubric_ci.source.references import reference_problems
 from rubric_ci.source.rules import eval_problems, target_problems
 from rubric_ci.source.schema import problems as schema_problems
-from rubric_ci.source.syntax import split_lines
 
-Source: TypeAlias = Document | JsonLines
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostic import Diagnostic
+    from rubric_ci.source.jsonlines import JsonLines
+
+Source: TypeAlias = "Document | JsonLines"
 
 
 def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
     """Read a text as what its name says it is."""
     if not path.endswith(".jsonl"):
         return Document(path, text)
+    from rubric_ci.source.jsonlines import JsonLines
+
     beside = None
     if sidecar is not None:
         beside = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
@@ -31,49 +34,16 @@ def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
 
 def check_evals(
     source: Source, lookup: Lookup, targets: frozenset[str] = frozenset()
-) -> tuple[Diagnostic, ...]:
+) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file; `targets` are the names that are known, if any are."""
-    return diagnostics(source, list(_eval_problems(source, lookup, targets)))
+    return _diagnosed(source, list(_eval_problems(source, lookup, targets)))
 
 
-def check_config(document: Document, *, targets_only: bool = False) -> tuple[Diagnostic, ...]:
+def check_config(document: Document, *, targets_only: bool = False) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file."""
-    from rubric_ci.source.config_rules import config_problems  # few runs read a configuration
+    from rubric_ci.source.config_rules import config_problems
 
-    return diagnostics(document, list(config_problems(document, targets_only=targets_only)))
-
-
-def diagnostics(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
-    """Locate problems and put them in the order of the file."""
-    if not found and not source.faults:
-        return ()
-    lines_of = cache(lambda file: split_lines(source.text_of(file)))
-    located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
-    for problem in found:
-        file = source.file_of(problem.path)
-        place = source.locate(problem.path, at_key=problem.at_key)
-        fault = Fault(problem.rule, *place, problem.message, problem.hint)
-        located.append(of_fault(file, fault, lines_of(file)))
-    return tuple(sorted(dict.fromkeys(located), key=_position))
-
-
-def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
-    """Return a located fault as a diagnostic."""
-    severity, hint = RULES[fault.rule]
-    return Diagnostic(
-        rule=fault.rule,
-        severity=Severity(severity),
-        file=file,
-        span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
-        message=fault.message,
-        hint=fault.hint or hint,
-        line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
-    )
-
-
-def has_errors(found: tuple[Diagnostic, ...]) -> bool:
-    """Tell whether some problem is more than a warning."""
-    return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
+    return _diagnosed(document, list(config_problems(document, targets_only=targets_only)))
 
 
 def _eval_problems(source: Source, lookup: Lookup, targets: frozenset[str]) -> Iterator[Problem]:
@@ -82,6 +52,8 @@ def _eval_problems(source: Source, lookup: Lookup, targets: frozenset[str]) -> I
     found = schema_problems("eval", source)
     found.extend(eval_problems(source.data))
     if source.oddities:
+        from rubric_ci.source.oddities import oddity_problems
+
         found.extend(oddity_problems(source, found))
     found.extend(reference_problems(source.data, lookup))
     if targets:
@@ -89,6 +61,9 @@ def _eval_problems(source: Source, lookup: Lookup, targets: frozenset[str]) -> I
     yield from found
 
 
-def _position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
-    span = diagnostic.span
-    return diagnostic.file, span.line, span.column, diagnostic.rule
+def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
+    if not found and not source.faults:
+        return ()
+    from rubric_ci.source.diagnosis import diagnose
+
+    return diagnose(source, found)

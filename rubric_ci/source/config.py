@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.check import check_config, has_errors
+from rubric_ci.source.check import check_config
+from rubric_ci.source.diagnosis import has_errors
 from rubric_ci.source.document import Document
 from rubric_ci.source.settings import read_config, read_targets
 

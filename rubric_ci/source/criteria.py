@@ -8,7 +8,7 @@ from rubric_ci.source.problem import Path, Problem
 
 MOST_RANGES: Final = 11
 
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,8})\Z")
+_INTEGER = r"-?(?:0|[1-9][0-9]{0,8})"
 
 
 def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
@@ -85,7 +85,7 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
 
 
 def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
-    if ranges and "0" not in ranges and all(_INTEGER.match(key) for key in ranges):
+    if ranges and "0" not in ranges and all(re.fullmatch(_INTEGER, key) for key in ranges):
         first = min(int(key) for key in ranges)
         if 0 < first <= 10:
             yield Problem("score-range-coverage", path, f"no range covers {_list(range(first))}")
@@ -142,7 +142,7 @@ def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
         numbers = [entry.get("level") if isinstance(entry, dict) else None for entry in levels]
     else:
         keys = levels if isinstance(levels, dict) else ()
-        numbers = [int(key) if _INTEGER.match(key) else None for key in keys]
+        numbers = [int(key) if re.fullmatch(_INTEGER, key) else None for key in keys]
     least = criterion.get("required_min_level")
     whole = [number for number in numbers if type(number) is int]
     if type(least) is int and len(whole) == len(numbers) > 0 and least > max(whole):

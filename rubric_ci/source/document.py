@@ -8,8 +8,8 @@ from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.source.construction import Construction, Oddity, merged_nodes, place
+from rubric_ci.source.depth import too_deep
 from rubric_ci.source.problem import Fault, Path, Place
-from rubric_ci.source.syntax import line_break_faults, syntax_fault, too_deep
 
 
 class Document:
@@ -86,10 +86,14 @@ class Document:
         try:
             node = _Composer(self.text).get_single_node()
         except YAMLError as error:
+            from rubric_ci.source.syntax import syntax_fault  # on a fault only
+
             return self._fault(syntax_fault(error, self.text))
         if node is None:
             self._fault(Fault("yaml-empty", 1, 1, 1, 1, "there is nothing in this file"))
         if not self.text.isascii():
+            from rubric_ci.source.syntax import line_break_faults
+
             for fault in line_break_faults(self.text):
                 self._fault(fault)
         return node

@@ -1,11 +1,12 @@
 """The known name that a misspelt one probably means."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the closest known name, or nothing if none is close."""
+    from difflib import get_close_matches  # only files with problems need it
+
     names = list(known)
     folded = name.lower().replace("-", "_")
     if folded in names:

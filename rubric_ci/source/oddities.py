@@ -7,8 +7,7 @@ calls and `x-` keys) they are left alone.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rubric_ci.source.document import Document
-from rubric_ci.source.jsonlines import JsonLines
+from rubric_ci.source.check import Source
 from rubric_ci.source.problem import Path, Problem
 
 _CARRIED = frozenset(("metadata", "config", "tool_calls", "args"))
@@ -26,7 +25,7 @@ _WORDS = {
 _TEXTS = frozenset(("date", "octal12", "exponent"))
 
 
-def oddity_problems(source: Document | JsonLines, found: Iterable[Problem]) -> Iterator[Problem]:
+def oddity_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield what is odd, unless the place is already complained about."""
     known = {problem.path for problem in found}
     paths = source.paths_of(oddity.node for oddity in source.oddities)

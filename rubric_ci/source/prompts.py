@@ -15,15 +15,15 @@ PROMPT_VARIABLES: Final = (
 )
 RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
-_VARIABLE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
-_FILE = re.compile(r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)")
+_VARIABLE = r"\{\{\s*([^{}]*?)\s*\}\}"
+_FILE = r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
 
 
 def names_file(prompt: str) -> bool:
     """Tell whether a prompt is a path rather than the text itself."""
-    return "{{" not in prompt and _FILE.fullmatch(prompt.strip()) is not None
+    return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
 
 
 def variables(text: str) -> list[str]:
     """Return the names between `{{` and `}}`."""
-    return _VARIABLE.findall(text)
+    return re.findall(_VARIABLE, text)

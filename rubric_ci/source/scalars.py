@@ -17,15 +17,15 @@ WORDS: Final[dict[str, bool | None]] = {
 NUMBER_STARTS: Final = frozenset("0123456789+-.")
 MOST_DIGITS: Final = 300  # int() refuses more than 4300, and no honest file has either
 
-_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z").match
-_FLOAT = re.compile(r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?\Z|\.[0-9]+(?:[eE][-+][0-9]+)?\Z").match
+# Patterns are compiled when a file first needs them: a hook that checks one file feels it.
+_INT = r"[-+]?(?:0|[1-9][0-9]*)"
+_FLOAT = r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?|\.[0-9]+(?:[eE][-+][0-9]+)?"
 _NOT_FINITE = {
     f"{sign}.{word}": float(f"{sign}{word.lower()}")
     for word in ("inf", "Inf", "INF")
     for sign in ("", "+", "-")
 } | {f".{word}": float("nan") for word in ("nan", "NaN", "NAN")}
-_ODD = re.compile(
-    r"""(?x)
+_ODD = r"""(?x)
     (?P<date> [0-9]{4}-[0-9]{2}-[0-9]{2}
         | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} (?:[Tt]|[ \t]+) [0-9]{1,2}:[0-9]{2}:[0-9]{2} (?:\.[0-9]*)?
           (?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))? )
@@ -38,7 +38,6 @@ _ODD = re.compile(
     | (?P<exponent> [-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+ )
     | (?P<octal12> 0o[0-7]+ )
     """
-).fullmatch
 
 
 class TooManyDigits(ValueError):
@@ -47,13 +46,15 @@ class TooManyDigits(ValueError):
 
 def resolve(text: str) -> tuple[Scalar, str]:
     """Return the value of a plain scalar that starts like a number, and its oddity or nothing."""
-    if _INT(text):
+    if text.isdecimal() and text.isascii() and (text[0] != "0" or len(text) == 1):
         return _bounded(text), ""
-    if _FLOAT(text):
+    if re.fullmatch(_FLOAT, text):
         return float(text), ""
+    if re.fullmatch(_INT, text):
+        return _bounded(text), ""
     if text in _NOT_FINITE:
         return _NOT_FINITE[text], "not-finite"
-    odd = _ODD(text)
+    odd = re.fullmatch(_ODD, text)
     if odd is None:
         return text, ""
     kind = str(odd.lastgroup)

@@ -1,16 +1,10 @@
 """What can be wrong with a YAML text before there is any data: said in plain words, located."""
 
 import re
-from typing import Any, Final
 
 from yaml import MarkedYAMLError, YAMLError
-from yaml._yaml import CParser
-from yaml.events import CollectionEndEvent, CollectionStartEvent
 
-from rubric_ci.source.construction import MOST_LEVELS
 from rubric_ci.source.problem import Fault
-
-SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
@@ -29,26 +23,6 @@ _WORDS = (
     ("did not find expected node content", "a value is expected here"),
     ("found duplicate anchor", "the anchor is defined twice"),
 )
-
-
-def too_deep(text: str) -> Fault | None:
-    """Find where a text nests too deeply, before the composer can overflow the C stack."""
-    if sum(map(text.count, "[{-:?")) < SAFE_LEVELS:
-        return None
-    depth = 0
-    try:
-        for event in _events(text):
-            if isinstance(event, CollectionStartEvent):
-                depth += 1
-                if depth > SAFE_LEVELS:
-                    mark: Any = event.start_mark
-                    message = f"nested more than {MOST_LEVELS} levels deep"
-                    return _fault("yaml-depth", mark.line, mark.column, message)
-            elif isinstance(event, CollectionEndEvent):
-                depth -= 1
-    except YAMLError:
-        return None  # the composer stops at the same place
-    return None
 
 
 def syntax_fault(error: YAMLError, text: str) -> Fault:
@@ -85,12 +59,6 @@ def line_break_faults(text: str) -> list[Fault]:
     line, column = _position(text, found.start())
     name = _NAMES[found[0]]
     return [_fault("yaml-line-break", line, column, f"{name} counts as a line break in YAML")]
-
-
-def _events(text: str) -> Any:
-    parser = CParser(text)
-    while parser.check_event():
-        yield parser.get_event()
 
 
 def _unreadable(text: str) -> Fault:

@@ -7,7 +7,8 @@ What is beyond the caps stands in the log as plain lines, where the runner must 
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.diagnostic import Diagnostic, Severity
-from rubric_ci.render.diagnostics.text import headline, summary
+from rubric_ci.render.diagnostics.counts import summary
+from rubric_ci.render.diagnostics.text import headline
 from rubric_ci.render.workflow import command, uncommanded
 
 PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest

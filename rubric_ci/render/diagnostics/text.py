@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rubric_ci.model.diagnostic import Diagnostic, Severity
+from rubric_ci.render.diagnostics.counts import summary
 from rubric_ci.render.escape import one_line, visible
 
 _WIDEST = 120  # columns of a source line that are shown
@@ -15,19 +16,6 @@ def render(found: Sequence[Diagnostic], checked: int, *, color: bool = False) ->
     groups = groupby(found, key=lambda diagnostic: diagnostic.file)
     blocks = ["".join(_block(problem, color=color) for problem in group) for _, group in groups]
     return "\n".join([*blocks, f"{summary(found, checked)}\n"])
-
-
-def summary(found: Sequence[Diagnostic], checked: int) -> str:
-    """Count files and problems."""
-    files = _plural(checked, "file")
-    if not found:
-        return f"{files} checked: no problems"
-    counts = [
-        _plural(sum(d.severity is severity for d in found), severity.value)
-        for severity in Severity
-        if any(d.severity is severity for d in found)
-    ]
-    return f"{files} checked: {' and '.join(counts)}"
 
 
 def headline(diagnostic: Diagnostic) -> str:
@@ -68,7 +56,3 @@ def _quote(diagnostic: Diagnostic, *, color: bool) -> Iterator[str]:
 
 def _place(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

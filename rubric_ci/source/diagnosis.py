@@ -1,0 +1,46 @@
+"""From problems at paths and faults at places to diagnostics, in the order of the file."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
+from rubric_ci.model.rulebook import RULES
+from rubric_ci.source.check import Source
+from rubric_ci.source.problem import Fault, Problem
+from rubric_ci.source.syntax import split_lines
+
+
+def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
+    """Locate problems and sort them by their places."""
+    lines_of = cache(lambda file: split_lines(source.text_of(file)))
+    located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
+    for problem in found:
+        file = source.file_of(problem.path)
+        place = source.locate(problem.path, at_key=problem.at_key)
+        fault = Fault(problem.rule, *place, problem.message, problem.hint)
+        located.append(of_fault(file, fault, lines_of(file)))
+    return tuple(sorted(dict.fromkeys(located), key=_position))
+
+
+def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
+    """Return a located fault as a diagnostic."""
+    severity, hint = RULES[fault.rule]
+    return Diagnostic(
+        rule=fault.rule,
+        severity=Severity(severity),
+        file=file,
+        span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
+        message=fault.message,
+        hint=fault.hint or hint,
+        line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
+    )
+
+
+def has_errors(found: tuple[Diagnostic, ...]) -> bool:
+    """Tell whether some problem is more than a warning."""
+    return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
+
+
+def _position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    span = diagnostic.span
+    return diagnostic.file, span.line, span.column, diagnostic.rule

@@ -122,6 +122,12 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
 @click.option(
     "--trials", type=click.IntRange(min=1), default=1, help="Answer and grade each case N times."
 )
+@click.option(
+    "--shard",
+    callback=lambda _, __, value: _shard(value),
+    metavar="I/N",
+    help="Grade one part of N; `rubric-ci merge` puts the reports together.",
+)
 @click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
 @click.option(
     "--output-dir",
@@ -188,6 +194,76 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
         **options,
     )
     raise SystemExit(grade(settings))
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_PLAN_PATHS")
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option(
+    "--case", "cases", multiple=True, type=LINES, help="Count cases whose id matches this glob."
+)
+@click.option("--tag", "tags", multiple=True, type=LINES, help="Count cases that carry this tag.")
+@click.option(
+    "--changed-since",
+    metavar="REV",
+    default="",
+    help="Count the cases that differ from this revision; auto takes it from the event or branch.",
+)
+@click.option(
+    "--cases-per-shard", type=click.IntRange(min=1), default=25, help="About so many in each."
+)
+@click.option("--max-shards", type=click.IntRange(min=1), default=8, help="No more than these.")
+def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
+    """Print the matrix of a workflow: how many shards the chosen cases are worth.
+
+    PATHS and options choose cases as they do for `run`; give both the same.
+    """
+    from rubric_ci.commands.plan import plan as count
+    from rubric_ci.model.settings import PlanSettings, RunSettings
+
+    chosen = RunSettings(**options)
+    settings = PlanSettings(run=chosen, cases_per_shard=cases_per_shard, max_shards=max_shards)
+    raise SystemExit(count(settings))
+
+
+@main.command()
+@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--output-dir",
+    type=click.Path(path_type=Path),
+    default=Path(".rubric-ci"),
+    help="Where reports go.",
+)
+@click.option(
+    "--reports",
+    "formats",
+    default="json,markdown",
+    help=f"Which, separated by commas: {', '.join(REPORTS)}.",
+)
+@click.option(
+    "--annotations/--no-annotations",
+    default=None,
+    help="Print workflow commands; on where GITHUB_ACTIONS is set.",
+)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@click.option(
+    "--comment",
+    type=click.Choice(["update", "new", "on-failure", "off"]),
+    default="off",
+    help="Comment on the pull request, best effort.",
+)
+@click.option("--comment-key", default="default", help="Tells several comments of ours apart.")
+@click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name.")
+def merge(reports: tuple[Path, ...], formats: str, **options: Any) -> None:
+    """Put the reports of shards together, as if they had been one run.
+
+    REPORTS are files, or folders that are searched for report.json.
+    """
+    from rubric_ci.commands.merge import merge_reports
+    from rubric_ci.model.settings import RunSettings
+
+    settings = RunSettings(reports=_names(formats, REPORTS), **options)
+    raise SystemExit(merge_reports(reports, settings))
 
 
 @main.command("judge-check")
@@ -377,6 +453,15 @@ def _votes(value: str | None) -> int | str | None:
 def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Split what one environment variable holds: a path a line, as workflows write lists."""
     return tuple(line.strip() for path in paths for line in path.splitlines() if line.strip())
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise click.BadParameter(f"`{text}` is no part of a whole, such as 2/4")
+    return int(index), int(count)
 
 
 def _names(text: str, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -45,6 +45,10 @@ class CannotReadReport(UserError):
     """A report is no report, or one of a version that this program does not know."""
 
 
+class CannotMerge(UserError):
+    """Reports are not the shards of one run."""
+
+
 class CannotWriteFile(UserError):
     """A report or recording cannot be written."""
 

@@ -33,6 +33,7 @@ from rubric_ci.model.report import (
     GateInfo,
     JudgeInfo,
     RunReport,
+    ShardInfo,
     Skipped,
     gate_holds,
     run_verdict,
@@ -41,6 +42,7 @@ from rubric_ci.model.report import (
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.model.tools import Tools
 from rubric_ci.selection import Selection
+from rubric_ci.sharding import piece, split
 
 INTERRUPTED = "interrupted before it ended"
 
@@ -51,7 +53,8 @@ def run(settings: RunSettings) -> ExitCode:
     opened = open_evals(settings.paths, settings.config)
     show_problems(opened.diagnostics)
     selection = select_cases(opened, settings)
-    tasks = tuple(_task(case, why, opened, settings) for case, why in selection.chosen)
+    shard, chosen = _own_part(selection, opened, settings)
+    tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
     tools = build_tools(opened, settings)
     with progress(len(tasks)) as advance:
         grading = grade(
@@ -70,6 +73,7 @@ def run(settings: RunSettings) -> ExitCode:
         cases,
         settings,
         selection=selection,
+        shard=shard,
         interrupted=len(ended) < len(tasks),
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(monotonic() - clock, 3),
@@ -115,6 +119,7 @@ def build_report(
     settings: RunSettings,
     *,
     selection: Selection,
+    shard: ShardInfo | None,
     interrupted: bool,
     started_at: str,
     duration_seconds: float,
@@ -141,7 +146,24 @@ def build_report(
         spared=selection.spared,
         notes=(*_notes(opened), *selection.notes),
         metadata=workflow_run.facts(os.environ),
+        shard=shard,
     )
+
+
+def _own_part(
+    selection: Selection, opened: Opened, settings: RunSettings
+) -> tuple[ShardInfo | None, Sequence[tuple[EvalCase, str]]]:
+    """Return the cases of this shard, or all of them."""
+    if settings.shard is None:
+        return None, selection.chosen
+    index, count = settings.shard
+    pieces = [
+        piece(case, choose_target(case, opened.config, settings.target))
+        for case, _ in selection.chosen
+    ]
+    positions = split(pieces, count)[index - 1]
+    shard = ShardInfo(index=index, count=count, positions=positions)
+    return shard, [selection.chosen[position] for position in positions]
 
 
 def _with_the_interrupted(

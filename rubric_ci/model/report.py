@@ -186,6 +186,15 @@ class GateInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """Which part of a run a report is."""
+
+    index: int  # from 1
+    count: int
+    positions: tuple[int, ...] = ()  # of its cases among those of the whole run, from 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """All that a renderer needs; no live object."""
 
@@ -202,6 +211,7 @@ class RunReport:
     spared: int = 0  # cases that the change does not affect
     notes: tuple[str, ...] = ()  # one line each, for the reader of the report
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
+    shard: ShardInfo | None = None  # None: the whole run
 
 
 def totals(cases: tuple[CaseResult, ...]) -> Totals:

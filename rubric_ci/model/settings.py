@@ -25,6 +25,7 @@ class RunSettings:
     fail_on: FailOn | None = None  # None: as configured
     require_rubrics: bool = False
     trials: int = 1  # answers to each case
+    shard: tuple[int, int] | None = None  # which part of how many, from 1; None: the whole
     concurrency: int = 16
     output_dir: Path = Path(".rubric-ci")
     reports: tuple[str, ...] = ("json", "markdown")
@@ -41,6 +42,15 @@ class RunSettings:
     comment: CommentMode = "off"
     comment_key: str = "default"  # tells several comments on one pull request apart
     check_run: str = ""  # name of a check run to write as well; empty: none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSettings:
+    """`rubric-ci plan`."""
+
+    run: RunSettings  # which cases
+    cases_per_shard: int = 25
+    max_shards: int = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

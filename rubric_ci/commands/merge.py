@@ -1,0 +1,45 @@
+"""`rubric-ci merge`: the reports of shards become one, written and told like that of a run."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rubric_ci import wire
+from rubric_ci.commands import workflow_run
+from rubric_ci.commands.writing import show_report, write_reports
+from rubric_ci.errors import CannotReadReport, ExitCode
+from rubric_ci.files import read_text
+from rubric_ci.model.config import FailOn
+from rubric_ci.model.report import RunReport, gate_holds
+from rubric_ci.model.settings import RunSettings
+from rubric_ci.render.formats import FILES
+from rubric_ci.sharding import merge
+
+
+def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
+    """Read, merge, write, show; `settings` says where to and in which formats."""
+    report = merge([wire.read(read_text(path), path.as_posix()) for path in _files(paths)])
+    written = write_reports(report, settings)
+    show_report(report, written, settings)
+    workflow_run.tell(report, written, settings, os.environ)
+    return _exit_code(report)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield report files; of a folder, each `report.json` below it."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(path.rglob(FILES["json"]))
+        if not found:
+            raise CannotReadReport(
+                f"{path.as_posix()}: holds no {FILES['json']}", "name the reports of the shards"
+            )
+        yield from found
+
+
+def _exit_code(report: RunReport) -> ExitCode:
+    if not gate_holds(report.cases, FailOn(report.gate.fail_on)):
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if report.verdict == "error" else ExitCode.OK

@@ -1,0 +1,26 @@
+"""`rubric-ci plan`: how many shards a run is worth, as the matrix of a workflow."""
+
+import json
+import math
+import os
+
+import click
+
+from rubric_ci.commands.changes import select_cases
+from rubric_ci.commands.opening import open_evals, show_problems
+from rubric_ci.errors import ExitCode
+from rubric_ci.github.runner import set_outputs
+from rubric_ci.model.settings import PlanSettings
+
+
+def plan(settings: PlanSettings) -> ExitCode:
+    """Print the matrix; on GitHub, set it as the output `matrix` beside `shards` and `cases`."""
+    opened = open_evals(settings.run.paths, settings.run.config)
+    show_problems(opened.diagnostics)
+    cases = len(select_cases(opened, settings.run).chosen)
+    count = min(settings.max_shards, math.ceil(cases / settings.cases_per_shard))
+    matrix = json.dumps({"shard": [f"{index}/{count}" for index in range(1, count + 1)]})
+    click.echo(matrix)
+    if file := os.environ.get("GITHUB_OUTPUT"):
+        set_outputs(file, {"matrix": matrix, "shards": str(count), "cases": str(cases)})
+    return ExitCode.USAGE if opened.invalid else ExitCode.OK

@@ -1,0 +1,154 @@
+"""One run in several parts: who does what, and how the parts become one report again."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotMerge
+from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
+from rubric_ci.model.report import (
+    CaseResult,
+    RunReport,
+    ShardInfo,
+    gate_holds,
+    run_verdict,
+    totals,
+)
+
+Piece: TypeAlias = tuple[str, float]
+"""What tells a case apart from all others, and what it is expected to cost."""
+
+_CALL, _SCRIPT, _LOOKUP = 1.0, 0.25, 0.01  # about how long each takes, in calls of a model
+
+
+def split(pieces: Sequence[Piece], count: int) -> tuple[tuple[int, ...], ...]:
+    """Deal positions to `count` shards of about the same cost; every position to exactly one.
+
+    The dearest piece goes first, each to the shard with the least; equals in the order of their
+    digests. So the outcome depends on the pieces alone, not on their order or the machine.
+    """
+    loads = [0.0] * count
+    dealt: list[list[int]] = [[] for _ in range(count)]
+    for position in sorted(range(len(pieces)), key=lambda n: _turn(pieces[n])):
+        least = min(range(count), key=lambda shard: (loads[shard], len(dealt[shard])))
+        loads[least] += pieces[position][1]
+        dealt[least].append(position)
+    return tuple(tuple(sorted(positions)) for positions in dealt)
+
+
+def piece(case: EvalCase, target: Target) -> Piece:
+    """Name a case and guess its cost, in calls of a model."""
+    cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
+    for spec in every_evaluator(case.evaluators):
+        if isinstance(spec, RubricSpec | LlmJudgeSpec):
+            cost += _CALL
+        elif isinstance(spec, CodeJudgeSpec):
+            cost += _SCRIPT
+    return f"{case.file}\0{case.id}", cost
+
+
+def merge(reports: Sequence[RunReport]) -> RunReport:
+    """Put the shards of one run together, as if it had been one; raises CannotMerge.
+
+    A shard that is missing leaves the run interrupted, and a note says which: its cases are
+    neither graded nor forgotten.
+    """
+    parts = _by_index(reports)
+    first = next(iter(parts.values()))[1]
+    cases = _in_order(parts)
+    count = next(iter(parts.values()))[0].count
+    missing = [n for n in range(1, count + 1) if n not in parts]
+    interrupted = bool(missing) or any(report.interrupted for report in reports)
+    verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
+    holds = gate_holds(cases, FailOn(first.gate.fail_on)) and verdict != "error"
+    return replace(
+        first,
+        started_at=min(report.started_at for report in reports),
+        duration_seconds=max(report.duration_seconds for report in reports),
+        verdict=verdict,
+        interrupted=interrupted,
+        gate=replace(first.gate, holds=holds),
+        totals=totals(cases),
+        cases=cases,
+        notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
+        metadata=_shared(reports),
+        shard=None,
+    )
+
+
+def _turn(one: Piece) -> tuple[float, str]:
+    name, cost = one
+    return -cost, hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _by_index(reports: Sequence[RunReport]) -> dict[int, tuple[ShardInfo, RunReport]]:
+    """Return the shards by number, all of one run."""
+    parts: dict[int, tuple[ShardInfo, RunReport]] = {}
+    for report in reports:
+        if report.shard is None:
+            raise CannotMerge("a report was made without --shard, so it is whole already")
+        if report.shard.index in parts:
+            raise CannotMerge(f"shard {report.shard.index}/{report.shard.count} is there twice")
+        parts[report.shard.index] = report.shard, report
+    if not parts:
+        raise CannotMerge("there is no report to merge")
+    _check_alike([report for _, report in parts.values()])
+    return dict(sorted(parts.items()))
+
+
+def _check_alike(reports: Sequence[RunReport]) -> None:
+    for what, found in (
+        ("counts of shards", {r.shard.count for r in reports if r.shard}),
+        ("versions of rubric-ci", {r.tool for r in reports}),
+        ("gates", {replace(r.gate, holds=True) for r in reports}),
+        ("judges", {r.judge for r in reports}),
+        ("commits", {r.metadata.get("head_sha", "") for r in reports}),
+        ("numbers of spared cases", {r.spared for r in reports}),
+    ):
+        if len(found) > 1:
+            raise CannotMerge(
+                f"the reports have different {what}: {', '.join(sorted(map(str, found)))}",
+                "merge the shards of one run only",
+            )
+
+
+def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult, ...]:
+    """Return all cases as one run would have them."""
+    placed: dict[int, CaseResult] = {}
+    for shard, report in parts.values():
+        if len(shard.positions) != len(report.cases):
+            raise CannotMerge(
+                f"shard {shard.index}/{shard.count} names {len(shard.positions)} positions "
+                f"for {len(report.cases)} cases"
+            )
+        for position, case in zip(shard.positions, report.cases, strict=True):
+            if position in placed:
+                raise CannotMerge(
+                    f"two shards hold the case at position {position}",
+                    "they were not split from the same run: merge the shards of one run only",
+                )
+            placed[position] = case
+    return tuple(case for _, case in sorted(placed.items(), key=lambda item: item[0]))
+
+
+def _complete(report: RunReport) -> bool:
+    """Tell whether all eval files could be read: an error without an errored case says no."""
+    return report.verdict != "error" or report.totals.errored > 0
+
+
+def _missing(missing: Sequence[int], count: int) -> Iterator[str]:
+    for index in missing:
+        yield f"Shard {index}/{count} is missing: its cases have no verdict."
+
+
+def _notes(parts: dict[int, tuple[ShardInfo, RunReport]]) -> Iterator[str]:
+    for _, report in parts.values():
+        yield from report.notes
+
+
+def _shared(reports: Sequence[RunReport]) -> dict[str, str]:
+    """Return the facts that all shards agree on."""
+    first, *others = (report.metadata for report in reports)
+    return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}

@@ -1,0 +1,139 @@
+"""`rubric-ci plan`, `run --shard` and `merge` as a workflow chains them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
+]
+
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+targets:
+  - {name: default, provider: recorded, answers: answers.jsonl}
+"""
+SUITE = """\
+execution:
+  evaluators:
+    - {name: polite, type: code_judge, script: 'grep -qi hello {answer_file}'}
+evalcases:
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Seven cases in two files; one of them fails."""
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG)
+    names = {"b": ["one", "two", "three"], "a": ["four", "five", "six", "rude"]}
+    for file, ids in names.items():
+        cases = "".join(f"  - {{id: {name}, input: Say hello}}\n" for name in ids)
+        (tmp_path / "evals" / f"{file}.eval.yaml").write_text(SUITE + cases)
+    answers = {
+        name: "Go away" if name == "rude" else "Hello" for ids in names.values() for name in ids
+    }
+    lines = [json.dumps({"id": name, "answer": text}) for name, text in answers.items()]
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def command(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", *arguments],
+        cwd=root,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=90,
+        check=False,
+        env={"PATH": os.environ["PATH"], "HOME": str(root), **environment},
+    )
+
+
+def report(folder: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def lasting(report: dict[str, Any]) -> dict[str, Any]:
+    """All of a report that does not depend on the clock."""
+    kept = {k: v for k, v in report.items() if k not in {"started_at", "duration_seconds"}}
+    kept["cases"] = [
+        {k: v for k, v in case.items() if k != "duration_seconds"} for case in report["cases"]
+    ]
+    return kept
+
+
+def test_the_shards_together_are_the_run(project: Path) -> None:
+    assert command(project, "run", "--output-dir", "whole").returncode == 1
+    codes = [
+        command(project, "run", "--shard", f"{n}/3", "--output-dir", f"parts/{n}").returncode
+        for n in (1, 2, 3)
+    ]
+    assert sorted(codes) == [0, 0, 1]
+    sizes = [len(report(project / "parts" / str(n))["cases"]) for n in (1, 2, 3)]
+    assert sorted(sizes) == [2, 2, 3]
+    merged = command(project, "merge", "parts", "--output-dir", "merged")
+    assert (merged.returncode, merged.stderr) == (1, "")
+    assert lasting(report(project / "merged")) == lasting(report(project / "whole"))
+    assert (project / "merged" / "summary.md").exists()
+
+
+def test_a_shard_that_is_lost_is_no_pass(project: Path) -> None:
+    shards = [f"{n}/4" for n in (1, 2, 3, 4)]
+    done = [command(project, "run", "--shard", s, "--output-dir", s) for s in shards]
+    kept = [s for s, run in zip(shards, done, strict=True) if run.returncode == 0][:2]
+    merged = command(project, "merge", *(f"{s}/report.json" for s in kept))
+    assert merged.returncode == 3
+    assert report(project / ".rubric-ci")["verdict"] == "error"
+    assert "is missing: its cases have no verdict." in merged.stdout
+
+
+def test_a_plan_is_a_matrix(project: Path) -> None:
+    output = project / "output"
+    planned = command(project, "plan", "--cases-per-shard", "3", GITHUB_OUTPUT=str(output))
+    assert (planned.returncode, planned.stderr) == (0, "")
+    assert json.loads(planned.stdout) == {"shard": ["1/3", "2/3", "3/3"]}
+    assert '{"shard": ["1/3", "2/3", "3/3"]}' in output.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shards"),
+    [
+        (["--max-shards", "2", "--cases-per-shard", "1"], ["1/2", "2/2"]),
+        ([], ["1/1"]),
+        (["--case", "ru*"], ["1/1"]),
+    ],
+    ids=["no-more-than", "few-cases", "chosen-cases"],
+)
+def test_plans(arguments: list[str], shards: list[str], project: Path) -> None:
+    assert json.loads(command(project, "plan", *arguments).stdout) == {"shard": shards}
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "a/b", "1/", "-1/2"])
+def test_no_part_of_a_whole(shard: str, project: Path) -> None:
+    run = command(project, "run", f"--shard={shard}")
+    assert run.returncode == 2
+    assert f"`{shard}` is no part of a whole, such as 2/4" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone.json"], "rubric-ci: cannot read gone.json: No such file or directory\n"),
+        (["evals"], "rubric-ci: evals: holds no report.json\n  name the reports of the shards\n"),
+        (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
+    ],
+    ids=["no-file", "no-report-in-a-folder", "no-report"],
+)
+def test_nothing_to_merge(arguments: list[str], message: str, project: Path) -> None:
+    merged = command(project, "merge", *arguments)
+    assert merged.returncode == 2
+    assert merged.stderr.startswith(message)

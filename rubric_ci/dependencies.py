@@ -10,7 +10,7 @@ from functools import cache
 from posixpath import dirname, join, normpath
 
 from rubric_ci.fingerprint import files
-from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.config import CliTarget, RecordedTarget, Target
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase, PendingSpec, every_evaluator
 from rubric_ci.model.glob import matcher
 
@@ -37,6 +37,16 @@ class ChangedPaths:
             return changed(sorted(hits))
         why = f", and target `{target.name}` depends on every file"
         return changed(self._others) + why if self._others else ""
+
+    def concerns(self, target: Target) -> bool:
+        """Tell whether the target depends on a changed file, whatever the case."""
+        match target:
+            case RecordedTarget(answers=path) if any(self._near(path)):
+                return True
+        words = _command_words(target)
+        globs = self._matching(tuple(target.depends_on or ()))
+        everything = depends_on_everything(target) and self._others
+        return bool(globs or everything) or any(any(self._near(word)) for word in words)
 
     def _near(self, file: str) -> Iterator[str]:
         """Give the file itself, what lies below it, and the link or submodule it lies in."""
@@ -99,6 +109,10 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
                 yield from _words(spec.script, spec.cwd)
             case PendingSpec():
                 yield from _words(spec.options, dirname(case.file))
+    yield from _command_words(target)
+
+
+def _command_words(target: Target) -> Iterator[str]:
     if isinstance(target, CliTarget):
         yield from _words(target.command_template, target.cwd)
 

@@ -100,6 +100,14 @@ def changes(repository: Repository, base: str) -> tuple[Change, ...]:
     return tuple(found[path] for path in sorted(found))
 
 
+def ignored(repository: Repository) -> tuple[str, ...]:
+    """List the files that git is told to ignore, and folders in place of all that they hold."""
+    listing = _read(
+        repository, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
+    )
+    return tuple(path.rstrip("/") for path in listing.split("\0") if path)
+
+
 @contextmanager
 def blobs(repository: Repository) -> Iterator[ReadBlob]:
     """Open one git process that answers for as many blobs as are asked for."""

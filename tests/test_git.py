@@ -116,6 +116,12 @@ def test_changes(
     )
 
 
+def test_ignored(checkout: Checkout) -> None:
+    checkout.commit({".gitignore": "*.log\nbuild/\n", "a.txt": ""})
+    checkout.write({"a.log": "", "build/deep/b.txt": "", "src/c.log": "", "src/c.txt": ""})
+    assert git.ignored(checkout.repository) == ("a.log", "build", "src/c.log")
+
+
 def test_changes_are_relative_to_a_root_inside_the_repository(checkout: Checkout) -> None:
     base = checkout.commit({"app/evals/a.yaml": "one", "b.txt": "one"})
     checkout.write({"app/evals/a.yaml": "two", "b.txt": "two", "app/new": "", "new": ""})

@@ -35,14 +35,17 @@ def choose_cases(
 
 def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     """Return the target of the command line, else the case's, else `default` or the only one."""
-    name = override or case.target
     targets = config.targets
-    if not name:
-        name = next(iter(targets)) if len(targets) == 1 else DEFAULT_TARGET
+    name = override or case.target or default_target(config)
     if name in targets:
         return targets[name]
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
     raise CannotConfigure(f"{asker}: there is no target `{name}`", nearest(name, targets))
+
+
+def default_target(config: Config) -> str:
+    """Name the target of cases that name none: `default`, or the only one."""
+    return next(iter(config.targets)) if len(config.targets) == 1 else DEFAULT_TARGET
 
 
 def choose_judge(config: Config, target: Target, override: str = "") -> JudgeConfig | None:

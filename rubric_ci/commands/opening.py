@@ -26,19 +26,40 @@ class Opened:
     invalid: tuple[str, ...]  # eval files with errors, as reports name them
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEvals:
+    """The configuration, and the eval files that there are to read."""
+
+    root: Path
+    config: Config
+    paths: tuple[Path, ...]
+
+
 def open_evals(paths: Sequence[str], config_path: Path | None) -> Opened:
     """Read the configuration and every eval file that the paths name.
 
     Problems of eval files are values. Raises `InvalidInput` where the configuration itself has
     problems, `CannotFindEvals` where a path names nothing to read.
     """
+    found = find_evals(paths, config_path)
+    return read_evals(found, found.paths)
+
+
+def find_evals(paths: Sequence[str], config_path: Path | None) -> FoundEvals:
+    """Read the configuration and find the eval files; raises as `open_evals` does."""
     setup = open_setup(config_path)
-    root = setup.root
-    found = files.find_evals(paths, setup.config.evals, root)
-    loaded = {_from_root(path, root): open_file(path, root) for path in found}
+    found = tuple(files.find_evals(paths, setup.config.evals, setup.root))
+    config = _with_targets_beside(setup.config, found, setup.root)
+    return FoundEvals(root=setup.root, config=config, paths=found)
+
+
+def read_evals(found: FoundEvals, paths: Sequence[Path]) -> Opened:
+    """Read some of the eval files that were found."""
+    root = found.root
+    loaded = {_from_root(path, root): open_file(path, root) for path in paths}
     return Opened(
         root=root,
-        config=_with_targets_beside(setup.config, found, root),
+        config=found.config,
         files=tuple(each.eval_file for each in loaded.values() if each.eval_file),
         diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
         invalid=tuple(name for name, each in loaded.items() if not each.eval_file),

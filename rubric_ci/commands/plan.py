@@ -6,8 +6,8 @@ import os
 
 import click
 
-from rubric_ci.commands.changes import select_cases
-from rubric_ci.commands.opening import open_evals, show_problems
+from rubric_ci.commands.changes import open_selected
+from rubric_ci.commands.opening import show_problems
 from rubric_ci.errors import ExitCode
 from rubric_ci.github.runner import set_outputs
 from rubric_ci.model.settings import PlanSettings
@@ -15,9 +15,9 @@ from rubric_ci.model.settings import PlanSettings
 
 def plan(settings: PlanSettings) -> ExitCode:
     """Print the matrix; on GitHub, set it as the output `matrix` beside `shards` and `cases`."""
-    opened = open_evals(settings.run.paths, settings.run.config)
+    opened, selection = open_selected(settings.run)
     show_problems(opened.diagnostics)
-    cases = len(select_cases(opened, settings.run).chosen)
+    cases = len(selection.chosen)
     count = min(settings.max_shards, math.ceil(cases / settings.cases_per_shard))
     matrix = json.dumps({"shard": [f"{index}/{count}" for index in range(1, count + 1)]})
     click.echo(matrix)

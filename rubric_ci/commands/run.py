@@ -10,7 +10,7 @@ from time import monotonic
 from rubric_ci import __version__
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
-from rubric_ci.commands.changes import select_cases
+from rubric_ci.commands.changes import open_selected
 from rubric_ci.commands.choosing import (
     asks_a_judge,
     choose_judge,
@@ -19,7 +19,7 @@ from rubric_ci.commands.choosing import (
     resolve_target,
 )
 from rubric_ci.commands.interrupting import until_stopped
-from rubric_ci.commands.opening import Opened, open_evals, show_problems
+from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
 from rubric_ci.commands.writing import show_report, write_reports
 from rubric_ci.engine import Task, grade
@@ -50,9 +50,8 @@ INTERRUPTED = "interrupted before it ended"
 def run(settings: RunSettings) -> ExitCode:
     """Open, grade, write, show; the exit code comes from the verdict only."""
     started_at, clock = datetime.now(UTC), monotonic()
-    opened = open_evals(settings.paths, settings.config)
+    opened, selection = open_selected(settings)
     show_problems(opened.diagnostics)
-    selection = select_cases(opened, settings)
     shard, chosen = _own_part(selection, opened, settings)
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
     tools = build_tools(opened, settings)

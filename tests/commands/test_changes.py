@@ -1,22 +1,15 @@
 """Changed cases, end to end over real git repositories: what runs, and the reason given."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import chdir
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from rubric_ci import files, revision
-from rubric_ci.commands.before import WorkingTree
-from rubric_ci.commands.changes import choose_changed
-from rubric_ci.errors import CannotConfigure
-from rubric_ci.fingerprint import Setup
-from rubric_ci.model.change import Base, NoBase, Trigger
-from rubric_ci.model.config import Config
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.commands.changes import open_selected
+from rubric_ci.model.settings import RunSettings
 from rubric_ci.selection import Selection
-from rubric_ci.source.config import load_config
-from rubric_ci.source.load import load
 from tests.checkout import Checkout
 
 CONFIG = """\
@@ -77,49 +70,15 @@ FILES = {
 EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "remembered", "schema")
 
 
-def setup_of(case: EvalCase, config: Config) -> Setup:
-    name = case.target or "default"
-    if name not in config.targets:
-        raise CannotConfigure(f"there is no target `{name}`")
-    return Setup(
-        target=config.targets[name],
-        judge=config.judge,
-        thresholds=config.gate.thresholds,
-        prompt_version="1",
-    )
-
-
-def working_tree(checkout: Checkout, where: str = "evals") -> WorkingTree:
-    root = checkout.root
-    found = []
-    for path in sorted((root / where).rglob("*")):
-        if path.suffix in files.SUFFIXES and path.is_file() and "targets" not in path.name:
-            beside = files.sidecar_of(path)
-            loaded = load(
-                files.from_root(path, root),
-                files.read_text(path),
-                files.lookup(root, path),
-                files.read_text(beside) if beside else None,
-            )
-            if beside is None and path.with_suffix(".jsonl").is_file():
-                continue
-            assert loaded.eval_file, loaded.diagnostics
-            found.append(loaded.eval_file)
-    config = load_config("rubric-ci.yaml", files.read_text(root / "rubric-ci.yaml")).config
-    assert config
-    return WorkingTree(
-        root=root,
-        config=config,
-        eval_files=tuple(found),
-        setup_of=setup_of,
-        outputs=".rubric-ci",
-    )
-
-
-def chosen(checkout: Checkout, base: str) -> Selection:
-    return choose_changed(
-        working_tree(checkout), Base(commit=base, origin="the test"), checkout.repository
-    )
+def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
+    """Choose as `run` does; what need not be read must make no difference."""
+    settings = RunSettings(paths=paths or ("evals",), changed_since=base)
+    with chdir(checkout.root):
+        _, selection = open_selected(settings)
+        opened, careful = open_selected(replace(settings, cases=("*",)))  # this reads every file
+    assert selection == careful
+    assert len(selection.chosen) + selection.spared == sum(len(f.cases) for f in opened.files)
+    return selection
 
 
 def reasons(selection: Selection) -> dict[str, str]:
@@ -353,17 +312,14 @@ def test_what_runs(
     alter(Edit(checkout))
     if committed:
         checkout.commit()
-    selection = chosen(checkout, base)
-    assert reasons(selection) == expected
-    total = sum(len(file.cases) for file in working_tree(checkout).eval_files)
-    assert selection.spared == total - len(expected)
+    assert reasons(chosen(checkout, base)) == expected
 
 
 def test_removed_cases_are_told(checkout: Checkout) -> None:
     base = checkout.commit(FILES)
     Edit(checkout).remove("evals/agents.yaml")
     assert chosen(checkout, base).notes == (
-        f"Compared with the test ({base[:10]}).",
+        f"Compared with the merge base with `{base}` ({base[:10]}).",
         "Removed since the base: `asked`, `remembered`, `schema`.",
     )
 
@@ -479,44 +435,72 @@ def test_a_submodule(checkout: Checkout, tmp_path: Path) -> None:
 
 
 def test_a_shallow_clone_without_a_base(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(FILES)
+    base = checkout.commit(FILES)
     checkout.commit({"README.md": "later\n"})
     shallow = checkout.clone(tmp_path / "shallow", "--depth=1")
-    base = revision.of_trigger(
-        shallow.repository,
-        Trigger(event="pull_request", base_sha="1" * 40, head_sha="2" * 40),
-    )
-    selection = choose_changed(working_tree(shallow), base, shallow.repository)
-    why = "there is nothing to compare with"
-    assert reasons(selection) == dict.fromkeys(EVERY_CASE, why)
+    selection = chosen(shallow, base)
+    assert reasons(selection) == dict.fromkeys(EVERY_CASE, "there is nothing to compare with")
     assert selection.notes == (
         (
-            "Every case runs, as there is nothing to compare with: the pull request's base is not "
-            "in this shallow clone; check out with `fetch-depth: 2`."
+            f"Every case runs, as there is nothing to compare with: `{base}` is not in this "
+            "shallow clone; check out with `fetch-depth: 0`."
         ),
     )
 
 
-def test_the_merge_commit_of_a_pull_request(checkout: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--depth=2", "--no-local"])
+def test_the_merge_commit_of_a_pull_request(
+    checkout: Checkout, tmp_path: Path, option: str
+) -> None:
     """Main has moved on meanwhile: what it brought is not the pull request's change."""
     checkout.commit(FILES)
     checkout.git("switch", "--quiet", "--create", "topic")
     Edit(checkout).replace("evals/greetings.yaml", "A kind greeting", "A greeting")
-    head = checkout.commit()
+    checkout.commit()
     checkout.git("switch", "--quiet", "main")
     Edit(checkout).replace("prompts/system.md", "kind", "brief")
-    main = checkout.commit()
+    checkout.commit()
     checkout.git("switch", "--quiet", "--create", "merge")
     checkout.git("merge", "--quiet", "--no-edit", "topic")
-    for depth in ("--depth=2", "--no-local"):
-        clone = checkout.clone(tmp_path / depth, "--branch=merge", depth)
-        trigger = Trigger(event="pull_request", base_sha=main, head_sha=head)
-        base = revision.of_trigger(clone.repository, trigger)
-        selection = choose_changed(working_tree(clone), base, clone.repository)
-        assert reasons(selection) == {"kind": "case edited: expected_outcome"}
+    clone = checkout.clone(tmp_path / "clone", "--branch=merge", option)
+    assert reasons(chosen(clone, "HEAD^1")) == {"kind": "case edited: expected_outcome"}
 
 
-def test_no_base_is_needed_where_there_is_none(checkout: Checkout) -> None:
-    checkout.write(FILES)
-    selection = choose_changed(working_tree(checkout), NoBase(reason="r"), checkout.repository)
-    assert len(selection.chosen) == len(EVERY_CASE)
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("README.md", ["evals/wide.yaml"]),
+        ("prompts/system.md", ["evals/greetings.yaml", "evals/wide.yaml"]),
+        ("judges/tone.py", ["evals/greetings.yaml", "evals/wide.yaml"]),
+        ("rubric-ci.yaml", ["evals/agents.yaml", "evals/greetings.yaml", "evals/plain.yaml"]),
+    ],
+)
+def test_only_files_that_the_change_may_concern_are_read(
+    checkout: Checkout, path: str, read: list[str]
+) -> None:
+    case = "  - id: {}\n    input: Hi\n    rubrics: [polite]\n"
+    plain = "evalcases:\n" + case.format("one") + case.format("two")
+    base = checkout.commit(
+        FILES | {"evals/plain.yaml": plain, "evals/wide.yaml": f"target: wide\n{plain}"}
+    )
+    with (checkout.root / path).open("a") as file:
+        file.write("# changed\n")
+    with chdir(checkout.root):
+        settings = RunSettings(paths=("evals",), changed_since=base)
+        opened, _ = open_selected(settings)
+    assert {file.path for file in opened.files} >= set(read)
+    unread = {"evals/plain.yaml"} - set(read)
+    assert not unread & {file.path for file in opened.files}
+    chosen(checkout, base)
+
+
+def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
+    checkout: Checkout,
+) -> None:
+    broken = "evalcases:\n  - id: one\n    inputs: Hi\n"
+    base = checkout.commit(FILES | {"evals/broken.yaml": broken})
+    with chdir(checkout.root):
+        settings = RunSettings(paths=("evals",), changed_since=base)
+        assert open_selected(settings)[0].invalid == ()
+        checkout.write({"evals/broken.yaml": f"{broken}    note: x\n"})
+        assert open_selected(settings)[0].invalid == ("evals/broken.yaml",)

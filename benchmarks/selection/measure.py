@@ -1,0 +1,106 @@
+"""Time `run --changed-since` as a whole process: 10,000 cases in 1,000 files against a base."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+FILES, CASES = 1000, 10
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+
+CASE = """\
+  - id: case-{file}-{case}
+    expected_outcome: The answer names the cause of problem {case} and one step that mends it.
+    input_messages:
+      - role: system
+        content:
+          - {{type: file, value: prompts/system-{prompt}.md}}
+      - role: user
+        content: |
+          A customer of shop {file} writes: my order {case} has not arrived,
+          and the tracking page says nothing. What should I do?
+    rubrics:
+      - Is polite and takes the problem seriously
+      - id: cause
+        expected_outcome: Names a cause that fits what the customer wrote
+        weight: 2.0
+        required: true
+      - id: depth
+        weight: 1.0
+        score_ranges:
+          - {{score_range: [0, 4], expected_outcome: Vague}}
+          - {{score_range: [5, 10], expected_outcome: Concrete}}
+"""
+
+
+def build(root: Path) -> None:
+    git(root, "init", "--quiet", "--initial-branch=main")
+    for name, text in {
+        "rubric-ci.yaml": "evals: [evals/**/*.yaml]\ntargets:\n"
+        "  - {name: default, provider: mock, response: Hi}\n"
+        "judge: {model: openai/gpt-4.1-mini}\n",
+        **{f"prompts/system-{n}.md": f"You are clerk {n}.\n" * 20 for n in range(50)},
+        **{f"evals/{n % 20}/suite-{n}.yaml": suite(n) for n in range(FILES)},
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "base")
+
+
+def suite(number: int) -> str:
+    cases = (CASE.format(file=number, case=n, prompt=number % 50) for n in range(CASES))
+    return "evalcases:\n" + "".join(cases)
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True)
+
+
+def edit(root: Path, count: int, old: str, new: str) -> None:
+    for number in range(count):
+        path = root / f"evals/{number % 20}/suite-{number}.yaml"
+        path.write_text(path.read_text().replace(old, new))
+
+
+def touch_prompt(root: Path) -> None:
+    (root / "prompts/system-0.md").write_text("You are nobody.\n")
+
+
+CHANGES = {
+    "nothing changed": lambda _: None,
+    "10 files reformatted": lambda root: edit(root, 10, "    rubrics:", "\n    rubrics: # all"),
+    "100 files reformatted": lambda root: edit(root, 100, "    rubrics:", "\n    rubrics: # all"),
+    "all files reformatted": lambda root: edit(root, FILES, "    rubrics:", "\n    rubrics: # all"),
+}
+
+
+def timed(root: Path) -> float:
+    command = [sys.executable, "-m", "rubric_ci", "run", "--changed-since", "HEAD"]
+    started = time.perf_counter()
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    elapsed = time.perf_counter() - started
+    assert done.returncode == 0, done.stderr
+    assert "10,000 cases not run" in done.stdout, done.stdout
+    return elapsed
+
+
+def main() -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        build(root)
+        print("| change | median s | fastest s | slowest s |\n|---|--:|--:|--:|")
+        for name, change in CHANGES.items():
+            git(root, "checkout", "--quiet", ".")
+            change(root)
+            times = [timed(root) for _ in range(ROUNDS)]
+            row = (statistics.median(times), min(times), max(times))
+            print(f"| {name} | " + " | ".join(f"{t:.2f}" for t in row) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Find the eval files that a change cannot concern, so that they need not be parsed.
+
+Parsing ten thousand cases takes seconds, finding the name of a changed file in their text does
+not. Whatever this leaves to be read is compared case by case; what it leaves out is as it was.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rubric_ci import files
+from rubric_ci.commands.before import config_names, sidecar_name
+from rubric_ci.commands.choosing import default_target
+from rubric_ci.commands.difference import Difference
+from rubric_ci.commands.opening import FoundEvals
+from rubric_ci.dependencies import ChangedPaths
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.model.settings import RunSettings
+from rubric_ci.source.outline import count_cases, may_mention
+
+
+def find_unconcerned(
+    found: FoundEvals, difference: Difference, settings: RunSettings, config_name: str
+) -> Mapping[Path, int]:
+    """Return the files that need not be read, and how many cases each holds."""
+    if settings.cases or settings.tags:
+        return {}
+    names = {path: files.from_root(path, found.root) for path in found.paths}
+    configured = config_names(config_name, names.values())
+    if difference.links_changed or difference.changed.intersection(configured):
+        return {}
+    compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
+    paths = ChangedPaths(difference.seen, compared)
+    touched = {name for name, target in found.config.targets.items() if paths.concerns(target)}
+    if (settings.target or default_target(found.config)) in touched:
+        return {}
+    concerned = may_mention(difference.names | (set() if settings.target else touched))
+    same = [path for path, name in names.items() if _is_same(path, name, difference)]
+    texts = {path: text for path in same if (text := _text(path)) and not concerned(text)}
+    counts = {path: count_cases(names[path], text) for path, text in texts.items()}
+    return {path: count for path, count in counts.items() if count}
+
+
+def _is_same(path: Path, name: str, difference: Difference) -> bool:
+    beside = files.sidecar_of(path)
+    used = [name, *([sidecar_name(name)] if beside else [])]
+    return all(each in difference.entries and each not in difference.changed for each in used)
+
+
+def _text(path: Path) -> str:
+    try:
+        return files.read_text(path)
+    except CannotReadFile:
+        return ""  # to be read, and then its problem is told

@@ -1,0 +1,55 @@
+"""What can be told of an eval file without parsing it, where parsing thousands takes seconds."""
+
+import re
+from collections.abc import Callable, Iterable
+
+MANY = 300
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+@=-]+")
+_HIDING = re.compile(r"\\[xuU\r\n]")  # escapes that can spell a name in another way
+_NAMING = ("script", "command", "depends_on")  # what can name files by their folder, or by globs
+
+_EVALCASES = re.compile(r"^evalcases:[ ]*(?:#.*)?$", re.MULTILINE)
+_NEXT_KEY = re.compile(r"^[^\s#-]", re.MULTILINE)
+_FIRST = re.compile(r"(?:[ ]*(?:#.*)?\n)*?([ ]*)-( +)\S")
+
+
+def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
+    """Return what tells of an eval file whether it may depend on a file with one of these names.
+
+    It says yes where it cannot know: for names that YAML may fold or spell otherwise, for files
+    with scripts or globs, and for a great many names.
+    """
+    folded = sorted({name.casefold() for name in names})
+    if len(folded) > MANY or not all(map(_PLAIN_NAME.fullmatch, folded)):
+        return lambda _: True
+    words = (*_NAMING, *folded)
+    return lambda text: _HIDING.search(text) is not None or _holds(text.casefold(), words)
+
+
+def count_cases(path: str, text: str) -> int | None:
+    """Count the cases of a file that is laid out as most are; None: it must be parsed."""
+    if path.endswith(".jsonl"):
+        return sum(not line.isspace() for line in text.splitlines() if line)
+    text = text.replace("\r\n", "\n")
+    starts = list(_EVALCASES.finditer(text))
+    if len(starts) != 1 or "\t" in text:
+        return None
+    rest = text[starts[0].end() + 1 :]
+    end = _NEXT_KEY.search(rest)
+    cases = rest[: end.start()] if end else rest
+    first = _FIRST.match(cases)
+    return _count_items(cases, first) if first else None
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
+
+
+def _count_items(cases: str, first: "re.Match[str]") -> int | None:
+    """Count the items, each of which must have one `id` of its own."""
+    dash = first[1]
+    keys = " " * (len(dash) + 1 + len(first[2]))
+    _, *items = re.split(rf"^{dash}-(?= )", f"\n{cases}", flags=re.MULTILINE)
+    own_id = re.compile(rf"(?:\A +|^{keys})[\"']?id[\"']?:", re.MULTILINE)
+    return len(items) if all(len(own_id.findall(item)) == 1 for item in items) else None

@@ -42,6 +42,8 @@ COMMANDS = {
     "run": Command(("run",), "judge"),
     "generate": Command(("generate", "rubrics"), "judge"),
     "comment": Command(("comment",), "github"),
+    "plan": Command(("plan",), "light"),
+    "merge": Command(("merge",), "github"),
 }
 
 

@@ -227,7 +227,7 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 
 
 @main.command()
-@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, required=True, type=LINES, envvar="RUBRIC_CI_MERGE_REPORTS")
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path),
@@ -239,6 +239,11 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
     "formats",
     default="json,markdown",
     help=f"Which, separated by commas: {', '.join(REPORTS)}.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["fail", "borderline", "never"]),
+    help="The least bad verdict that fails the gate; else that of the shards.",
 )
 @click.option(
     "--annotations/--no-annotations",
@@ -254,16 +259,19 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 )
 @click.option("--comment-key", default="default", help="Tells several comments of ours apart.")
 @click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name.")
-def merge(reports: tuple[Path, ...], formats: str, **options: Any) -> None:
+def merge(reports: tuple[str, ...], formats: str, fail_on: str | None, **options: Any) -> None:
     """Put the reports of shards together, as if they had been one run.
 
     REPORTS are files, or folders that are searched for report.json.
     """
     from rubric_ci.commands.merge import merge_reports
+    from rubric_ci.model.config import FailOn
     from rubric_ci.model.settings import RunSettings
 
-    settings = RunSettings(reports=_names(formats, REPORTS), **options)
-    raise SystemExit(merge_reports(reports, settings))
+    settings = RunSettings(
+        reports=_names(formats, REPORTS), fail_on=FailOn(fail_on) if fail_on else None, **options
+    )
+    raise SystemExit(merge_reports([Path(report) for report in reports], settings))
 
 
 @main.command("judge-check")

@@ -49,11 +49,11 @@ def piece(case: EvalCase, target: Target) -> Piece:
     return f"{case.file}\0{case.id}", cost
 
 
-def merge(reports: Sequence[RunReport]) -> RunReport:
+def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunReport:
     """Put the shards of one run together, as if it had been one; raises CannotMerge.
 
-    A shard that is missing leaves the run interrupted, and a note says which: its cases are
-    neither graded nor forgotten.
+    `fail_on` replaces the gate of the shards. A shard that is missing leaves the run interrupted,
+    and a note says which: its cases are neither graded nor forgotten.
     """
     parts = _by_index(reports)
     first = next(iter(parts.values()))[1]
@@ -62,14 +62,15 @@ def merge(reports: Sequence[RunReport]) -> RunReport:
     missing = [n for n in range(1, count + 1) if n not in parts]
     interrupted = bool(missing) or any(report.interrupted for report in reports)
     verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
-    holds = gate_holds(cases, FailOn(first.gate.fail_on)) and verdict != "error"
+    gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
+    holds = gate_holds(cases, FailOn(gate.fail_on)) and verdict != "error"
     return replace(
         first,
         started_at=min(report.started_at for report in reports),
         duration_seconds=max(report.duration_seconds for report in reports),
         verdict=verdict,
         interrupted=interrupted,
-        gate=replace(first.gate, holds=holds),
+        gate=replace(gate, holds=holds),
         totals=totals(cases),
         cases=cases,
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),

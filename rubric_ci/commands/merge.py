@@ -18,7 +18,8 @@ from rubric_ci.sharding import merge
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, show; `settings` says where to and in which formats."""
-    report = merge([wire.read(read_text(path), path.as_posix()) for path in _files(paths)])
+    shards = [wire.read(read_text(path), path.as_posix()) for path in _files(paths)]
+    report = merge(shards, settings.fail_on)
     written = write_reports(report, settings)
     show_report(report, written, settings)
     workflow_run.tell(report, written, settings, os.environ)

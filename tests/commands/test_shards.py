@@ -96,6 +96,16 @@ def test_a_shard_that_is_lost_is_no_pass(project: Path) -> None:
     assert "is missing: its cases have no verdict." in merged.stdout
 
 
+def test_the_gate_may_be_held_by_the_merge_alone(project: Path) -> None:
+    for n in (1, 2):
+        arguments = ["--shard", f"{n}/2", "--output-dir", f"parts/{n}", "--fail-on", "never"]
+        assert command(project, "run", *arguments).returncode == 0
+    assert command(project, "merge", "parts").returncode == 0
+    assert command(project, "merge", "parts", "--fail-on", "fail").returncode == 1
+    gate = report(project / ".rubric-ci")["gate"]
+    assert (gate["fail_on"], gate["holds"]) == ("fail", False)
+
+
 def test_a_plan_is_a_matrix(project: Path) -> None:
     output = project / "output"
     planned = command(project, "plan", "--cases-per-shard", "3", GITHUB_OUTPUT=str(output))

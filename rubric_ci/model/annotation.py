@@ -11,7 +11,7 @@ class Annotation:
     """One remark at one line; raw text, not escaped for any format."""
 
     level: AnnotationLevel
-    rule: str  # fail | borderline | no-verdict | skipped
+    rule: str  # fail | borderline | no-verdict | skipped | warning
     subject: tuple[str, ...]  # ids of the case and of the criterion or evaluator
     file: str  # relative to the repository root
     line: int  # from 1

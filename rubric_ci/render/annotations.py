@@ -36,6 +36,7 @@ def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
     match case:
         case Graded():
             yield from _of_graded(case, report)
+            yield from _of_warnings(case)
         case Errored():
             yield _at_case(case, "error", "no-verdict")
         case Skipped():
@@ -56,6 +57,19 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
         yield _at_evaluator(case, evaluator, level)
     if not missed and not others:
         yield _at_case(case, level, case.verdict)
+
+
+def _of_warnings(case: Graded) -> Iterator[Annotation]:
+    for _, evaluator, warning in words.warnings([case]):
+        yield Annotation(
+            level="warning",
+            rule="warning",
+            subject=(case.id, evaluator.name, warning),
+            file=case.file,
+            line=evaluator.line,
+            title=_title(case, "warning"),
+            message=warning,
+        )
 
 
 def _is_red(case: Graded, report: RunReport) -> bool:

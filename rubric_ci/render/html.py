@@ -78,6 +78,7 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
     yield f'<details class="case {kind}"{opened}><summary>'
     yield f'<span class="badge {kind}">{_LABELS[kind]}</span> <b>{html(case.id)}</b>'
     yield f'<span class="score">{score}</span>'
+    yield from (f"<small>{html(fact)}</small>" for fact in _marks(case))
     yield f'<span class="reason">{html_prose(case.reason)}</span></summary>'
     yield f'<p class="meta">{" · ".join(_about(case))}</p>'
     if not isinstance(case, Skipped):
@@ -86,6 +87,14 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
         if case.answer:
             yield f"<h3>Answer</h3><pre>{html(case.answer)}</pre>"
     yield "</details>"
+
+
+def _marks(case: CaseResult) -> Iterator[str]:
+    """Yield what should be seen while a case is folded."""
+    if trials := words.trials(case):
+        yield trials
+    if warnings := words.warnings([case]):
+        yield f"⚠ {words.plural(len(warnings), 'warning')}"
 
 
 def _about(case: CaseResult) -> Iterator[str]:

@@ -51,7 +51,9 @@ def _properties(case: CaseResult) -> Iterator[str]:
     facts = {"why": case.why}
     if isinstance(case, Graded):
         facts |= {"verdict": case.verdict, "score": f"{case.score:.6f}", "target": case.target}
+        facts |= {"trials": words.trials(case)}
     lines = [_attributes(name=name, value=value) for name, value in facts.items() if value]
+    lines += [_attributes(name="warning", value=text) for _, _, text in words.warnings([case])]
     if lines:
         yield "      <properties>"
         yield from (f"        <property {line}/>" for line in lines)

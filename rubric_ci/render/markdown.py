@@ -3,18 +3,16 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
+from rubric_ci.comparison import Comparison
 from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
-from rubric_ci.render import escape, words
+from rubric_ci.render import changes, escape, words
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
 
 COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character up to four bytes
 
-Changes: TypeAlias = Mapping[tuple[str, str], str]
-"""How a case compares with the baseline, by (file, id), in a few words."""
-
+WARNINGS = 10  # a judge that misquotes does it in every case
 _RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
 _NO_LINKS = Links()
 
@@ -34,14 +32,15 @@ def render(
     report: RunReport,
     *,
     limit: int = SUMMARY_LIMIT,
-    changes: Changes | None = None,
+    comparison: Comparison | None = None,
     links: Links = _NO_LINKS,
 ) -> str:
     """Return at most `limit` characters; passing cases are dropped first, and it says so."""
     cases = words.by_attention(report.cases)
     page = _Page(
         report=report,
-        changes=changes,
+        comparison=comparison,
+        changes=changes.by_case(comparison) if comparison else None,
         links=links,
         wanting=[case for case in cases if words.standing(case) not in {"pass", "skipped"}],
         passing=[case for case in cases if words.standing(case) == "pass"],
@@ -78,7 +77,8 @@ def _fewer(number: int) -> Iterator[int]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
     report: RunReport
-    changes: Changes | None
+    comparison: Comparison | None
+    changes: Mapping[tuple[str, str], str] | None
     links: Links
     wanting: list[CaseResult]  # the cases without a pass, most pressing first
     passing: list[CaseResult]
@@ -87,8 +87,10 @@ class _Page:
         sections = (
             self._verdict(),
             self._shed(plan),
+            self._compared(plan),
             self._table(plan),
             self._details(plan),
+            self._warnings(plan),
             self._passing(plan),
             self._left_out(plan),
             self._why(plan),
@@ -121,6 +123,11 @@ class _Page:
                 f"The report files of the {place} hold everything."
             )
 
+    def _compared(self, plan: _Plan) -> Iterator[str]:
+        if self.comparison:
+            lines = [self._prose(line, plan) for line in changes.lines(self.comparison)]
+            yield from _list("Compared with the baseline", lines)
+
     def _table(self, plan: _Plan) -> Iterator[str]:
         shown = self.wanting[: plan.rows]
         if shown:
@@ -138,6 +145,13 @@ class _Page:
             if isinstance(case, Graded):
                 yield from details(case, detail)
         yield from errored([case for case in shown if isinstance(case, Errored)], detail)
+
+    def _warnings(self, plan: _Plan) -> Iterator[str]:
+        found = words.warnings(self.report.cases)
+        if found:
+            shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
+            more = [f"and {len(found) - WARNINGS:,} more"] if len(found) > WARNINGS else []
+            yield from _list("To look at", [*shown[:WARNINGS], *more])
 
     def _passing(self, plan: _Plan) -> Iterator[str]:
         if self.passing and plan.passing:
@@ -159,25 +173,20 @@ class _Page:
         place = self.links.place(case.file, case.line)
         score = words.score(case.score) if isinstance(case, Graded) else "-"
         word = "no verdict" if kind == "errored" else kind
-        cells = [f"{name}<br><sub>{place}</sub>", score, f"{ICONS[kind]} {word}"]
+        trials = words.trials(case)
+        verdict = f"{ICONS[kind]} {word}" + (f"<br><sub>{trials}</sub>" if trials else "")
+        cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
         if self.changes is not None:
             cells.append(escape.markdown(self.changes.get((case.file, case.id), "")))
         return cells
 
     def _left_out(self, plan: _Plan) -> Iterator[str]:
-        run = words.not_run(self.report)
         skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
-        lines = [
-            *map(escape.prose, run),
-            *(
-                f"{_names(cases)} skipped: {self._prose(reason, plan)}"
-                for reason, cases in words.grouped(skipped)
-            ),
-            *(self._prose(note, plan) for note in self.report.notes),
-        ]
-        if lines:
-            yield "**Not run**" if run or skipped else "**Notes**"
-            yield "\n".join(f"- {line}" for line in lines)
+        lines = [escape.prose(line) for line in words.not_run(self.report)]
+        for reason, cases in words.grouped(skipped):
+            lines.append(f"{_names(cases)} skipped: {self._prose(reason, plan)}")
+        yield from _list("Not run", lines)
+        yield from _list("Notes", [self._prose(note, plan) for note in self.report.notes])
 
     def _why(self, plan: _Plan) -> Iterator[str]:
         groups = words.reasons_to_run(self.report)
@@ -197,6 +206,12 @@ class _Page:
 
     def _prose(self, text: str, plan: _Plan) -> str:
         return escape.prose(words.shortened(text, plan.characters))
+
+
+def _list(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"**{title}**"
+        yield "\n".join(f"- {line}" for line in lines)
 
 
 def _names(cases: list[CaseResult]) -> str:

@@ -16,6 +16,7 @@ _RULES: Mapping[str, str] = {
     "borderline": "A case is between pass and fail.",
     "no-verdict": "A case ended without a verdict: target, judge, script or budget failed.",
     "skipped": "A case has nothing to grade.",
+    "warning": "Something about an answer or its judgement should be looked at.",
 }
 
 

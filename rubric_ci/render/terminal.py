@@ -88,7 +88,9 @@ def _table(rows: Sequence[CaseResult]) -> Table:
     for case in rows:
         kind = words.standing(case)
         score = words.score(case.score) if isinstance(case, Graded) else "-"
+        trials = words.trials(case)
         verdict = Text(f"{SIGNS[kind]} {kind}", style=STYLES[kind])
+        verdict.append(f"\n{trials}" if trials else "", style="dim")
         table.add_row(_text(case.id), score, verdict, _text(words.shortened(case.reason, 200)))
     return table
 
@@ -127,10 +129,17 @@ def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableT
 
 
 def _left_out(report: RunReport) -> Iterator[RenderableType]:
+    warnings = words.warnings(report.cases)
+    for case, _, warning in warnings[:MOST_DETAILS]:
+        yield _text(f"warning: {case.id}: {warning}", "yellow")
+    if len(warnings) > MOST_DETAILS:
+        yield _text(
+            f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
+        )
     lines = [*words.not_run(report), *report.notes]
     for line in lines:
         yield _text(f"note: {line}")
-    if lines:
+    if lines or warnings:
         yield Text()
 
 

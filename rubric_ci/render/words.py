@@ -11,6 +11,7 @@ from rubric_ci.model.report import (
     EvaluatorResult,
     Graded,
     RunReport,
+    Skipped,
     Totals,
 )
 from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
@@ -160,6 +161,26 @@ def not_run(report: RunReport) -> list[str]:
             if report.interrupted
             else []
         ),
+    ]
+
+
+def trials(case: CaseResult) -> str:
+    """Say how many of a case's own trials pass, where there is more than one."""
+    if not isinstance(case, Graded) or len(case.trials) < 2:
+        return ""
+    passed = sum(trial.verdict == "pass" for trial in case.trials)
+    return f"{passed} of {len(case.trials)} trials pass"
+
+
+def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorResult, str]]:
+    """Return what evaluators warn of, such as an answer that speaks to the judge."""
+    return [
+        (case, evaluator, warning)
+        for case in cases
+        if not isinstance(case, Skipped)
+        for evaluator in case.evaluators
+        if isinstance(evaluator, Assessed)
+        for warning in evaluator.warnings
     ]
 
 

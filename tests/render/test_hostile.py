@@ -4,15 +4,17 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from rubric_ci import wire
+from rubric_ci.comparison import compare
 from rubric_ci.render import annotations, formats, markdown
 from rubric_ci.render.markdown_case import Links
-from tests.reports import a_criterion, a_report, errored, graded, skipped
+from tests.reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 ROOT = Path(__file__).parents[2]
 GFM = ROOT / "tests/npm/node_modules/cmark-gfm-js"
@@ -93,11 +95,12 @@ class Page(HTMLParser):
 def everywhere(text: str) -> str:
     """Return the markdown of a report that holds a text wherever a report holds text."""
     criterion = a_criterion(text, text=text, reasoning=text, evidence=text, gate=text)
-    case = graded(text, "fail", criterion, reason=text, why=text, target=text, answer=text)
+    rubric = a_rubric(criterion, name=text, warnings=(text,))
+    case = graded(text, evaluators=(rubric,), reason=text, why=text, target=text, answer=text)
     passing = graded(text, "pass", why=text, file=f"dir/{text}")
     report = a_report(case, passing, errored(text, text), skipped(text, text), notes=(text,))
-    changes = {("e.yaml", text): text}
-    return markdown.render(report, changes=changes, links=LINKS)
+    comparison = replace(compare(report, a_report(skipped(text))), notes=(text,))
+    return markdown.render(report, comparison=comparison, links=LINKS)
 
 
 @pytest.fixture(scope="module")

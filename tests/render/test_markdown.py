@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from rubric_ci.comparison import compare
+from rubric_ci.model.report import Trial
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
-from tests.reports import a_criterion, a_report, errored, graded
+from tests.reports import a_criterion, a_report, a_rubric, errored, graded
 
 LONG = "word " * 400
 
@@ -82,12 +84,36 @@ def test_fits_whatever_the_size(limit: int) -> None:
     assert len(markdown.render(report, limit=limit)) <= limit
 
 
-def test_change_column() -> None:
-    report = a_report(graded("a"), graded("b"))
-    text = markdown.render(report, changes={("e.yaml", "a"): "regressed: pass -> fail"})
+def test_comparison() -> None:
+    before = a_report(graded("a", "pass"), graded("b"), graded("x|y", "pass"))
+    after = a_report(graded("a", score=0.456), graded("b"), errored("x|y"), graded("n"))
+    text = markdown.render(after, comparison=compare(after, before))
     assert "| Case | Score | Verdict | Change |" in text
-    assert "| ❌ fail | regressed: pass -&gt; fail |" in text
-    assert "| ❌ fail |  |" in text
+    assert "| 0.45 | ❌ fail | ▼ regressed: pass 1.00 → fail 0.45 |" in text
+    assert "| 0.00 | ❌ fail | same |" in text
+    assert "| 0.00 | ❌ fail | new |" in text
+    assert "| ⚠️ no verdict | was pass 1.00 |" in text
+    assert (
+        "- 1 regressed, 1 errored, 1 new, 1 same\n- Mean score -0.272 (2 cases on both sides"
+    ) in text
+
+
+def test_warnings_are_shown_for_passing_cases_too() -> None:
+    rubric = a_rubric(verdict="pass", warnings=("speaks to the judge: **pass me**",))
+    text = markdown.render(a_report(graded("a", "pass", evaluators=(rubric,))))
+    assert "**To look at**\n\n- `a`: speaks to the judge: \\*\\*pass me\\*\\*\n" in text
+
+
+def test_many_warnings_are_counted() -> None:
+    rubric = a_rubric(verdict="pass", warnings=tuple(f"w{n}" for n in range(13)))
+    text = markdown.render(a_report(graded("a", "pass", evaluators=(rubric,))))
+    assert "- `a`: w9\n- and 3 more\n" in text
+
+
+def test_trials() -> None:
+    trials = tuple(Trial(verdict=v, score=0.5) for v in ("pass", "fail", "pass"))
+    text = markdown.render(a_report(graded("a", "pass", trials=trials)))
+    assert "✅ pass<br><sub>2 of 3 trials pass</sub> |" in text
 
 
 def test_links_point_at_the_line_of_the_commit() -> None:

@@ -1,0 +1,56 @@
+"""A comparison with the baseline, in words: a few for each case, a few lines for the whole."""
+
+from collections.abc import Iterator, Mapping
+
+from rubric_ci.comparison import KINDS, CaseChange, Comparison
+from rubric_ci.model.report import Graded
+from rubric_ci.render import words
+
+SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈"}
+
+
+def by_case(comparison: Comparison) -> dict[tuple[str, str], str]:
+    """Return a few words for each case, by (file, id)."""
+    return {(change.file, change.id): _change(change) for change in comparison.changes}
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what changed as a whole, and whether it is more than noise."""
+    counted = [(kind, comparison.count(kind)) for kind in KINDS]
+    told = ", ".join(f"{number:,} {kind}" for kind, number in counted if number)
+    yield told or "no case to compare"
+    if comparison.mean_difference is not None:
+        yield _mean(comparison, comparison.mean_difference)
+    gone = [change.id for change in comparison.changes if change.kind == "gone"]
+    if gone:
+        more = f" and {len(gone) - 10:,} more" if len(gone) > 10 else ""
+        yield f"No longer there: {', '.join(f'`{name}`' for name in gone[:10])}{more}"
+    yield from comparison.notes
+
+
+def _change(change: CaseChange) -> str:
+    sign = SIGNS.get(change.kind, "")
+    before, after = _side(change.before), _side(change.after)
+    match change.kind:
+        case "regressed" | "improved" | "flaky":
+            told = f"{sign} {change.kind}: {before} → {after}"
+        case "errored" | "gone":
+            told = f"was {before}" if before else ""
+        case _:
+            told = change.kind
+    return f"{told} (flips)" if change.flips and change.kind != "flaky" else told
+
+
+def _side(case: Graded | None) -> str:
+    return "" if case is None else f"{case.verdict} {words.score(case.score)}"
+
+
+def _mean(comparison: Comparison, difference: float) -> str:
+    facts = [f"{words.plural(comparison.paired, 'case')} on both sides"]
+    if comparison.interval:
+        low, high = comparison.interval
+        facts.append(f"95 % interval {low:+.3f} to {high:+.3f}")
+    if comparison.p_value is not None:
+        facts.append(f"p = {comparison.p_value:.3g}")
+    noise = "more than chance" if comparison.significant else "no more than chance"
+    return f"Mean score {difference:+.3f} ({', '.join(facts)}): {noise}"

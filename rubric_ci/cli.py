@@ -80,6 +80,7 @@ def main() -> None:
     default="text",
     help="For people, for GitHub's annotations, for programs, for code scanning.",
 )
+@click.option("--only-evals", is_flag=True, help="Leave out files that hold no evals; for hooks.")
 @click.option("--explain", metavar="RULE", help="Print what a rule means; `all` prints every rule.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:

@@ -182,6 +182,14 @@ def holds_cases(path: Path) -> bool:
     return _HOLDS_CASES.search(read_bytes(path)) is not None
 
 
+def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
+    """Tell whether a search of the repository would find a file."""
+    return path.suffix in SUFFIXES and (
+        _holds_evals(path, set())
+        or path.resolve() in {p.resolve() for p in _configured(globs, root)}
+    )
+
+
 def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
     path = Path(written)
     if path.is_file():

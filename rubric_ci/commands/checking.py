@@ -47,6 +47,13 @@ class Checker:
             return lines
         return path
 
+    def concerns(self, path: Path) -> bool:
+        """Tell whether a file is an eval file, the configuration, or targets that serve evals."""
+        if path.name in files.TARGETS_NAMES and path.parent.name != ".agentv":
+            return any(self._is_eval(beside) for beside in path.parent.glob("*.*"))
+        known = path.name in (*files.CONFIG_NAMES, *files.TARGETS_NAMES) or path == self.config
+        return known or self._is_eval(self.owner_of(path))
+
     def check(self, path: Path) -> Found:
         """Return the problems of a file, as what its name says it is."""
         name = files.from_root(path, self.root) if self._from_root else path.as_posix()
@@ -88,6 +95,9 @@ class Checker:
         from rubric_ci.source.switches import switched
 
         return switched(found, texts, self.facts.rules)
+
+    def _is_eval(self, path: Path) -> bool:
+        return files.is_eval(path, self.facts.globs, self.root)
 
     def _read_targets_beside(self, folder: Path) -> frozenset[str]:
         found = (self._facts(path).targets for path in files.targets_of(folder, self.root))

@@ -32,6 +32,7 @@ class ValidateSettings(NamedTuple):
     config: Path | None = None
     style: str = "text"
     color: str = "auto"
+    only_evals: bool = False  # leave out paths that do not concern us: a hook gets every file
 
 
 Job: TypeAlias = Callable[[], "Sequence[Diagnostic]"]
@@ -62,6 +63,8 @@ def _do(job: Job) -> "Sequence[Diagnostic]":
 def _jobs(settings: ValidateSettings, checker: Checker) -> tuple[list[Job], list[UserError]]:
     """Return one job a file, and what could not be found."""
     paths, lost = _paths(settings.paths, checker)
+    if settings.only_evals:
+        paths = [path for path in paths if checker.concerns(path)]
     jobs: list[Job] = []
     if STDIN in settings.paths:
         jobs.append(partial(checker.check_stdin, sys.stdin.buffer.read()))

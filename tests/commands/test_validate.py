@@ -78,6 +78,38 @@ def test_a_file_without_evals_is_told(project: Path) -> None:
     assert ran.stderr.splitlines()[0] == "rubric-ci: evals holds no eval file"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "checked"),
+    [
+        ("evals/a.yaml", GOOD, True),
+        ("elsewhere/a.yaml", GOOD, True),
+        ("a.eval.yaml", "", True),
+        ("configured/a.yaml", "cases: []\n", True),
+        ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
+        (".agentv/targets.yaml", "targets: []\n", True),
+        ("evals/targets.yaml", "targets: []\n", True),
+        ("prometheus/targets.yaml", "- targets: [host]\n", False),
+        ("compose.yaml", "services: {}\n", False),
+        ("evals/values.yaml", "a: 1\n", False),
+        ("README.md", "evalcases:\n", False),
+    ],
+)
+def test_only_evals(name: str, text: str, checked: bool, project: Path) -> None:
+    for file, content in (("rubric-ci.yaml", "evals: [configured/*.yaml]\n"), (name, text)):
+        (project / file).parent.mkdir(exist_ok=True)
+        (project / file).write_text(content)
+    ran = rubric_ci("validate", "--only-evals", name, cwd=project)
+    assert f"{int(checked)} file" in ran.stdout
+    assert ran.returncode == (1 if "cases: []" in text or not text else 0)
+
+
+def test_only_evals_knows_a_sidecar(project: Path) -> None:
+    (project / "evals/b.jsonl").write_text('{"id": "a", "input": "Hi", "rubrics": ["Greets"]}\n')
+    (project / "evals/b.yaml").write_text("descriptio: Greetings\n")
+    ran = rubric_ci("validate", "--only-evals", "evals/b.yaml", cwd=project)
+    assert "descriptio" in ran.stdout
+
+
 def test_standard_input(project: Path) -> None:
     ran = rubric_ci("validate", "-", cwd=project, stdin=BAD)
     assert ran.stdout == CARETS.format(file="<stdin>") + "\n1 file checked: 1 error\n"

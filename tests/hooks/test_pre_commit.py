@@ -1,0 +1,118 @@
+"""The hooks under the real hook managers, in a user's repository."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.checkout import ENVIRONMENT, Checkout
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+MANIFEST = ROOT / ".pre-commit-hooks.yaml"
+GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
+BAD = GOOD.replace("rubrics:", "rubric:")
+PROBLEM = "evals/bad.eval.yaml:5:5: "
+
+
+def run(checkout: Checkout, shared: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {
+        **ENVIRONMENT,
+        "PATH": os.pathsep.join([str(BIN), ENVIRONMENT["PATH"]]),
+        "PRE_COMMIT_HOME": str(shared / "pre-commit"),
+        "PIP_NO_COMPILE": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PREK_HOME": str(shared / "prek"),
+    }
+    return subprocess.run(
+        words,
+        cwd=checkout.root,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+@pytest.fixture
+def user(checkout: Checkout, published: Checkout) -> Checkout:
+    """A repository that uses the hooks, with one eval file that nobody mended yet."""
+    checkout.commit({**use(published), "evals/old.eval.yaml": BAD})
+    return checkout
+
+
+def use(published: Checkout, hook: str = "{id: rubric-ci-validate}") -> dict[str, str]:
+    repository = f"{{repo: {published.root}, rev: {published.git('rev-parse', 'HEAD')}"
+    return {".pre-commit-config.yaml": f"repos: [{repository}, hooks: [{hook}]}}]\n"}
+
+
+def test_the_manifest_is_valid() -> None:
+    ended = subprocess.run([BIN / "pre-commit", "validate-manifest", MANIFEST], check=False)
+    assert ended.returncode == 0
+
+
+def test_the_drafting_hook_asks_for_what_the_extra_asks_for() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (hook,) = (h for h in yaml.safe_load(MANIFEST.read_text()) if h["id"] == "rubric-ci-generate")
+    assert hook["additional_dependencies"] == extras["optional-dependencies"]["judge"]
+
+
+def stage(checkout: Checkout, files: dict[str, str]) -> None:
+    checkout.write(files)
+    checkout.git("add", *files)
+
+
+def test_a_bad_commit_is_refused_with_the_location(user: Checkout, shared: Path) -> None:
+    stage(user, {"evals/bad.eval.yaml": BAD, "evals/good.eval.yaml": GOOD})
+    said = run(user, shared, "prek", "run")
+    assert said.returncode == 1
+    assert PROBLEM in said.stdout
+
+
+def test_a_good_commit_passes(user: Checkout, shared: Path) -> None:
+    files = {"evals/good.eval.yaml": GOOD, "evals/values.yaml": "a: 1\n", "compose.yaml": "b: 2\n"}
+    stage(user, files)
+    said = run(user, shared, "prek", "run")
+    assert said.returncode == 0, said.stdout
+    assert "Passed" in said.stdout
+
+
+def test_other_files_are_not_looked_at(user: Checkout, shared: Path) -> None:
+    stage(user, {"README.md": "Hi", "src/app.py": "print()"})
+    assert "(no files to check)Skipped" in run(user, shared, "prek", "run").stdout
+
+
+@pytest.mark.parametrize("manager", ["pre-commit", "prek"])
+def test_try_repo(manager: str, user: Checkout, published: Checkout, shared: Path) -> None:
+    stage(user, {"evals/bad.eval.yaml": BAD, "evals/good.eval.yaml": GOOD})
+    said = run(user, shared, manager, "try-repo", str(published.root), "rubric-ci-validate")
+    assert said.returncode == 1
+    assert PROBLEM in said.stdout
+    assert "old.eval.yaml" not in said.stdout
+
+
+def test_the_version_of_the_repository_is_installed(
+    user: Checkout, published: Checkout, shared: Path, tmp_path: Path
+) -> None:
+    other = published.clone(tmp_path / "other")
+    other.commit({"rubric_ci/__init__.py": '"""Ours."""\n\n__version__ = "99.1"\n'})
+    hook = "{id: rubric-ci-validate, entry: rubric-ci --version, pass_filenames: false}"
+    stage(user, {**use(other, hook), "evals/good.eval.yaml": GOOD})
+    assert "rubric-ci, version 99.1" in run(user, shared, "prek", "run", "--verbose").stdout
+
+
+def test_the_drafting_hook_runs_by_hand_only(
+    user: Checkout, published: Checkout, shared: Path
+) -> None:
+    stage(user, {**use(published, "{id: rubric-ci-generate}"), "evals/good.eval.yaml": GOOD})
+    assert not run(user, shared, "prek", "run").stdout
+    said = run(user, shared, "prek", "run", "--stage", "manual")
+    assert said.returncode == 0, said.stdout
+    assert "Passed" in said.stdout

@@ -60,6 +60,7 @@ class Project:
     def __init__(self, checkout: Checkout) -> None:
         self.checkout = checkout
         self.file = checkout.root / "evals/a.yaml"
+        self.replay: tuple[str, ...] = (f"--replay={checkout.root.parent / 'replay'}",)
         checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": EVAL})
         checkout.git("switch", "--quiet", "--create", "topic")
 
@@ -77,8 +78,14 @@ class Project:
                     lines.append(json.dumps(said))
         (self.checkout.root.parent / "replay").write_text("\n".join(lines))
 
+    def ask(self, url: str) -> None:
+        """Draft with a model behind a URL, for the rest of the test."""
+        configured = CONFIG.replace("gpt-4.1-mini,", f"gpt-4.1-mini, api_base: {url}/v1,")
+        self.checkout.write({"rubric-ci.yaml": configured})
+        self.replay = ()
+
     def generate(self, *arguments: str, input: str = "", **environment: str) -> Result:  # noqa: A002
-        replay = f"--replay={self.checkout.root.parent / 'replay'}"
-        kept = {"GITHUB_ACTIONS": None, **ENVIRONMENT, **environment}
-        command = ["generate", "rubrics", replay, *arguments]
+        unset = {"GITHUB_ACTIONS": None, "GITHUB_REPOSITORY": None}
+        kept = {**unset, **ENVIRONMENT, "OPENAI_API_KEY": "none", **environment}
+        command = ["generate", "rubrics", *self.replay, *arguments]
         return CliRunner().invoke(main, command, input=input, env=kept, catch_exceptions=False)

@@ -226,6 +226,18 @@ def test_interactive_edit(project: Project, tmp_path: Path) -> None:
     assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case given rubrics in 1 file\n"
 
 
+def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\necho '# theirs' >>'{project.file}'\n")
+    editor.chmod(0o755)
+    done = project.generate("--interactive", input="e\na\n", EDITOR=str(editor), VISUAL="")
+    assert done.exit_code == 3
+    assert project.file.read_text() == EVAL + "# theirs\n"
+    assert "refund: left as it is: " in done.stdout
+    assert "changed on disk meanwhile" in done.stdout
+    assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
+
+
 def test_commit(project: Project) -> None:
     project.checkout.write({"rubric-ci.yaml": CONFIG + "# a change of mine\n"})
     done = project.generate("--commit")

@@ -1,0 +1,144 @@
+"""`generate rubrics` over HTTP, interrupted, and with a person at a terminal."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.aimock import Aimock, fails, says
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.forwarder import swallowing
+from tests.generating import AFTER, BLOCK, EVAL, GOOD, Project
+
+pytestmark = [
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(sys.platform == "win32", reason="no such signals, no such terminals"),
+]
+
+REFUND = EVAL.partition("evalcases:\n")[2].partition("\n  - id: hours")[0]
+TWO = f"{EVAL}{REFUND.replace('refund', 'exchange')}"
+COMMAND = [sys.executable, "-m", "rubric_ci", "generate", "rubrics"]
+
+
+@pytest.fixture
+def project(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.chdir(checkout.root)
+    return Project(checkout)
+
+
+def environment(**more: str) -> dict[str, str]:
+    prefixes = ("GITHUB_", "RUBRIC_CI_", "OPENAI_")
+    return {k: v for k, v in ENVIRONMENT.items() if not k.startswith(prefixes)} | more
+
+
+def test_over_http(project: Project, aimock: Aimock) -> None:
+    project.ask(aimock.url)
+    aimock.script(says("I think that"), says(GOOD))
+    done = project.generate("--record=../recording")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "1 case given rubrics in 1 file")
+    assert project.file.read_text() == AFTER
+    first, second = aimock.requests()
+    asked = first["response_format"]["json_schema"]
+    assert asked["strict"] is True
+    assert list(asked["schema"]["properties"]) == ["rubrics"]
+    assert "the reply holds no JSON object" in second["messages"][-1]["content"]
+
+    project.checkout.write({"evals/a.yaml": EVAL})
+    again = project.generate("--replay=../recording")
+    assert (again.exit_code, project.file.read_text()) == (0, AFTER)
+    assert len(aimock.requests()) == 2
+
+
+def test_what_diff_showed_is_what_is_written(project: Project, aimock: Aimock) -> None:
+    project.ask(aimock.url)
+    aimock.script(says(GOOD))
+    assert "+      - id: limit\n" in project.generate("--diff").stdout
+    assert project.generate().exit_code == 0
+    assert len(aimock.requests()) == 1
+    assert project.file.read_text() == AFTER
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [((), "scripted (1 request)"), (("--max-calls=0",), "budget: all 0 calls are used up")],
+    ids=["unauthorised", "budget"],
+)
+def test_no_draft(
+    project: Project, aimock: Aimock, arguments: tuple[str, ...], reason: str
+) -> None:
+    project.ask(aimock.url)
+    aimock.script(fails(401))
+    done = project.generate(*arguments)
+    assert done.exit_code == 3
+    assert "evals/a.yaml:3: refund: left as it is: no draft: " in done.stdout
+    assert reason in done.stdout
+    assert project.file.read_text() == EVAL
+
+
+def test_an_interruption_keeps_the_finished_drafts(project: Project, aimock: Aimock) -> None:
+    project.checkout.write({"evals/a.yaml": TWO})
+    aimock.script(says(GOOD))
+    with swallowing(1, aimock.url) as hanging:
+        project.ask(hanging.url)
+        process = subprocess.Popen(
+            COMMAND,
+            cwd=project.checkout.root,
+            env=environment(OPENAI_API_KEY="none"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr
+        assert process.stderr.readline().startswith("[1/2] evals/a.yaml: ")
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "left as it is: no draft: interrupted\n" in out
+    assert out.endswith("1 case given rubrics in 1 file, 1 left as it was\n")
+    assert project.file.read_text().count(BLOCK) == 1
+
+
+EDITOR = """\
+#!/bin/sh
+if grep -q 'Explains: the way' "$1"
+then sed -i 's/Explains: the way/Explains the return/' "$1"
+else sed -i 's/Explains the way back/Explains: the way/' "$1"
+fi
+"""
+
+
+def test_a_person_edits_accepts_and_drops(project: Project, tmp_path: Path) -> None:
+    project.checkout.write({"evals/a.yaml": TWO})
+    project.record(refund=GOOD, exchange=GOOD)
+    editor = tmp_path / "editor"
+    editor.write_text(EDITOR)
+    editor.chmod(0o755)
+    person = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], "--interactive", *project.replay],
+        cwd=str(project.checkout.root),
+        env=environment(EDITOR=str(editor), VISUAL="", TERM="dumb"),
+        encoding="utf-8",
+        timeout=60,
+    )
+    person.expect_exact("[1/2] evals/a.yaml:3: refund")
+    person.expect_exact("Accept, edit or drop it? (a, e, d) [a]: ")
+    person.sendline("e")
+    person.expect_exact("line 7: a `: ` inside a value")
+    person.expect_exact("Press a key to edit it again.")
+    person.send(" ")
+    person.expect_exact("expected_outcome: Explains the return")
+    person.expect_exact("[a]: ")
+    person.sendline("a")
+    person.expect_exact("[2/2] evals/a.yaml:12: exchange")
+    person.expect_exact("[a]: ")
+    person.sendline("d")
+    person.expect_exact("exchange: left as it is: the draft was dropped")
+    person.expect(pexpect.EOF)
+    person.close()
+    assert person.exitstatus == 0
+    edited = BLOCK.replace("Explains the way back", "Explains the return")
+    assert project.file.read_text() == TWO.replace("30 days\n", "30 days\n" + edited, 1)

@@ -28,6 +28,7 @@ types: $(READY)
 
 golden: $(READY)
 	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.evals
 	$(BIN)/python tests/quickstart/record.py  # needs node
 	$(BIN)/python -m tests.hooks.tables
 	$(BIN)/python -c 'from rubric_ci.render.rules import render; print(render(), end="")' > docs/rules.md

@@ -13,7 +13,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "yaml-tab": (ERROR, "indent with spaces"),
     "yaml-character": (ERROR, "remove it, or write it as an escape in double quotes"),
     "yaml-line-break": (WARNING, "use ordinary line breaks; editors number the lines differently"),
-    "yaml-empty": (ERROR, "an eval file needs `evalcases`"),
+    "yaml-empty": (ERROR, "write something, or remove the file"),
     "yaml-documents": (ERROR, "keep one document to a file"),
     "yaml-duplicate-key": (ERROR, "remove one of them"),
     "yaml-key": (ERROR, "quote it, or write it as one word"),

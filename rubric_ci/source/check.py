@@ -47,7 +47,7 @@ def check_config(document: Document, *, targets_only: bool = False) -> "tuple[Di
 
 
 def _eval_problems(source: Source, lookup: Lookup, targets: frozenset[str]) -> Iterator[Problem]:
-    if source.data is None:
+    if not source.readable:
         return
     found = schema_problems("eval", source)
     found.extend(eval_problems(source.data))

@@ -23,7 +23,7 @@ _OF_CLI: Final = ("command_template", "command", "cwd", "env", "healthcheck")
 
 def config_problems(document: Document, *, targets_only: bool = False) -> Iterator[Problem]:
     """Yield what is wrong; a targets file has no keys but `targets`."""
-    if document.data is None:
+    if not document.readable:
         return
     found = schema_problems("config", document)
     data = document.data if isinstance(document.data, dict) else {}

@@ -17,9 +17,14 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
     for problem in found:
         file = source.file_of(problem.path)
         place = source.locate(problem.path, at_key=problem.at_key)
-        fault = Fault(problem.rule, *place, problem.message, problem.hint)
+        message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
+        fault = Fault(problem.rule, *place, message, problem.hint)
         located.append(of_fault(file, fault, lines_of(file)))
     return tuple(sorted(dict.fromkeys(located), key=_position))
+
+
+def _by_alias(line: int | None, own: int) -> str:
+    return f" (by the alias on line {line})" if line is not None and line > own else ""
 
 
 def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:

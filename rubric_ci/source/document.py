@@ -15,13 +15,14 @@ from rubric_ci.source.problem import Fault, Path, Place
 class Document:
     """One text, its data, and the faults that kept some of it from becoming data."""
 
-    __slots__ = ("data", "faults", "file", "oddities", "root", "text")
+    __slots__ = ("_aliases", "data", "faults", "file", "oddities", "root", "text")
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text.removeprefix("\ufeff")
         self.faults: list[tuple[str, Fault]] = []
         self.oddities: list[Oddity] = []
+        self._aliases: dict[Path, int] | None = None
         self.data: Any = None
         self.root: Any = self._compose()
         if self.root is not None:
@@ -42,6 +43,11 @@ class Document:
         """Return every text by its file."""
         return {self.file: self.text}
 
+    @property
+    def readable(self) -> bool:
+        """Tell that there is data to check."""
+        return self.root is not None
+
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return where the value at a path stands, or its key; of a missing one, its parent."""
         node, key = self.root, None
@@ -51,6 +57,18 @@ class Document:
                 return place(node)
             key, node = found
         return place(key if at_key and key is not None else node)
+
+    def alias_line(self, path: Path) -> int | None:
+        """Return the line of the alias through which a path leads, if it does."""
+        if "&" not in self.text:
+            return None
+        if self._aliases is None:
+            from rubric_ci.source.aliases import alias_lines
+
+            self._aliases = alias_lines(self.text)
+        prefixes = [path[:length] for length in range(len(path), 0, -1)]
+        places = (place for prefix in prefixes for place in (prefix, (*prefix[:-1], "<<")))
+        return next((self._aliases[place] for place in places if place in self._aliases), None)
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written, without quotes."""

@@ -1,7 +1,7 @@
 """Why data does not fit a schema, in words for the person who wrote the file."""
 
+import re
 from collections.abc import Callable, Iterator
-from re import search
 from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft202012Validator
@@ -46,7 +46,17 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     name, value = _name(path), error.instance
     expected = " or ".join(KINDS[kind] for kind in kinds)
     rule = _rule(path, "type", "wrong-type")
-    yield Problem(rule, path, f"{name} must be {expected}, not {_shown(value)}")
+    hint = _as_number(value) if {"number", "integer"} & {*kinds} and isinstance(value, str) else ""
+    yield Problem(rule, path, f"{name} must be {expected}, not {_shown(value)}", hint)
+
+
+def _as_number(text: str) -> str:
+    """Say how a text that was meant as a number is written."""
+    if re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", text):
+        return f"write {text} without quotes"
+    if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
+        return f"write {float(text)}"
+    return ""
 
 
 def _is_unquoted(error: ValidationError) -> bool:
@@ -71,7 +81,14 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
         if key not in instance:
             rule = _rule((*path, key), "required", "missing-key")
             owner = _owner(path)
-            yield Problem(rule, path, f"{owner} has no `{key}`")
+            wanted_key = _OR.get(key, f"`{key}`")
+            yield Problem(rule, path, f"{owner} has no {wanted_key}")
+
+
+_OR: Final = {
+    "input_messages": "`input_messages` or `input`",
+    "max_total": "`max_total`, `max_input` or `max_output`",
+}
 
 
 def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -80,7 +97,7 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
     known = schema["properties"]
     patterns = schema.get("patternProperties", {})
     for key in instance:
-        if key not in known and not any(search(pattern, key) for pattern in patterns):
+        if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             message = f"unknown key `{key}` in {_owner(path)}"
             hint = did_you_mean(key, known)
             yield Problem("unknown-key", (*path, key), message, hint, at_key=True)
@@ -256,14 +273,20 @@ def _shown(value: Any) -> str:
 
 
 def _without_consequences(found: list[Problem]) -> list[Problem]:
-    """Drop a missing key where a misspelt one beside it means just that key."""
-    unknown = [problem for problem in found if problem.rule == "unknown-key"]
-    meant = {(p.path[:-1], p.hint) for p in unknown if p.hint}
-    return [
-        problem
-        for problem in found
-        if not any(
-            problem.path == owner and problem.message.endswith(f"has no {hint[13:-1]}")
-            for owner, hint in meant
-        )
-    ]
+    """Let a misspelt key stand for the missing one that it means.
+
+    It takes over the rule as well: an unknown key may be ignored, a missing one may not.
+    """
+    kept = {(p.path, p.message): p for p in found}
+    for unknown in found:
+        meant = unknown.hint.removeprefix("did you mean ").removesuffix("?")
+        if unknown.rule == "unknown-key" and unknown.hint:
+            for missing in found:
+                if missing.path == unknown.path[:-1] and _misses(missing, meant):
+                    kept.pop((missing.path, missing.message), None)
+                    kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
+    return list(kept.values())
+
+
+def _misses(problem: Problem, key: str) -> bool:
+    return " has no " in problem.message and key in problem.message

@@ -39,6 +39,15 @@ class JsonLines:
         """Return every text by its file."""
         return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
 
+    @property
+    def readable(self) -> bool:
+        """Tell that there is data to check."""
+        return self.data is not None
+
+    def alias_line(self, path: Path) -> int | None:
+        """Return the line of the alias through which a path leads, if it does."""
+        return self.sidecar.alias_line(path) if self.sidecar else None
+
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return where the value at a path stands, or its key; of a missing one, its parent."""
         if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
@@ -85,7 +94,8 @@ class JsonLines:
         try:
             value = _decode(line, repeated)
         except json.JSONDecodeError as error:
-            return self._fault("json-syntax", number, error.pos, error.msg)
+            message = error.msg[0].lower() + error.msg[1:]
+            return self._fault("json-syntax", number, error.pos, message)
         except RecursionError:
             return self._fault("yaml-depth", number, 0, f"nested more than {MOST_LEVELS} levels")
         except ValueError as error:

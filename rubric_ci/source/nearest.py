@@ -1,6 +1,18 @@
 """The known name that a misspelt one probably means."""
 
 from collections.abc import Iterable
+from typing import Final
+
+SYNONYMS: Final = {
+    **dict.fromkeys(("tests", "cases", "test_cases", "evals"), "evalcases"),
+    **dict.fromkeys(("criteria", "criterion", "outcome"), "expected_outcome"),
+    **dict.fromkeys(("prompt", "question", "messages"), "input"),
+    **dict.fromkeys(("reference", "answer", "expected"), "expected_output"),
+    **dict.fromkeys(("assert", "assertions", "checks"), "rubrics"),
+    **dict.fromkeys(("text", "path", "file"), "value"),
+    **dict.fromkeys(("command", "cmd"), "script"),
+}
+"""Words that other tools use for the same things."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -8,6 +20,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # only files with problems need it
 
     names = list(known)
+    if SYNONYMS.get(name) in names:
+        return SYNONYMS[name]
     folded = name.lower().replace("-", "_")
     if folded in names:
         return folded

@@ -29,7 +29,12 @@ def problems(name: str, source: Readable) -> list[Problem]:
     return explain(schema, source.data, source.written)
 
 
+def read_schema(name: str) -> Any:
+    """Return `schemas/<name>.schema.json` as data."""
+    return json.loads(schemas.read(name))
+
+
 @cache
 def _load(name: str) -> tuple[Any, Draft202012Validator]:
-    schema = json.loads(schemas.read(name))
+    schema = read_schema(name)
     return schema, Draft202012Validator(schema)

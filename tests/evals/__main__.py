@@ -1,0 +1,49 @@
+"""The exact diagnostics of every file in `invalid/`: `make golden` writes them anew."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rubric_ci.files import lookup, sidecar_of
+from rubric_ci.model.diagnostic import Diagnostic
+from rubric_ci.source.check import check_evals, open_source
+from rubric_ci.source.diagnosis import of_fault
+from rubric_ci.source.encoding import decode
+from rubric_ci.source.problem import Fault
+from rubric_ci.source.switches import switched
+
+FOLDER = Path(__file__).parent
+
+
+def evals(folder: str) -> list[Path]:
+    """Return the eval files of a folder; sidecars belong to their lines."""
+    found = (path for path in sorted((FOLDER / folder).iterdir()) if path.suffix in {".yaml", ".jsonl"})
+    return [path for path in found if not path.with_suffix(".jsonl").exists() or path.suffix == ".jsonl"]
+
+
+def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
+    """Check one file as `rubric-ci validate` does."""
+    text = decode(path.read_bytes())
+    if isinstance(text, Fault):
+        return (of_fault(path.name, text, ()),)
+    beside = sidecar_of(path)
+    sidecar = beside.read_text(encoding="utf-8") if beside else None
+    source = open_source(path.name, text, sidecar)
+    return switched(check_evals(source, lookup(FOLDER, path)), source.texts(), {})
+
+
+def told(path: Path) -> str:
+    """Return the diagnostics of one file, one a line."""
+    return "".join(f"{line}\n" for line in _lines(path))
+
+
+def _lines(path: Path) -> Iterator[str]:
+    for found in diagnostics(path):
+        span = found.span
+        place = f"{found.file}:{span.line}:{span.column}-{span.end_line}:{span.end_column}"
+        hint = f"; {found.hint}" if found.hint else ""
+        yield f"{place}: {found.severity.value}: {found.rule}: {found.message}{hint}"
+
+
+if __name__ == "__main__":
+    for path in evals("invalid"):
+        path.with_suffix(".txt").write_text(told(path), encoding="utf-8")

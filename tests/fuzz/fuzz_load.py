@@ -1,0 +1,71 @@
+"""Coverage-guided fuzzing of everything that reads files: no exception may come out.
+
+    pip install atheris  # Linux
+    mkdir -p /tmp/corpus
+    python tests/fuzz/fuzz_load.py /tmp/corpus tests/evals/valid tests/evals/invalid \
+        -dict=tests/fuzz/yaml.dict -max_len=4096 -max_total_time=600 -rss_limit_mb=400 -timeout=10
+
+The first byte of an input chooses how the rest is read; see `READERS`.
+"""
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["rubric_ci"]):
+    from rubric_ci.model.references import Found, NotFound
+    from rubric_ci.model.rulepages import meanings
+    from rubric_ci.render.diagnostics import github, json, sarif, text
+    from rubric_ci.source.check import check_evals, open_source
+    from rubric_ci.source.config import load_config, load_targets
+    from rubric_ci.source.encoding import decode
+    from rubric_ci.source.load import load
+    from rubric_ci.source.problem import Fault
+
+MEANINGS = meanings()
+
+
+def look_up(name: str) -> Found | NotFound:
+    return Found("a.md", "{{ question }} {{ x }}") if len(name) % 2 else NotFound("no such file")
+
+
+def as_yaml(written: str) -> None:
+    shown(load("evals/a.yaml", written, look_up).diagnostics)
+
+
+def as_lines(written: str) -> None:
+    lines, _, sidecar = written.partition("\x00")
+    shown(load("evals/a.jsonl", lines, look_up, sidecar or None).diagnostics)
+
+
+def as_config(written: str) -> None:
+    shown(load_config("rubric-ci.yaml", written).diagnostics)
+
+
+def as_targets(written: str) -> None:
+    shown(load_targets(".agentv/targets.yaml", written).diagnostics)
+
+
+def with_targets(written: str) -> None:
+    shown(check_evals(open_source("a.yaml", written), look_up, frozenset(["default"])))
+
+
+def shown(found) -> None:  # type: ignore[no-untyped-def]
+    text.render(found, 1, color=True)
+    github.render(found, 1, "token")
+    json.render(found, 1)
+    sarif.render(found, "0", MEANINGS)
+
+
+READERS = (as_yaml, as_yaml, as_yaml, as_lines, as_config, as_targets, with_targets)
+
+
+def one_input(data: bytes) -> None:
+    written = decode(data[1:])
+    if not isinstance(written, Fault):
+        READERS[(data[0] if data else 0) % len(READERS)](written)
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()

@@ -151,6 +151,9 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
 )
 @click.option(
+    "--offline", is_flag=True, help="Ask no model: skip what is neither cached nor recorded."
+)
+@click.option(
     "--votes",
     callback=lambda _, __, value: _votes(value),
     metavar="N|auto",

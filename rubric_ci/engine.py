@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from rubric_ci import evaluators, targets
-from rubric_ci.errors import NoVerdict, UserError
+from rubric_ci.errors import NotAsked, NoVerdict, UserError
 from rubric_ci.judging.reason import reason
 from rubric_ci.judging.trials import settle
 from rubric_ci.model.config import CliTarget, JudgeConfig, LlmTarget, Target
@@ -134,9 +134,12 @@ async def _case(
 
 async def _settled(task: Task, tools: Tools, window: _Window, trials: int) -> CaseResult:
     if not task.case.evaluators:
-        return _skipped(task)
+        return _skipped(task, _nothing_to_grade(task.case))
     attempts = (_result(task, tools, window, attempt) for attempt in range(trials))
-    return settle(await asyncio.gather(*attempts))
+    try:
+        return settle(await asyncio.gather(*attempts))
+    except NotAsked as nothing:
+        return _skipped(task, str(nothing))
 
 
 async def _result(task: Task, tools: Tools, window: _Window, attempt: int) -> CaseResult:
@@ -176,7 +179,7 @@ async def _guarded(work: Awaitable[T]) -> T | _Failure:
     """Keep what goes wrong with one case to this case; a broken setup is everybody's."""
     try:
         return await work
-    except UserError:
+    except (UserError, NotAsked):
         raise
     except NoVerdict as error:
         return _Failure(reason=str(error), usage=error.usage)
@@ -246,16 +249,19 @@ def _errored(
     )
 
 
-def _skipped(task: Task) -> Skipped:
-    file = task.case.file
+def _skipped(task: Task, why_not: str) -> Skipped:
     return Skipped(
-        file=file,
+        file=task.case.file,
         line=task.case.span.line,
         id=task.case.id,
-        reason="no rubrics and no evaluators; "
-        f"`rubric-ci generate rubrics {shlex.quote(file)}` drafts rubrics",
+        reason=why_not,
         why=task.why,
     )
+
+
+def _nothing_to_grade(case: EvalCase) -> str:
+    draft = f"`rubric-ci generate rubrics {shlex.quote(case.file)}` drafts rubrics"
+    return f"no rubrics and no evaluators; {draft}"
 
 
 def _spent(answer: Answer, results: Sequence[EvaluatorResult]) -> Usage:

@@ -129,3 +129,10 @@ class OverBudget(NoVerdict):
 
 class CannotReachModel(NoVerdict):
     """A model call failed for good: refused, unauthorised, or out of retries."""
+
+
+class NotAsked(Exception):
+    """Offline, and nothing is kept for a question that only a model can answer.
+
+    No failure of anything: the engine skips the case.
+    """

@@ -5,7 +5,8 @@ from pathlib import Path
 from rubric_ci import llm, recordings
 from rubric_ci.budget import Caps
 from rubric_ci.cache import Cache
-from rubric_ci.model.exchange import Ask
+from rubric_ci.errors import NotAsked
+from rubric_ci.model.exchange import Ask, ModelCall, ModelReply
 from rubric_ci.model.settings import GenerateSettings, RunSettings
 from rubric_ci.model.tools import Memory
 
@@ -18,13 +19,20 @@ def build_ask(
     replay_from: Path | None,
     concurrency: int,
     caps: Caps = NO_CAPS,
+    offline: bool = False,
 ) -> Ask:
     """Answer from a recording, or ask the model and keep what it says where that is wanted."""
     if replay_from:
         ask = recordings.replay(replay_from)
+    elif offline:
+        ask = _not_asked
     else:
         ask = llm.connect(concurrency=concurrency, caps=caps)
     return recordings.record(ask, record_to) if record_to else ask
+
+
+async def _not_asked(call: ModelCall) -> ModelReply:
+    raise NotAsked(f"{call.about or call.endpoint.model}: offline, and nothing is remembered")
 
 
 def build_memory(settings: RunSettings | GenerateSettings) -> Memory | None:

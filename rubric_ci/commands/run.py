@@ -23,7 +23,7 @@ from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
 from rubric_ci.commands.writing import show_report, write_reports
 from rubric_ci.engine import Task, grade
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import ExitCode, MissingVariable
 from rubric_ci.judging.prompt import PROMPT_VERSION
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.evals import EvalCase
@@ -103,6 +103,7 @@ def build_tools(opened: Opened, settings: RunSettings) -> Tools:
             replay_from=settings.replay,
             concurrency=settings.concurrency,
             caps=caps_of(settings),
+            offline=settings.offline,
         ),
         memory=build_memory(settings),
         root=opened.root,
@@ -198,10 +199,22 @@ def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Ta
     judge = choose_judge(opened.config, target, settings.judge)
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)
-    if not settings.replay:  # a recording is found without secrets
-        target = resolve_target(target, os.environ)
-        judge = resolve_judge(judge, os.environ) if judge and asks_a_judge(case) else judge
-    return Task(case=case, target=target, judge=judge, why=why)
+    task = Task(case=case, target=target, judge=judge, why=why)
+    if settings.replay:  # a recording is found without secrets
+        return task
+    try:
+        return _resolved(task)
+    except MissingVariable:
+        if settings.offline:  # nobody is asked, so that nobody needs the key
+            return task
+        raise
+
+
+def _resolved(task: Task) -> Task:
+    target = resolve_target(task.target, os.environ)
+    if task.judge is None or not asks_a_judge(task.case):
+        return replace(task, target=target)
+    return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
 
 
 def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:

@@ -32,6 +32,7 @@ class RunSettings:
     annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
     record: Path | None = None
     replay: Path | None = None
+    offline: bool = False  # ask no model: only what is remembered is graded
     votes: int | Literal["auto"] | None = None  # None: as configured
     max_calls: int | None = None
     max_cost_usd: float | None = None

@@ -141,6 +141,25 @@ def test_an_unset_variable_is_named_before_anything_is_asked(project: Project) -
     )
 
 
+def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
+    project.write("evals/b.eval.yaml", RUBRIC.replace("greeting", "judged"))
+    project.write(
+        "answers.jsonl",
+        """\
+{"id": "greeting", "answer": "Hello there"}
+{"id": "judged", "answer": "Hello there"}
+""",
+    )
+    judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
+    project.write("rubric-ci.yaml", CONFIG + judge)
+    done = project.run("--offline")
+    assert done.returncode == 0
+    assert [(case["outcome"], case["reason"]) for case in project.report()["cases"][1:]] == [
+        ("skipped", "evals/b.eval.yaml: judged: rubric: offline, and nothing is remembered")
+    ]
+    assert project.report()["verdict"] == "pass"
+
+
 def test_annotations_stand_on_the_lines_of_the_criteria(project: Project) -> None:
     project.write("answers.jsonl", '{"id": "greeting", "answer": "::error::gotcha"}\n')
     done = project.run("--annotations")

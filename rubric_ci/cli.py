@@ -414,7 +414,7 @@ def init(folder: Path, force: bool) -> None:
     help="Keep one comment, add one, or begin one only when the gate fails.",
 )
 @click.option("--key", default="default", help="Tells several comments of ours apart.")
-@click.option("--check", default="", help="Write a check run of this name as well.")
+@click.option("--check-run", "check", default="", metavar="NAME", help="Write a check run as well.")
 @click.option("--repository", default="", help="owner/name, outside of a workflow.")
 @click.option("--pull-request", type=click.IntRange(min=1), help="Number, outside of its events.")
 def comment(**options: Any) -> None:

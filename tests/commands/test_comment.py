@@ -213,7 +213,7 @@ def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_pa
             text=True,
             timeout=50,
         )
-        for more in ([], ["--mode", "new", "--check", "evals"], ["--pull-request", "9"])
+        for more in ([], ["--mode", "new", "--check-run", "evals"], ["--pull-request", "9"])
     ]
     assert [run.returncode for run in done] == [0, 0, 2]
     assert len(github.bodies(7)) == 2

@@ -327,6 +327,39 @@ def label(**options: Any) -> None:
     raise SystemExit(mark(LabelSettings(**options)))
 
 
+@main.command()
+@click.argument("labels", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_CALIBRATE_PATHS")
+@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@click.option("--judge", default="", help="Measure this model, or this target's model.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Instead of calibration.json at the repository root.",
+)
+@click.option(
+    "--both-modes", is_flag=True, help="Ask batched and isolated, and compare; costs twice."
+)
+@click.option("--seed", default=0, help="Of the resampling behind the intervals.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Answers in flight.")
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Keep every reply of the judge in this file."
+)
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
+)
+def calibrate(**options: Any) -> None:
+    """Measure how far the judge agrees with the LABELS of a person.
+
+    LABELS is the file that `rubric-ci label` writes; PATHS are the eval files, by default those
+    that it names.
+    """
+    from rubric_ci.commands.calibrate import calibrate_judge
+    from rubric_ci.model.settings import CalibrateSettings
+
+    raise SystemExit(calibrate_judge(CalibrateSettings(**options)))
+
+
 @main.group()
 def generate() -> None:
     """Draft what eval files lack."""

@@ -73,6 +73,12 @@ class CannotFindPullRequest(UserError):
     """There is no pull request to write to, or it has moved on since the run began."""
 
 
+class CannotCalibrate(UserError):
+    """The judge gave no verdict on any labelled answer."""
+
+    exit_code = ExitCode.NO_VERDICT
+
+
 class MissingVariable(CannotConfigure):
     """`${{ NAME }}` names an environment variable that is not set."""
 

@@ -115,7 +115,7 @@ def _response(text: str) -> bytes:
 
 def _marks(probe: Probe, criteria: str) -> Reply:
     """Mark honestly; what the corpus does not know, such as a canary, is not satisfied."""
-    honest = {_wording(c.text): probe.marks[c.id] for c in probe.rubric}
+    honest = {_wording(c.text or c.id): probe.marks[c.id] for c in probe.rubric}
     return {a: _entry(name, honest.get(text, False)) for a, name, text in _asked(criteria)}
 
 

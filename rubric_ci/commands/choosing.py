@@ -6,8 +6,10 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
+from rubric_ci.judging.prompt import PROMPT_VERSION
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
+from rubric_ci.model.report import JudgeInfo
 from rubric_ci.source.variables import substitute
 
 DEFAULT_TARGET = "default"
@@ -70,6 +72,16 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
                 f"target `{name}` is no model and cannot judge",
                 "name a target with `model:` as the judge_target",
             )
+
+
+def judge_info(judge: JudgeConfig) -> JudgeInfo:
+    """Say who judges, as reports and calibrations do."""
+    return JudgeInfo(
+        model=judge.endpoint.model,
+        prompt_version=PROMPT_VERSION,
+        mode=judge.mode,
+        votes=judge.votes,
+    )
 
 
 def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:

@@ -34,8 +34,8 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
         concurrency=settings.concurrency,
     )
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
-    answers = [Posed(case=p.case, spec=_spec(p.case), answer=p.answer) for p in posed]
-    heard = mark(answers, judge, tools, settings.concurrency)
+    answers = [Posed(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed]
+    heard = mark(answers, tools, settings.concurrency)
     judged: dict[tuple[str, str], Marks] = {}
     for probe, marks in zip(posed, heard, strict=True):
         if isinstance(marks, Unmarked):

@@ -21,11 +21,12 @@ GIVEN = MockTarget(name="given", response="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posed:
-    """An answer to mark by a rubric of its case."""
+    """An answer to mark by a rubric of its case, and who is to mark it."""
 
     case: EvalCase
     spec: RubricSpec
     answer: str
+    judge: JudgeConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,24 +62,22 @@ def build_tools(
     )
 
 
-def mark(
-    posed: Sequence[Posed], judge: JudgeConfig, tools: Tools, concurrency: int
-) -> tuple[Marks | Unmarked, ...]:
-    """Ask the judge about every answer; the order is kept."""
-    tasks = [_task(each, judge) for each in posed]
+def mark(posed: Sequence[Posed], tools: Tools, concurrency: int) -> tuple[Marks | Unmarked, ...]:
+    """Ask about every answer; the order is kept."""
+    tasks = [_task(each) for each in posed]
     results = asyncio.run(grade(tasks, tools, concurrency=concurrency))
     if len(results) < len(tasks):
         raise KeyboardInterrupt
     return tuple(_marks(result) for result in results)
 
 
-def _task(posed: Posed, judge: JudgeConfig) -> Task:
+def _task(posed: Posed) -> Task:
     # Alone and with a weight, or it would not count.
     spec = replace(posed.spec, weight=1.0)
     return Task(
         case=replace(posed.case, evaluators=(spec,)),
         target=replace(GIVEN, response=posed.answer),
-        judge=judge,
+        judge=posed.judge,
     )
 
 

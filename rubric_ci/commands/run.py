@@ -15,17 +15,18 @@ from rubric_ci.commands.choosing import (
     asks_a_judge,
     choose_judge,
     choose_target,
+    judge_info,
     resolve_judge,
     resolve_target,
 )
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
+from rubric_ci.commands.vouching import vouch
 from rubric_ci.commands.writing import show_report, write_reports
 from rubric_ci.engine import Task, grade
 from rubric_ci.errors import ExitCode, MissingVariable
-from rubric_ci.judging.prompt import PROMPT_VERSION
-from rubric_ci.model.config import FailOn
+from rubric_ci.model.config import FailOn, MockTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import (
     CaseResult,
@@ -54,6 +55,8 @@ def run(settings: RunSettings) -> ExitCode:
     show_problems(opened.diagnostics)
     shard, chosen = _own_part(selection, opened, settings)
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
+    doubts = _doubts(tasks, opened, settings)
+    selection = replace(selection, notes=(*doubts, *selection.notes))
     tools = build_tools(opened, settings)
     with progress(len(tasks)) as advance:
         grading = grade(
@@ -218,16 +221,16 @@ def _resolved(task: Task) -> Task:
 
 
 def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
-    judge = opened.config.judge
-    model = settings.judge or (judge.endpoint.model if judge else "")
-    if not model:
+    judge = choose_judge(opened.config, MockTarget(name="", response=""), settings.judge)
+    if judge is None:
         return None
-    return JudgeInfo(
-        model=model,
-        prompt_version=PROMPT_VERSION,
-        mode=judge.mode if judge else "batched",
-        votes=settings.votes or (judge.votes if judge else 1),
-    )
+    return judge_info(replace(judge, votes=settings.votes) if settings.votes else judge)
+
+
+def _doubts(tasks: Sequence[Task], opened: Opened, settings: RunSettings) -> Sequence[str]:
+    """Ask before anything is spent whether the judge may hold this gate."""
+    judged = any(asks_a_judge(task.case) for task in tasks)
+    return vouch(opened, _judge_info(opened, settings)) if judged else ()
 
 
 def _notes(opened: Opened) -> tuple[str, ...]:

@@ -1,0 +1,137 @@
+"""Compare the judge's marks with a person's, and keep what was found beside the configuration."""
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from rubric_ci import files
+from rubric_ci.commands.choosing import judge_info
+from rubric_ci.commands.marking import Marks, Posed, Unmarked, build_tools, judge_of, mark
+from rubric_ci.commands.opening import Opened, open_evals, show_problems
+from rubric_ci.commands.vouching import NAME
+from rubric_ci.errors import (
+    CannotCalibrate,
+    CannotFindEvals,
+    CannotWriteFile,
+    ExitCode,
+    InvalidInput,
+)
+from rubric_ci.judging import labels
+from rubric_ci.judging.agreement import Resample
+from rubric_ci.judging.calibration import Calibration, Marked, calibrate, to_json
+from rubric_ci.judging.labels import Label, Labelled
+from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.settings import CalibrateSettings
+from rubric_ci.render.calibration import render
+from rubric_ci.render.escape import one_line
+
+
+def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
+    """Ask the judge about every labelled answer, measure, write, print."""
+    given = _read_labels(settings.labels)
+    opened = _open(given, settings)
+    labelled = _match(settings.labels, given, opened)
+    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
+    tools = build_tools(
+        opened,
+        record=settings.record,
+        replay=settings.replay,
+        concurrency=settings.concurrency,
+    )
+    judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
+    # Both at once: a recording is one file, and a window of calls belongs to one event loop.
+    posed = [
+        Posed(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
+        for one in judges
+        for each in labelled
+    ]
+    click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    heard = mark(posed, tools, settings.concurrency)
+    n = len(labelled)
+    found, *others = (
+        _compare(labelled, heard[i * n : (i + 1) * n], one, settings.seed)
+        for i, one in enumerate(judges)
+    )
+    other = others[0] if others else None
+    _write(settings.output or opened.root / NAME, to_json(found, other))
+    click.echo(render(found, other))
+    return _exit_code(found, opened.config.gate.min_kappa)
+
+
+def _compare(
+    labelled: Sequence[Labelled],
+    heard: Sequence[Marks | Unmarked],
+    judge: JudgeConfig,
+    seed: int,
+) -> Calibration:
+    marked: list[Marked] = []
+    for each, marks in zip(labelled, heard, strict=True):
+        if isinstance(marks, Unmarked):
+            click.echo(f"{each.case.id}: no verdict: {one_line(marks.reason)}", err=True)
+            continue
+        given = {name: criterion.mark for name, criterion in marks.items()}
+        votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
+        marked.append(Marked(labelled=each, marks=given, votes=votes))
+    if not marked:
+        raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
+    return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
+
+
+def _resample(seed: int) -> Resample:
+    generator = random.Random(seed)  # noqa: S311 - a bootstrap that can be repeated
+    return lambda n: generator.choices(range(n), k=n)
+
+
+def _other_mode(judge: JudgeConfig) -> JudgeConfig:
+    return replace(judge, mode="isolated" if judge.mode == "batched" else "batched")
+
+
+def _read_labels(path: Path) -> tuple[Label, ...]:
+    found, problems = labels.parse(str(path), files.read_text(path))
+    if problems:
+        show_problems(problems)
+        raise InvalidInput(f"{path} has problems", "mend or remove those lines")
+    marked = tuple(label for label in found if label.marks)
+    if not marked:
+        raise CannotFindEvals(f"{path} holds no marks", "`rubric-ci label` makes them")
+    return marked
+
+
+def _open(given: Sequence[Label], settings: CalibrateSettings) -> Opened:
+    root = files.find_root(Path.cwd())
+    named = dict.fromkeys(str(root / label.file) for label in given)
+    opened = open_evals(settings.paths or tuple(named), settings.config)
+    show_problems(opened.diagnostics)
+    return opened
+
+
+def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[Labelled]:
+    cases = [case for file in opened.files for case in file.cases]
+    labelled, problems = labels.match(str(path), given, cases)
+    if problems:
+        show_problems(problems)
+        raise InvalidInput(f"{path} does not fit the eval files", "nothing was asked")
+    return labelled
+
+
+def _write(path: Path, value: JSON) -> None:
+    try:
+        files.write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{path}: cannot write the calibration: {error.strerror}", "use --output"
+        ) from error
+
+
+def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
+    kappa = found.overall.kappa
+    if min_kappa is not None and (kappa is None or kappa < min_kappa):
+        shown = "undefined" if kappa is None else f"{kappa:.2f}"
+        click.echo(f"kappa is {shown}; gate.min_kappa wants {min_kappa:g}", err=True)
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if found.silent else ExitCode.OK

@@ -1,0 +1,37 @@
+"""Whether a calibration vouches for the judge of a run."""
+
+import json
+from collections.abc import Sequence
+
+from rubric_ci import files
+from rubric_ci.commands.opening import Opened
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.judging.calibration import doubts
+from rubric_ci.model.report import JudgeInfo
+
+NAME = "calibration.json"  # at the repository root
+HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
+
+
+def vouch(opened: Opened, judge: JudgeInfo | None) -> Sequence[str]:
+    """Return doubts as notes for the report; raises where `gate.min_kappa` demands there be none.
+
+    Without a calibration and without such a demand there is nothing to say.
+    """
+    wanted = opened.config.gate.min_kappa
+    path = opened.root / NAME
+    if judge is None or not (path.exists() or wanted is not None):
+        return ()
+    if not path.exists():
+        raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but there is no {NAME}", HINT)
+    found = doubts(_read(files.read_text(path)), judge, wanted)
+    if found and wanted is not None:
+        raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but {found[0]}", HINT)
+    return tuple(f"{NAME}: {doubt}" for doubt in found)
+
+
+def _read(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,179 @@
+"""`rubric-ci calibrate` over HTTP, and what a run makes of the calibration."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubric_ci.cli import main
+from rubric_ci.judging.corpus import Probe
+from rubric_ci.judging.labels import Label, dump
+from rubric_ci.source.load import load
+from tests.gullible import Gullible, judging
+
+pytestmark = pytest.mark.timeout(120)
+
+EVALS = """\
+rubrics:
+  - {id: city, expected_outcome: Names Canberra}
+  - id: depth
+    score_ranges: {0: thin, 5: deep}
+evalcases:
+  - {id: a, input: What is the capital of Australia?}
+  - {id: b, input: And why?}
+"""
+ANSWERS = {
+    # answer: (the person's marks, the judge's)
+    ("a", "Canberra"): ((True, 9), (True, 9)),
+    ("a", "Canberra!"): ((True, 6), (True, 8)),
+    ("a", "Sydney"): ((False, 0), (True, 2)),
+    ("b", "Because"): ((False, 1), (False, 1)),
+}
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gullible]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.setenv("KEY", "none")
+    Path("a.eval.yaml").write_text(EVALS, encoding="utf-8")
+    Path("labels.jsonl").write_text(dump(labels()), encoding="utf-8")
+    with judging(answers()) as running:
+        configure(running)
+        yield running
+
+
+def answers() -> list[Probe]:
+    eval_file, _ = load("a.eval.yaml", EVALS, lambda _: pytest.fail("no file is named"))
+    assert eval_file
+    cases = {case.id: case for case in eval_file.cases}
+    return [
+        Probe(
+            case=cases[name],
+            rubric=cases[name].evaluators[0].rubric,  # type: ignore[union-attr]
+            answer=answer,
+            marks=dict(zip(("city", "depth"), judge, strict=True)),
+        )
+        for (name, answer), (_, judge) in ANSWERS.items()
+    ]
+
+
+def labels() -> list[Label]:
+    return [
+        Label(
+            file="a.eval.yaml",
+            id=name,
+            evaluator="rubric",
+            answer=answer,
+            marks=dict(zip(("city", "depth"), person, strict=True)),
+        )
+        for (name, answer), (person, _) in ANSWERS.items()
+    ]
+
+
+def configure(judge: Gullible, **gate: float) -> None:
+    model = {"model": "openai/gullible", "api_base": f"{judge.url}/v1", "api_key": "${{ KEY }}"}
+    target = {"name": "default", "provider": "mock", "response": "Canberra"}
+    config = {"judge": model, "gate": gate, "targets": [target]}
+    Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
+
+
+def rubric_ci(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def calibration() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path("calibration.json").read_text(encoding="utf-8"))
+    return found
+
+
+def notes() -> list[str]:
+    report = json.loads(Path(".rubric-ci/report.json").read_text(encoding="utf-8"))
+    return [note for note in report["notes"] if "calibration" in note]
+
+
+def test_what_it_prints_and_writes(judge: Gullible) -> None:
+    result = rubric_ci("calibrate", "labels.jsonl")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[:6] == [
+        "openai/gullible, prompt 1, batched, 1 vote",
+        "",
+        "criterion           marks  same  kappa           95 %  leniency",
+        "a.eval.yaml: city       4  0.75   0.50   0.00 to 1.00     +0.25",
+        "a.eval.yaml: depth      4  0.50   0.93  -0.33 to 1.00     +0.10",
+        "all                     8  0.62   0.66  -0.05 to 1.00     +0.18",
+    ]
+    assert "  1 x person not satisfied, judge satisfied" in result.stdout
+    found = calibration()
+    assert found["judge"] == {
+        "model": "openai/gullible",
+        "prompt_version": "1",
+        "mode": "batched",
+        "votes": 1,
+    }
+    assert found["overall"]["n"] == 8
+    assert [c["id"] for c in found["criteria"]] == ["city", "depth"]
+    assert found["criteria"][0]["confusion"] == [
+        {"person": "not satisfied", "judge": "not satisfied", "n": 1},
+        {"person": "not satisfied", "judge": "satisfied", "n": 1},
+        {"person": "satisfied", "judge": "satisfied", "n": 2},
+    ]
+
+
+def test_it_repeats(judge: Gullible) -> None:
+    rubric_ci("calibrate", "labels.jsonl")
+    first = Path("calibration.json").read_bytes()
+    rubric_ci("calibrate", "labels.jsonl")
+    assert Path("calibration.json").read_bytes() == first
+
+
+def test_both_modes(judge: Gullible) -> None:
+    result = rubric_ci("calibrate", "labels.jsonl", "--both-modes")
+    assert result.exit_code == 0, result.output
+    assert "batched: kappa 0.66 of 8 marks\nisolated: kappa 0.66 of 8 marks\n" in result.stdout
+    assert calibration()["other_mode"]["judge"]["mode"] == "isolated"
+
+
+def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
+    Path("a.eval.yaml").write_text(EVALS.replace("id: city", "id: town"), encoding="utf-8")
+    result = rubric_ci("calibrate", "labels.jsonl")
+    assert result.exit_code == 2
+    assert "labels.jsonl:1:1: label: a.eval.yaml: a: city: there is no such" in result.stderr
+    assert not Path("calibration.json").exists()
+
+
+def test_an_answer_without_a_verdict_is_told(judge: Gullible) -> None:
+    judge.mute = "b"
+    result = rubric_ci("calibrate", "labels.jsonl")
+    assert result.exit_code == 3
+    assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
+    assert calibration()["silent"] == 1
+
+
+def test_a_run_says_that_the_judge_is_another(judge: Gullible) -> None:
+    rubric_ci("calibrate", "labels.jsonl")
+    rubric_ci("run", "--case", "a")
+    assert notes() == []
+    rubric_ci("run", "--case", "a", "--votes", "3")
+    assert notes() == [
+        "calibration.json: the judge is not the one that was calibrated: votes was 1 and is 3"
+    ]
+
+
+def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
+    configure(judge, min_kappa=0.6)
+    without = rubric_ci("run")
+    assert (without.exit_code, without.stderr.splitlines()[-2]) == (
+        2,
+        "rubric-ci: gate.min_kappa is 0.6, but there is no calibration.json",
+    )
+    assert rubric_ci("calibrate", "labels.jsonl").exit_code == 0
+    assert rubric_ci("run", "--case", "a").exit_code == 0
+    configure(judge, min_kappa=0.9)
+    weak = rubric_ci("run")
+    assert weak.exit_code == 2
+    assert "its agreement with people is kappa 0.66, less than the wanted 0.9" in weak.stderr
+    assert rubric_ci("calibrate", "labels.jsonl").exit_code == 1

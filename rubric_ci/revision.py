@@ -43,7 +43,7 @@ def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
         case "merge_group":
             return _present(repository, trigger.base_sha, "the base of the merge group")
         case _:
-            return NoBase(reason=f"a `{trigger.event}` event changes nothing to compare with")
+            return NoBase(reason=f"a `{trigger.event}` event is about no change")
 
 
 def of_checkout(repository: Repository) -> FoundBase:

@@ -170,7 +170,7 @@ def test_merge_group(remote: Remote, tmp_path: Path) -> None:
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch", "release"])
 def test_an_event_without_a_change(remote: Remote, event: str) -> None:
     assert found(remote.checkout, Trigger(event=event)) == NoBase(
-        reason=f"a `{event}` event changes nothing to compare with"
+        reason=f"a `{event}` event is about no change"
     )
 
 

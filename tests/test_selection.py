@@ -380,12 +380,12 @@ def test_a_copy_is_a_new_case() -> None:
 
 
 def test_nothing_to_compare_with() -> None:
-    assert everything((CASE,), "a `schedule` event changes nothing to compare with") == Selection(
+    assert everything((CASE,), "a `schedule` event is about no change") == Selection(
         chosen=((CASE, "there is nothing to compare with"),),
         notes=(
             (
                 "Every case runs, as there is nothing to compare with: "
-                "a `schedule` event changes nothing to compare with."
+                "a `schedule` event is about no change."
             ),
         ),
     )

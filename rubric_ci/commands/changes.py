@@ -15,8 +15,9 @@ from rubric_ci.dependencies import ChangedPaths
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.fingerprint import Setup
 from rubric_ci.git import Repository
+from rubric_ci.github.event import read_event
 from rubric_ci.judging.prompt import PROMPT_VERSION
-from rubric_ci.model.change import FoundBase, NoBase
+from rubric_ci.model.change import FoundBase, NoBase, Trigger
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.settings import RunSettings
@@ -73,7 +74,18 @@ def _asked_for(selection: Selection, wanted: tuple[EvalCase, ...], unread: int) 
 def _find_base(repository: Repository, changed_since: str) -> FoundBase:
     if changed_since != "auto":
         return revision.since(repository, changed_since)
-    return revision.of_checkout(repository)
+    event = read_event(os.environ)
+    if event is None:
+        return revision.of_checkout(repository)
+    trigger = Trigger(
+        event=event.name,
+        base_sha=event.base_sha,
+        head_sha=event.head_sha,
+        before=event.base_sha,
+        ref=os.environ.get("GITHUB_REF", ""),
+        default_branch=event.default_branch,
+    )
+    return revision.of_trigger(repository, trigger)
 
 
 def _working_tree(opened: Opened, settings: RunSettings, config_name: str) -> WorkingTree:

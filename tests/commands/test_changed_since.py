@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +138,56 @@ def test_without_a_base_everything_runs_and_the_report_says_so(checkout: Checkou
             "name a base with `--changed-since`."
         )
     ]
+
+
+def on_github(checkout: Checkout, tmp_path: Path, name: str, payload: object, ref: str) -> str:
+    """Run as a workflow does, and return what the report says was compared."""
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps(payload), encoding="utf-8")
+    run(
+        checkout,
+        *("evals", "--changed-since", "auto", "--no-annotations"),
+        GITHUB_REPOSITORY="acme/shop",
+        GITHUB_EVENT_NAME=name,
+        GITHUB_EVENT_PATH=str(event),
+        GITHUB_REF=ref,
+    )
+    return str(report(checkout)["notes"][0])
+
+
+def test_the_event_of_a_workflow_tells_the_base(checkout: Checkout, tmp_path: Path) -> None:
+    start = checkout.commit(FILES)
+    checkout.git("switch", "--quiet", "--create", "topic")
+    before = checkout.commit({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
+    head = checkout.commit({"README.md": "read me\n"})
+    checkout.git("switch", "--quiet", "main")
+    main = checkout.commit({"other.txt": ""})
+    checkout.git("switch", "--quiet", "--create", "merge")
+    checkout.git("merge", "--quiet", "--no-edit", "topic")
+    merged = checkout.clone(tmp_path / "merged", "--branch=merge", "--depth=2")
+    topic = checkout.clone(tmp_path / "topic", "--branch=topic")
+    repository = {"default_branch": "main"}
+    pull = {"base": {"sha": main}, "head": {"sha": head}}
+
+    def compared(
+        where: Checkout, name: str, ref: str = "refs/heads/topic", **payload: object
+    ) -> str:
+        return on_github(where, tmp_path, name, {"repository": repository, **payload}, ref)
+
+    assert compared(merged, "pull_request", pull_request=pull) == (
+        f"Compared with the pull request's base branch ({main[:10]})."
+    )
+    assert [case["why"] for case in report(merged)["cases"]] == ["case edited: input_messages"]
+    assert compared(topic, "push", before=before) == (
+        f"Compared with the branch before the push ({before[:10]})."
+    )
+    assert compared(topic, "push", before="0" * 40) == (
+        f"Compared with the merge base with `origin/main` ({start[:10]})."
+    )
+    assert compared(merged, "merge_group", merge_group={"base_sha": main}) == (
+        f"Compared with the base of the merge group ({main[:10]})."
+    )
+    assert compared(topic, "schedule") == (
+        "Every case runs, as there is nothing to compare with: "
+        "a `schedule` event is about no change."
+    )

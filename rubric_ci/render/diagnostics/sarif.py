@@ -25,6 +25,7 @@ def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str
                     "driver": {
                         "name": "rubric-ci",
                         "semanticVersion": version,
+                        "informationUri": "https://github.com/rubric-ci/rubric-ci",
                         "rules": [_rule(rule, meanings[rule]) for rule in used],
                     }
                 },
@@ -39,7 +40,6 @@ def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str
 def _rule(rule: str, meaning: str) -> dict[str, Any]:
     return {
         "id": rule,
-        "name": "".join(word.capitalize() for word in rule.split("-")),
         "shortDescription": {"text": meaning},
         "defaultConfiguration": {"level": _LEVELS[RULES[rule][0]]},
     }

@@ -9,6 +9,7 @@ from tests.hooks import composite, tables
 
 ACTION = composite.read(tables.ROOT)
 (STEP,) = ACTION["runs"]["steps"]
+NAMESAKES = {("merge", "--reports"), ("generate rubrics", "--check")}  # the same word, not so meant
 
 
 def test_the_page_is_current() -> None:
@@ -22,6 +23,15 @@ def test_no_input_is_pasted_into_a_script() -> None:
 
 def test_every_variable_is_one_that_the_command_line_reads() -> None:
     assert STEP["env"].keys() - tables.OURS <= tables.every_variable().keys()
+
+
+@pytest.mark.parametrize("name", ACTION["inputs"])
+def test_an_input_sets_its_option_wherever_there_is_one(name: str) -> None:
+    commands = {" ".join(command.words) for command in COMMANDS.values()}
+    known = {pair for pair in tables.every_variable().values() if pair[0] in commands}
+    sets = set(tables.options(ACTION, name))
+    wanted = {(command, option) for command, option in known if option in {o for _, o in sets}}
+    assert wanted - sets <= NAMESAKES
 
 
 def test_every_command_is_known() -> None:

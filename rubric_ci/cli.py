@@ -81,6 +81,8 @@ def main() -> None:
     help="For people, for GitHub's annotations, for programs, for code scanning.",
 )
 @click.option("--only-evals", is_flag=True, help="Leave out files that hold no evals; for hooks.")
+@click.option("--fix", is_flag=True, help="Mend what can mean one thing only, in place.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change; exit 1 if it would.")
 @click.option("--explain", metavar="RULE", help="Print what a rule means; `all` prints every rule.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:

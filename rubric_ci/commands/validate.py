@@ -32,6 +32,8 @@ class ValidateSettings(NamedTuple):
     config: Path | None = None
     style: str = "text"
     color: str = "auto"
+    fix: bool = False
+    diff: bool = False
     only_evals: bool = False  # leave out paths that do not concern us: a hook gets every file
 
 
@@ -42,6 +44,13 @@ def validate(settings: ValidateSettings) -> ExitCode:
     """Check, print and tell."""
     gc.disable()  # nodes and data form no cycles: collecting only costs, a fifth of the time
     checker = Checker(settings.config, from_root=settings.style != "text")
+    if settings.fix or settings.diff:
+        from rubric_ci.commands.mending import mend_files
+
+        paths, _ = _paths(settings.paths, checker)
+        places = mend_files(paths, write=not settings.diff)
+        if settings.diff:
+            return ExitCode.GATE if places else ExitCode.OK
     jobs, lost = _jobs(settings, checker)
     workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
     found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]

@@ -72,13 +72,25 @@ class Document:
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written, without quotes."""
+        node = self.node(path)
+        return str(node.value) if node.__class__ is ScalarNode else None
+
+    def node(self, path: Path) -> Any:
+        """Return the YAML node at a path, or nothing."""
         node = self.root
         for step in path:
             found = _child(node, step)
             if found is None:
                 return None
             node = found[1]
-        return str(node.value) if node.__class__ is ScalarNode else None
+        return node
+
+    def value(self, path: Path) -> Any:
+        """Return the data at a path that leads somewhere."""
+        data = self.data
+        for step in path:
+            data = data[step]
+        return data
 
     def paths_of(self, nodes: Iterable[Any]) -> dict[int, Path]:
         """Return a path to each node, by `id`; walks every node once, aliases may form cycles."""

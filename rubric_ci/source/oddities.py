@@ -31,7 +31,7 @@ def oddity_problems(source: Source, found: Iterable[Problem]) -> Iterator[Proble
     paths = source.paths_of(oddity.node for oddity in source.oddities)
     for kind, node in source.oddities:
         path = paths[id(node)]
-        if path not in known and not _is_carried(path, source.data):
+        if path not in known and not is_carried(path, source.data):
             yield _problem(kind, str(node.value), path)
 
 
@@ -44,7 +44,8 @@ def _problem(kind: str, text: str, path: Path) -> Problem:
     return Problem("plain-number", path, message)
 
 
-def _is_carried(path: Path, data: Any) -> bool:
+def is_carried(path: Path, data: Any) -> bool:
+    """Tell whether a place is carried and not interpreted."""
     for step in path:
         if isinstance(step, str) and (step in _CARRIED or step.startswith("x-")):
             return True

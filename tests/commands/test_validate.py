@@ -243,3 +243,22 @@ def test_what_is_not_loaded(project: Path, text: str) -> None:
     assert loaded & {*HEAVY} == set()
     if text == GOOD:
         assert loaded & {*NOUNS} == set()
+
+
+def test_diff_shows_what_fix_does(project: Path) -> None:
+    bare = GOOD.replace("id: a", "id: 5")
+    (project / "evals/bare.yaml").write_text(bare)
+    shown = rubric_ci("validate", "--diff", cwd=project)
+    assert (shown.returncode, shown.stdout) == (
+        1,
+        (
+            "--- a/evals/bare.yaml\n+++ b/evals/bare.yaml\n@@ -1,4 +1,4 @@\n evalcases:\n"
+            '-  - id: 5\n+  - id: "5"\n     input: Say hello\n     rubrics: [Greets]\n'
+        ),
+    )
+    assert (project / "evals/bare.yaml").read_text() == bare
+    mended = rubric_ci("validate", "--fix", cwd=project)
+    assert (mended.returncode, mended.stdout) == (0, "2 files checked: no problems\n")
+    assert mended.stderr == "rubric-ci: mended 1 place(s) in 1 file(s)\n"
+    assert (project / "evals/bare.yaml").read_text() == GOOD.replace("id: a", 'id: "5"')
+    assert rubric_ci("validate", "--diff", cwd=project).returncode == 0

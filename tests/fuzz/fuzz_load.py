@@ -19,6 +19,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.source.check import check_evals, open_source
     from rubric_ci.source.config import load_config, load_targets
     from rubric_ci.source.encoding import decode
+    from rubric_ci.source.fixes import mend
     from rubric_ci.source.load import load
     from rubric_ci.source.problem import Fault
 
@@ -50,6 +51,10 @@ def with_targets(written: str) -> None:
     shown(check_evals(open_source("a.yaml", written), look_up, frozenset(["default"])))
 
 
+def mended(written: str) -> None:
+    mend(mend(written).text)
+
+
 def shown(found) -> None:  # type: ignore[no-untyped-def]
     text.render(found, 1, color=True)
     github.render(found, 1, "token")
@@ -57,7 +62,7 @@ def shown(found) -> None:  # type: ignore[no-untyped-def]
     sarif.render(found, "0", MEANINGS)
 
 
-READERS = (as_yaml, as_yaml, as_yaml, as_lines, as_config, as_targets, with_targets)
+READERS = (as_yaml, as_yaml, as_yaml, as_lines, as_config, as_targets, with_targets, mended)
 
 
 def one_input(data: bytes) -> None:

@@ -1,0 +1,40 @@
+"""`rubric-ci validate --fix` and `--diff`: mend eval files in place, or show what would change."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rubric_ci import files, inplace
+from rubric_ci.render.unified import unified
+from rubric_ci.source.encoding import decode
+from rubric_ci.source.fixes import mend
+from rubric_ci.source.problem import Fault
+
+NOT_EVALS = (*files.CONFIG_NAMES, *files.TARGETS_NAMES)
+
+
+def mend_files(paths: Iterable[Path], *, write: bool) -> int:
+    """Mend what can be mended, or print it as a diff; return how many places that is.
+
+    JSON Lines are left alone: they are written by programs.
+    """
+    evals = [path for path in paths if path.suffix != ".jsonl" and path.name not in NOT_EVALS]
+    places = [_mend_file(path, write=write) for path in evals]
+    changed = sum(map(bool, places))
+    if changed:
+        verb = "mended" if write else "would mend"
+        sys.stderr.write(f"rubric-ci: {verb} {sum(places)} place(s) in {changed} file(s)\n")
+    return sum(places)
+
+
+def _mend_file(path: Path, *, write: bool) -> int:
+    data = files.read_bytes(path)
+    text = decode(data)
+    if isinstance(text, Fault):
+        return 0
+    mended = mend(text)
+    if mended.places and write:
+        inplace.replace(path, data, mended.text.encode())
+    elif mended.places:
+        sys.stdout.write(unified(path.as_posix(), text, mended.text))
+    return mended.places

@@ -1,0 +1,96 @@
+"""Mends what can mean one thing only: older spellings, texts without quotes, a bound left out.
+
+Every other character stays. The new text is parsed again and must say what the old one said with
+just the mended values, type for type; a mend for which that does not hold is left out.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from json import dumps
+from typing import Any, NamedTuple
+
+from rubric_ci.source.document import Document
+from rubric_ci.source.mendable import bounds, quotings, renamings
+from rubric_ci.source.problem import Path
+
+
+class Fix(NamedTuple):
+    """One replacement in the text, and the same one in the data."""
+
+    start: int  # in code points, as the parser counts
+    end: int
+    text: str
+    path: Path
+    value: Any  # of the value at the path, or the new name of the key
+    is_key: bool = False
+
+
+class Mended(NamedTuple):
+    """A text, and how many places of it were mended."""
+
+    text: str
+    places: int
+
+
+def mend(text: str) -> Mended:
+    """Return the mended text of an eval file; one that is no YAML stays as it is."""
+    document = Document("", text)
+    if not document.readable or document.faults:
+        return Mended(text, 0)
+    fixes = list({fix.start: fix for fix in _fixes(document)}.values())
+    held = _holding(document, fixes)
+    mark = text[: len(text) - len(document.text)]  # a byte order mark
+    return Mended(mark + _applied(document.text, held), len(held))
+
+
+def _fixes(document: Document) -> Iterator[Fix]:
+    for node, path, name in renamings(document):
+        yield Fix(node.start_mark.index, node.end_mark.index, name, path, name, is_key=True)
+    for node, path, value in (*quotings(document), *bounds(document)):
+        yield Fix(node.start_mark.index, node.end_mark.index, dumps(value), path, value)
+
+
+def _holding(document: Document, fixes: list[Fix]) -> list[Fix]:
+    """Take all, or else one after the other as long as what is taken holds."""
+    if _holds(document, fixes):
+        return fixes
+    taken: list[Fix] = []
+    for fix in fixes:
+        if _holds(document, [*taken, fix]):
+            taken.append(fix)
+    return taken
+
+
+def _holds(document: Document, fixes: list[Fix]) -> bool:
+    after = Document("", _applied(document.text, fixes))
+    return not after.faults and dumps(after.data) == dumps(_expected(document.data, fixes))
+
+
+def _applied(text: str, fixes: list[Fix]) -> str:
+    for fix in sorted(fixes, reverse=True):
+        text = text[: fix.start] + fix.text + text[fix.end :]
+    return text
+
+
+def _expected(data: Any, fixes: list[Fix]) -> Any:
+    """Mend a copy of the data, the inmost first and values before their keys.
+
+    What aliases share is shared in the copy too.
+    """
+    mended = deepcopy(data)
+    for fix in sorted(fixes, key=lambda fix: (-len(fix.path), fix.is_key)):
+        owner = mended
+        for step in fix.path[:-1]:
+            owner = owner[step]
+        if fix.is_key:
+            _rename(owner, fix.path[-1], fix.value)
+        else:
+            owner[fix.path[-1]] = fix.value
+    return mended
+
+
+def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:
+    if old in owner:  # not yet, through another alias
+        items = [(new if key == old else key, item) for key, item in owner.items()]
+        owner.clear()
+        owner.update(items)

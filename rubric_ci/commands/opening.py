@@ -1,6 +1,6 @@
 """Open what a command works on: the repository, its configuration, its eval files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,10 +9,13 @@ import click
 from rubric_ci import files
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.config import Config, Target
-from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
+from rubric_ci.model.diagnostic import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.source.config import load_config, load_targets
+from rubric_ci.source.diagnosis import of_fault
+from rubric_ci.source.encoding import decode
 from rubric_ci.source.load import Loaded, load
+from rubric_ci.source.problem import Fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,8 @@ def find_evals(paths: Sequence[str], config_path: Path | None) -> FoundEvals:
 def read_evals(found: FoundEvals, paths: Sequence[Path]) -> Opened:
     """Read some of the eval files that were found."""
     root = found.root
-    loaded = {_from_root(path, root): open_file(path, root) for path in paths}
+    rules = found.config.rules
+    loaded = {files.from_root(path, root): open_file(path, root, rules) for path in paths}
     return Opened(
         root=root,
         config=found.config,
@@ -73,16 +77,17 @@ def open_setup(config_path: Path | None) -> Opened:
     return Opened(root=root, config=config, files=(), diagnostics=(), invalid=())
 
 
-def open_file(path: Path, root: Path) -> Loaded:
+def open_file(path: Path, root: Path, rules: Mapping[str, str]) -> Loaded:
     """Read one eval file, its sidecar and what it refers to; an unreadable one is a problem."""
-    name = _from_root(path, root)
     beside = files.sidecar_of(path)
-    try:
-        text = files.read_text(path)
-        sidecar = files.read_text(beside) if beside else None
-    except CannotReadFile as error:
-        return Loaded(None, (_unreadable(name, error),))
-    return load(name, text, files.lookup(root, path), sidecar)
+    match _text(path, root), _text(beside, root) if beside else None:
+        case Diagnostic() as problem, _:
+            return Loaded(None, (problem,))
+        case _, Diagnostic() as problem:
+            return Loaded(None, (problem,))
+        case str(text), (str() | None) as sidecar:
+            lookup = files.lookup(root, path)
+            return load(files.from_root(path, root), text, lookup, sidecar, rules)
 
 
 def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
@@ -94,15 +99,12 @@ def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def _open_config(root: Path, named: Path | None) -> Config:
-    if named:
-        return _read_config(named, root)
-    known = (root / name for name in files.CONFIG_NAMES)
-    found = next((path for path in known if path.is_file()), None)
-    return _read_config(found, root) if found else Config()
+    path = named or files.config_of(root)
+    return _read_config(path, root) if path else Config()
 
 
 def _read_config(path: Path, root: Path) -> Config:
-    loaded = load_config(_from_root(path, root), files.read_text(path))
+    loaded = load_config(files.from_root(path, root), files.read_text(path))
     show_problems(loaded.diagnostics)
     if loaded.config is None:
         raise InvalidInput(f"{path} has problems", "mend them; nothing was graded")
@@ -113,7 +115,7 @@ def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> C
     """Add the targets of targets files; the configuration's own come first."""
     targets: dict[str, Target] = dict(config.targets)
     for path in _targets_files(found, root):
-        loaded = load_targets(_from_root(path, root), files.read_text(path))
+        loaded = load_targets(files.from_root(path, root), files.read_text(path))
         show_problems(loaded.diagnostics)
         if any(problem.severity is Severity.ERROR for problem in loaded.diagnostics):
             raise InvalidInput(f"{path} has problems", "mend them; nothing was graded")
@@ -123,24 +125,18 @@ def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> C
 
 
 def _targets_files(found: Sequence[Path], root: Path) -> Iterator[Path]:
-    """Yield `.agentv/targets.yaml` at the root, then targets files beside the eval files."""
-    folders = {root / ".agentv": None} | {path.resolve().parent: None for path in found}
-    for folder in folders:
-        yield from (folder / name for name in files.TARGETS_NAMES if (folder / name).is_file())
+    """Yield the targets files that serve the eval files, or the root where there are none."""
+    folders = dict.fromkeys(path.resolve().parent for path in found) or {root: None}
+    serving = (path for folder in folders for path in files.targets_of(folder, root))
+    yield from dict.fromkeys(serving)
 
 
-def _from_root(path: Path, root: Path) -> str:
-    """Name a file as reports do: from the root, with forward slashes."""
-    resolved = path.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
-
-
-def _unreadable(name: str, error: CannotReadFile) -> Diagnostic:
-    return Diagnostic(
-        rule="file-unreadable",
-        severity=Severity.ERROR,
-        file=name,
-        span=Span(1, 1, 1, 1),
-        message=error.message,
-        hint=error.hint,
-    )
+def _text(path: Path, root: Path) -> str | Diagnostic:
+    """Return what a file says, or why it says nothing."""
+    name = files.from_root(path, root)
+    try:
+        data = files.read_bytes(path)
+    except CannotReadFile as error:
+        return of_fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), [])
+    text = decode(data)
+    return of_fault(name, text, []) if isinstance(text, Fault) else text

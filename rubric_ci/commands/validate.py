@@ -54,7 +54,8 @@ def validate(settings: ValidateSettings) -> ExitCode:
     jobs, lost = _jobs(settings, checker)
     workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
     found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
-    sys.stdout.write(_rendered(settings, found, len(jobs)))
+    if jobs or not lost:
+        sys.stdout.write(_rendered(settings, found, len(jobs)))
     for error in lost:
         sys.stderr.write(
             f"rubric-ci: {error.message}\n" + (f"  {error.hint}\n" if error.hint else "")

@@ -85,6 +85,16 @@ def test_an_invalid_file_ends_as_2_and_the_others_are_graded(project: Project) -
     ]
 
 
+def test_an_unreadable_file_is_a_problem_at_its_place(project: Project) -> None:
+    (project.root / "evals/b.eval.yaml").write_bytes(b"evalcases:\n  - id: caf\xe9\n")
+    done = project.run()
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "evals/b.eval.yaml:2:12: encoding: the byte 0xE9 is not UTF-8; save the file as UTF-8\n"
+    )
+    assert project.report()["totals"]["passed"] == 1
+
+
 def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None:
     project.write(
         "evals/a.eval.yaml",

@@ -11,9 +11,10 @@ from rubric_ci.render import escape, words
 
 @contextmanager
 def progress(
-    total: int, stream: TextIO = sys.stderr, *, plain: bool | None = None
+    total: int, stream: TextIO | None = None, *, plain: bool | None = None
 ) -> Iterator[Callable[[CaseResult], None]]:
     """Give a function to call with each case that ended; `plain` unset: as the stream suggests."""
+    stream = stream or sys.stderr
     if plain if plain is not None else not stream.isatty():
         yield _Lines(total, stream)
     else:

@@ -1,0 +1,237 @@
+"""`rubric-ci run` with a judge behind real HTTP: repairs, outages, caps, votes, cache.
+
+Most of it in this process: the library that talks to models takes seconds to import.
+"""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rubric_ci.cli import main
+from tests.aimock import Aimock, Reply, fails, says
+from tests.project import Project, clean_environment
+
+pytestmark = pytest.mark.timeout(120)
+
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+judge: {{model: {model}, api_base: "{base}", api_key: none, timeout_seconds: 20}}
+targets:
+  - {{name: default, provider: recorded, answers: answers.jsonl}}
+"""
+CASE = """\
+  - id: {id}
+    input: Say hello
+    rubrics:
+      - {{id: greets, expected_outcome: Greets, weight: {weight}}}
+      - {{id: short, expected_outcome: Is short, required: false}}
+"""
+
+
+def marks(*satisfied: bool) -> Reply:
+    entries = {
+        f"c{n}": {"evidence": "", "reasoning": f"Reason {n}.", "satisfied": mark}
+        for n, mark in enumerate(satisfied, 1)
+    }
+    return says(json.dumps(entries))
+
+
+class Judged(Project):
+    """Cases with two criteria each, a judge on a scripted server."""
+
+    def __init__(self, root: Path, server: Aimock) -> None:
+        super().__init__(root)
+        self.server = server
+        self.cases("greeting")
+        self.judge()
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run the command here, in the folder of the project."""
+        gone = dict.fromkeys(os.environ.keys() - clean_environment().keys())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.root)
+            done = CliRunner().invoke(
+                main, ["run", *arguments], env=gone | environment, catch_exceptions=False
+            )
+        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+    def judge(self, wire: str = "openai", model: str = "") -> None:
+        endpoint = self.server.endpoint(wire)
+        base = endpoint.options["api_base"]
+        self.write("rubric-ci.yaml", CONFIG.format(model=model or endpoint.model, base=base))
+
+    def cases(self, *ids: str, weight: float = 1.0) -> None:
+        cases = "".join(CASE.format(id=name, weight=weight) for name in ids)
+        self.write("evals/a.eval.yaml", f"evalcases:\n{cases}")
+        answers = (json.dumps({"id": name, "answer": f"Hello from {name}"}) for name in ids)
+        self.write("answers.jsonl", "\n".join(answers))
+
+    def results(self) -> list[dict[str, Any]]:
+        return list(self.report()["cases"])
+
+
+@pytest.fixture
+def judged(tmp_path: Path, aimock: Aimock) -> Judged:
+    return Judged(tmp_path, aimock)
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic", "gemini"])
+def test_an_omitted_mark_is_asked_for_again(judged: Judged, wire: str) -> None:
+    judged.judge(wire)
+    judged.server.script(marks(True), marks(True, False))
+    done = judged.run("--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    totals = judged.report()["totals"]
+    assert (totals["calls"], totals["repairs"], totals["errored"]) == (2, 1, 0)
+    assert judged.results()[0]["score"] == 0.5
+    assert totals["cost_usd"] > 0
+    last = judged.server.requests()[-1]["messages"][-1]["content"]
+    assert "- c2 (short) is missing" in last
+
+
+def test_garbage_three_times_is_no_verdict(judged: Judged) -> None:
+    judged.server.script(says("Lovely!"))
+    assert judged.run().returncode == 3
+    (case,) = judged.results()
+    assert case["outcome"] == "errored"
+    assert case["reason"] == (
+        "rubric: no usable reply in 3 attempts; the last one: the reply holds no JSON object"
+    )
+    assert "score" not in case
+    assert len(judged.server.requests()) == 3
+
+
+def test_a_busy_server_is_waited_for(judged: Judged) -> None:
+    judged.server.script(fails(429), marks(True, True))
+    assert judged.run().returncode == 0
+    assert judged.report()["totals"]["calls"] == 2
+
+
+def test_a_wrong_key_is_not_tried_twice(judged: Judged) -> None:
+    judged.server.script(fails(401, "no such key"))
+    assert judged.run().returncode == 3
+    assert "no such key (1 request)" in judged.results()[0]["reason"]
+
+
+def test_all_calls_are_used_up(judged: Judged) -> None:
+    judged.cases("one", "two", "three")
+    judged.server.script(marks(True, True))
+    assert judged.run("--max-calls", "1", "--concurrency", "1").returncode == 3
+    assert len(judged.server.requests()) == 1
+    reasons = [case.get("reason") for case in judged.results() if case["outcome"] == "errored"]
+    assert reasons == ["rubric: budget: all 1 calls are used up"] * 2
+    assert judged.report()["totals"]["passed"] == 1
+
+
+def test_a_cap_in_dollars_sends_nothing_that_might_not_fit(judged: Judged) -> None:
+    judged.server.script(marks(True, True))
+    assert judged.run("--max-cost-usd", "0.001").returncode == 3
+    assert judged.server.requests() == []
+    assert re.fullmatch(
+        r"rubric: budget: \$0\.0000 of \$0\.001 are spent, and the next call may cost \$0\.00\d\d",
+        judged.results()[0]["reason"],
+    )
+
+
+def test_time_is_up(judged: Judged) -> None:
+    judged.server.script(marks(True, True))
+    assert judged.run("--max-seconds", "0").returncode == 3
+    assert judged.results()[0]["reason"] == "rubric: budget: 0 seconds have passed"
+
+
+def test_a_cap_in_dollars_needs_a_price(judged: Judged) -> None:
+    judged.judge(model="openai/my-own")
+    judged.server.script(marks(True, True))
+    done = judged.run("--max-cost-usd", "1")
+    assert done.returncode == 2
+    assert "openai/my-own has no known price, so a cap in dollars cannot hold" in done.stderr
+    assert "input_cost_per_token" in done.stderr
+    assert judged.server.requests() == []
+
+
+def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
+    judged.judge(model="openai/my-own")
+    judged.server.script(marks(True, True))
+    assert judged.run().returncode == 0
+    totals = judged.report()["totals"]
+    assert (totals["cost_usd"], totals["unpriced_calls"]) == (0, 1)
+
+
+def test_votes_are_counted_and_shown(judged: Judged) -> None:
+    judged.server.script(marks(True, True), marks(True, True), marks(False, False))
+    assert judged.run("--votes", "3", "--concurrency", "1").returncode == 0
+    (case,) = judged.results()
+    (evaluator,) = case["evaluators"]
+    assert [len(c["votes"]) for c in evaluator["criteria"]] == [3, 3]
+    assert "greets is flaky: " in evaluator["warnings"][0]
+    assert judged.report()["judge"]["votes"] == 3
+    assert len(judged.server.requests()) == 3
+
+
+def test_what_was_judged_is_not_asked_again(judged: Judged) -> None:
+    judged.cases("one", "two")
+    judged.server.script(marks(True, False))
+    assert judged.run().returncode == 1
+    first = judged.results()
+    judged.server.script(fails(500))
+    assert judged.run().returncode == 1
+    assert judged.server.requests() == []
+    totals = judged.report()["totals"]
+    assert (totals["calls"], totals["cost_usd"], totals["cache_hits"]) == (0, 0, 2)
+    assert [case["score"] for case in judged.results()] == [case["score"] for case in first]
+
+
+def test_new_weights_ask_nothing(judged: Judged) -> None:
+    judged.server.script(marks(True, False))
+    judged.run()
+    judged.cases("greeting", weight=9)
+    judged.server.script(fails(500))
+    assert judged.run().returncode == 0
+    assert (judged.results()[0]["score"], judged.results()[0]["verdict"]) == (0.9, "pass")
+
+
+def test_more_votes_ask_only_for_the_missing_ones(judged: Judged) -> None:
+    judged.server.script(marks(True, True))
+    judged.run()
+    judged.run("--votes", "3")
+    assert len(judged.server.requests()) == 3
+
+
+def test_without_the_cache_it_asks_again(judged: Judged) -> None:
+    judged.server.script(marks(True, True))
+    judged.run()
+    judged.run("--no-cache")
+    assert len(judged.server.requests()) == 2
+
+
+def test_what_is_remembered_needs_no_library(judged: Judged) -> None:
+    judged.server.script(marks(True, True))
+    judged.run()
+    done = Project.run(judged, "--max-cost-usd", "1", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "rubric_ci.llm" in loaded
+    assert loaded & {"litellm", "openai", "httpx", "aiohttp"} == set()
+
+
+def test_a_recording_replays_without_the_server(judged: Judged) -> None:
+    judged.server.script(says("Hm."), marks(True, False))
+    judged.run()  # into the cache, which a recording must not rely on
+    judged.server.script(says("Hm."), marks(True, False))
+    assert judged.run("--record", "kept.jsonl").returncode == 1
+    judged.server.script(fails(500))
+    assert judged.run("--replay", "kept.jsonl").returncode == 1
+    assert judged.server.requests() == []
+    assert judged.results()[0]["score"] == 0.5
+    judged.cases("greeting", "other")
+    assert judged.run("--replay", "kept.jsonl", "--fail-on", "never").returncode == 3
+    assert (
+        "no recorded reply to this request (evals/a.eval.yaml: other: rubric)"
+        in (judged.results()[1]["reason"])
+    )

@@ -1,0 +1,61 @@
+"""Run `rubric-ci run` many times over, each in a fork that is killed at a random moment.
+
+Forks, because the library that talks to models takes seconds to import: here it is imported once,
+and what is killed is the command at work. After every kill, whatever is there must read back whole.
+Usage: FOLDER TIMES SECONDS SEED; prints how many of the runs ended before they were killed.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+
+from rubric_ci.cli import main as rubric_ci
+
+
+def main(folder: str, times: int, longest: float, seed: int) -> None:
+    """Kill `times` runs, each after at most `longest` seconds."""
+    os.chdir(folder)
+    command("--no-cache", "--case", "case-0")
+    chance = random.Random(seed)
+    ended = 0
+    for _ in range(times):
+        child = os.fork()
+        if child == 0:
+            command()
+            os._exit(0)
+        time.sleep(chance.random() * longest)
+        done, _ = os.waitpid(child, os.WNOHANG)
+        if done:
+            ended += 1
+            continue
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        check()
+    print(ended)
+
+
+def command(*arguments: str) -> None:
+    """Run it here; what it prints goes nowhere."""
+    with (
+        Path(os.devnull).open("w") as nowhere,
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+        suppress(SystemExit),
+    ):
+        rubric_ci(["run", "--concurrency", "4", *arguments], standalone_mode=False)
+
+
+def check() -> None:
+    """Read what is there; what was being written has another name."""
+    for path in (Path(".rubric-ci/report.json"), *Path(".rubric-ci/cache").glob("??/*.json")):
+        if path.exists():
+            json.loads(path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))

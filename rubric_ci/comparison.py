@@ -2,71 +2,27 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import fsum
-from typing import Literal, TypeAlias
 
 from rubric_ci import paired
-from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport, VerdictWord
-
-ChangeKind: TypeAlias = Literal["regressed", "errored", "gone", "flaky", "improved", "new", "same"]
-KINDS: tuple[ChangeKind, ...] = (
-    "regressed", "errored", "gone", "flaky", "improved", "new", "same"
-)  # fmt: skip
-"""`flaky`: it differs, but no more than its own trials differ among themselves."""
+from rubric_ci.model.report import (
+    CHANGE_KINDS,
+    CaseChange,
+    CaseResult,
+    ChangeKind,
+    Comparison,
+    Errored,
+    Graded,
+    RunReport,
+    Trial,
+    VerdictWord,
+)
 
 TOLERANCE = 0.05
 SIGNIFICANT = 0.05
 DECIMALS = 6
 
 _TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseChange:
-    """One case, then and now."""
-
-    kind: ChangeKind
-    file: str
-    id: str
-    before: Graded | None = None
-    after: Graded | None = None
-    flips: bool = False  # its own trials do not agree on a verdict, then or now
-
-    @property
-    def difference(self) -> float | None:
-        """How much the score rose, where the case has one on both sides."""
-        if self.before is None or self.after is None:
-            return None
-        return round(self.after.score - self.before.score, DECIMALS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Every case, and what the cases that have both scores show together."""
-
-    changes: tuple[CaseChange, ...]
-    tolerance: float
-    paired: int  # cases with a score on both sides
-    mean_difference: float | None = None
-    interval: tuple[float, float] | None = None  # 95 %, of the mean difference
-    p_value: float | None = None  # exact paired test; None: no case has both scores
-    notes: tuple[str, ...] = ()
-
-    @property
-    def significant(self) -> bool:
-        """Tell whether the scores as a whole moved more than chance does."""
-        return self.p_value is not None and self.p_value < SIGNIFICANT
-
-    @property
-    def regressed(self) -> bool:
-        """Tell whether a case, or the whole beyond noise, is worse than the baseline."""
-        worse = self.mean_difference is not None and self.mean_difference < 0
-        return self.count("regressed") > 0 or (worse and self.significant)
-
-    def count(self, kind: ChangeKind) -> int:
-        """Count the cases that changed in this way."""
-        return sum(change.kind == kind for change in self.changes)
 
 
 def compare(
@@ -80,15 +36,20 @@ def compare(
     changes = [_change(case, matched.get(_key(case)), tolerance) for case in head.cases]
     partial = not complete or head.spared > 0 or head.interrupted
     gone = () if partial else _gone(baseline.cases, matched.values())
-    every = sorted((*changes, *gone), key=lambda change: KINDS.index(change.kind))
+    every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
     differences = [d for change in every if (d := change.difference) is not None]
+    mean, p_value = _mean(differences), paired.p_value(differences) if differences else None
+    significant = p_value is not None and p_value < SIGNIFICANT
+    worse = significant and mean is not None and mean < 0
     return Comparison(
         changes=tuple(every),
         tolerance=tolerance,
         paired=len(differences),
-        mean_difference=_mean(differences),
+        mean_difference=mean,
         interval=paired.interval(differences),
-        p_value=paired.p_value(differences) if differences else None,
+        p_value=p_value,
+        significant=significant,
+        regressed=worse or any(change.kind == "regressed" for change in every),
         notes=tuple(_differing_judges(head, baseline)),
     )
 
@@ -116,7 +77,7 @@ def _matched(
 def _gone(baseline: Iterable[CaseResult], found: Iterable[CaseResult]) -> tuple[CaseChange, ...]:
     kept = {_key(case) for case in found}
     return tuple(
-        CaseChange(kind="gone", file=case.file, id=case.id, before=_graded(case))
+        CaseChange(kind="gone", file=case.file, id=case.id, before=_standing(_graded(case)))
         for case in baseline
         if _key(case) not in kept
     )
@@ -128,8 +89,8 @@ def _change(case: CaseResult, was: CaseResult | None, tolerance: float) -> CaseC
         kind=_kind(case, before, tolerance),
         file=case.file,
         id=case.id,
-        before=before,
-        after=after,
+        before=_standing(before),
+        after=_standing(after),
         flips=_flips(before) or _flips(after),
     )
 
@@ -179,6 +140,10 @@ def _tier(verdict: VerdictWord) -> int:
 
 def _graded(case: CaseResult | None) -> Graded | None:
     return case if isinstance(case, Graded) else None
+
+
+def _standing(case: Graded | None) -> Trial | None:
+    return None if case is None else Trial(verdict=case.verdict, score=case.score)
 
 
 def _mean(differences: list[float]) -> float | None:

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.comparison import CaseChange, ChangeKind, Comparison, compare
+from rubric_ci.comparison import compare
 from rubric_ci.model.report import (
+    CaseChange,
     CaseResult,
+    ChangeKind,
+    Comparison,
     Errored,
     GateInfo,
     Graded,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.evals import JSON
@@ -194,6 +194,51 @@ class ShardInfo:
     positions: tuple[int, ...] = ()  # of its cases among those of the whole run, from 0
 
 
+ChangeKind: TypeAlias = Literal["regressed", "errored", "gone", "flaky", "improved", "new", "same"]
+"""`flaky`: it differs, but no more than its own trials differ among themselves."""
+
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+"""What needs attention comes first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseChange:
+    """One case in the baseline and now."""
+
+    kind: ChangeKind
+    file: str
+    id: str
+    before: Trial | None = None  # None: it had no verdict
+    after: Trial | None = None
+    flips: bool = False  # its own trials do not agree on a verdict, then or now
+
+    @property
+    def difference(self) -> float | None:
+        """How much the score rose, where there are two."""
+        if self.before is None or self.after is None:
+            return None
+        return round(self.after.score - self.before.score, 6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A run against its baseline: every case, and what those with both scores show together."""
+
+    changes: tuple[CaseChange, ...]
+    tolerance: float  # a score may fall by this much
+    paired: int  # cases with both scores
+    mean_difference: float | None = None
+    interval: tuple[float, float] | None = None  # 95 %, of the mean difference
+    p_value: float | None = None  # exact paired test; None: no case has both scores
+    significant: bool = False  # the scores as a whole moved more than chance moves them
+    regressed: bool = False  # a case is worse, or the whole is significantly
+    notes: tuple[str, ...] = ()
+
+    def count(self, kind: ChangeKind) -> int:
+        """Count the cases that changed in this way."""
+        return sum(change.kind == kind for change in self.changes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """All that a renderer needs; no live object."""
@@ -212,6 +257,7 @@ class RunReport:
     notes: tuple[str, ...] = ()  # one line each, for the reader of the report
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
+    comparison: Comparison | None = None  # with a baseline, where one was given
 
 
 def totals(cases: tuple[CaseResult, ...]) -> Totals:

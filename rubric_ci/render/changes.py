@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from rubric_ci.comparison import KINDS, CaseChange, Comparison
-from rubric_ci.model.report import Graded
+from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison, Trial
 from rubric_ci.render import words
 
 SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈"}
@@ -16,7 +15,7 @@ def by_case(comparison: Comparison) -> dict[tuple[str, str], str]:
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """Yield what changed as a whole, and whether it is more than noise."""
-    counted = [(kind, comparison.count(kind)) for kind in KINDS]
+    counted = [(kind, comparison.count(kind)) for kind in CHANGE_KINDS]
     told = ", ".join(f"{number:,} {kind}" for kind, number in counted if number)
     yield told or "no case to compare"
     if comparison.mean_difference is not None:
@@ -41,8 +40,8 @@ def _change(change: CaseChange) -> str:
     return f"{told} (flips)" if change.flips and change.kind != "flaky" else told
 
 
-def _side(case: Graded | None) -> str:
-    return "" if case is None else f"{case.verdict} {words.score(case.score)}"
+def _side(side: Trial | None) -> str:
+    return "" if side is None else f"{side.verdict} {words.score(side.score)}"
 
 
 def _mean(comparison: Comparison, difference: float) -> str:

@@ -12,7 +12,7 @@ from rubric_ci.model.report import (
     RunReport,
     Skipped,
 )
-from rubric_ci.render import words
+from rubric_ci.render import changes, words
 from rubric_ci.render.escape import html, html_prose
 from rubric_ci.render.html_style import STYLE
 
@@ -150,6 +150,8 @@ def _criterion(criterion: CriterionResult, report: RunReport) -> str:
 
 
 def _notes(report: RunReport) -> Iterator[str]:
+    if report.comparison:
+        yield from _list("Compared with the baseline", tuple(changes.lines(report.comparison)))
     yield from _list("Notes", (*words.not_run(report), *report.notes))
 
 

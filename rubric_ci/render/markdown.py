@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rubric_ci.comparison import Comparison
 from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
 from rubric_ci.render import changes, escape, words
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
@@ -32,15 +31,13 @@ def render(
     report: RunReport,
     *,
     limit: int = SUMMARY_LIMIT,
-    comparison: Comparison | None = None,
     links: Links = _NO_LINKS,
 ) -> str:
     """Return at most `limit` characters; passing cases are dropped first, and it says so."""
     cases = words.by_attention(report.cases)
     page = _Page(
         report=report,
-        comparison=comparison,
-        changes=changes.by_case(comparison) if comparison else None,
+        changes=changes.by_case(report.comparison) if report.comparison else None,
         links=links,
         wanting=[case for case in cases if words.standing(case) not in {"pass", "skipped"}],
         passing=[case for case in cases if words.standing(case) == "pass"],
@@ -77,7 +74,6 @@ def _fewer(number: int) -> Iterator[int]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
     report: RunReport
-    comparison: Comparison | None
     changes: Mapping[tuple[str, str], str] | None
     links: Links
     wanting: list[CaseResult]  # the cases without a pass, most pressing first
@@ -124,8 +120,8 @@ class _Page:
             )
 
     def _compared(self, plan: _Plan) -> Iterator[str]:
-        if self.comparison:
-            lines = [self._prose(line, plan) for line in changes.lines(self.comparison)]
+        if self.report.comparison:
+            lines = [self._prose(line, plan) for line in changes.lines(self.report.comparison)]
             yield from _list("Compared with the baseline", lines)
 
     def _table(self, plan: _Plan) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rubric_ci.model.report import CaseResult, CriterionResult, Graded, RunReport
-from rubric_ci.render import escape, words
+from rubric_ci.render import changes, escape, words
 
 STYLES: Mapping[words.Standing, str] = {
     "pass": "green",
@@ -61,6 +61,8 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         more = words.plural(len(wanting) - MOST_DETAILS, "more case")
         yield _text(f"the reasons of {more} are in the report files", "dim")
     yield from _left_out(report)
+    for line in changes.lines(report.comparison) if report.comparison else ():
+        yield _text(f"baseline: {line}")
     yield Text(words.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
     yield Text(f"{_counts(report)}; {words.gate(report)}")
     yield _text(" · ".join(words.facts(report)), "dim")

@@ -76,7 +76,10 @@ class Checker:
         if isinstance(text, Fault):
             return _fault(name, text, data)
         beside = files.sidecar_of(path)
-        source = open_source(name, text, files.read_text(beside) if beside else None)
+        sidecar = decode(files.read_bytes(beside)) if beside else None
+        if isinstance(sidecar, Fault) and beside:
+            return _fault(beside.as_posix(), sidecar, files.read_bytes(beside))
+        source = open_source(name, text, None if isinstance(sidecar, Fault) else sidecar)
         targets = self.facts.targets | self._targets_beside(path.parent)
         found = check_evals(source, files.lookup(self.root, path), targets)
         return self._switched(found, source.texts())

@@ -46,7 +46,7 @@ def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
         yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
     elif levels:
         yield from _levels(criterion, path)
-    if ranges != levels or not ranges:
+    if not _GATE_NAMES.isdisjoint(criterion) and not (ranges and levels):
         kind = "score_ranges" if ranges else "levels" if levels else "checklist"
         yield from _gates(criterion, kind, path)
 
@@ -56,6 +56,7 @@ _GATES = {
     "score_ranges": "required_min_score",
     "levels": "required_min_level",
 }
+_GATE_NAMES = frozenset(_GATES.values())
 
 
 def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:
@@ -73,7 +74,7 @@ def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem
 def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
     if isinstance(ranges, dict):
         yield from _range_map(ranges, path)
-    elif isinstance(ranges, list):
+    elif isinstance(ranges, list) and not _is_partition(ranges):
         floats = list(_float_bounds(ranges, path))
         yield from floats
         bounds = [_bounds(entry) for entry in ranges]
@@ -82,6 +83,13 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
         if not floats and 0 < len(known) == len(ranges) <= MOST_RANGES:
             yield from _overlaps(bounds, path)
             yield from _gaps(known, path)
+
+
+def _is_partition(ranges: list[Any]) -> bool:
+    """Tell whether ranges cover 0 to 10 once: what nearly all do, and all that they must."""
+    pairs = [_bounds(entry) for entry in ranges]
+    covered = [n for pair in pairs if pair for n in range(pair[0], pair[1] + 1)]
+    return len(covered) == 11 and None not in pairs and len(set(covered)) == 11
 
 
 def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -109,7 +117,7 @@ def _bounds(entry: Any) -> tuple[int, int] | None:
 
 
 def _is_score(bound: Any) -> bool:
-    return isinstance(bound, int) and not isinstance(bound, bool) and 0 <= bound <= 10
+    return type(bound) is int and 0 <= bound <= 10
 
 
 def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
+import click
+
 from rubric_ci import __version__
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
@@ -19,6 +21,7 @@ from rubric_ci.commands.choosing import (
     resolve_judge,
     resolve_target,
 )
+from rubric_ci.commands.forecast import forecast
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
@@ -58,6 +61,9 @@ def run(settings: RunSettings) -> ExitCode:
     doubts = _doubts(tasks, opened, settings)
     selection = replace(selection, notes=(*doubts, *selection.notes))
     tools = build_tools(opened, settings)
+    if not (settings.replay or settings.offline):
+        for line in forecast(tasks, settings.trials):
+            click.echo(line, err=True)
     with progress(len(tasks)) as advance:
         grading = grade(
             tasks,

@@ -163,6 +163,29 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
     assert (totals["cost_usd"], totals["unpriced_calls"]) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, less"),
+        (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
+        (("--votes", "auto"), r"about 2 requests .* remembered; more where votes are needed\n"),
+    ],
+    ids=["one vote", "three", "auto"],
+)
+def test_what_it_will_take_is_told_before(
+    judged: Judged, arguments: tuple[str, ...], told: str
+) -> None:
+    judged.cases("one", "two")
+    judged.server.script(marks(True, True))
+    assert re.search(told, judged.run(*arguments).stderr)
+
+
+def test_an_unknown_price_is_told_before(judged: Judged) -> None:
+    judged.judge(model="openai/my-own")
+    judged.server.script(marks(True, True))
+    assert " tokens, price unknown, " in judged.run().stderr
+
+
 def test_votes_are_counted_and_shown(judged: Judged) -> None:
     judged.server.script(marks(True, True), marks(True, True), marks(False, False))
     assert judged.run("--votes", "3", "--concurrency", "1").returncode == 0

@@ -64,7 +64,8 @@ def run(settings: RunSettings) -> ExitCode:
     if not (settings.replay or settings.offline):
         for line in forecast(tasks, settings.trials):
             click.echo(line, err=True)
-    with progress(len(tasks)) as advance:
+    # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
+    with progress(len(tasks), plain=workflow_run.on_github(os.environ) or None) as advance:
         grading = grade(
             tasks,
             tools,

@@ -2,11 +2,13 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
-from tests.project import Project
+from tests.project import Project, clean_environment
 
 pytestmark = pytest.mark.timeout(120)
 SHA = "1" * 40
@@ -82,3 +84,17 @@ def test_a_comment_that_cannot_be_posted_is_a_line_and_no_verdict(
     assert without_token.returncode == 0
     assert "not posted: GITHUB_TOKEN is not set" in without_token.stdout
     assert Path(environment["GITHUB_STEP_SUMMARY"]).stat().st_size > 0
+
+
+def test_a_runner_with_a_terminal_reads_the_commands(
+    project: Project, environment: dict[str, str]
+) -> None:
+    printed = pexpect.run(
+        f"{sys.executable} -m rubric_ci run",
+        cwd=str(project.root),
+        env=clean_environment() | environment,
+        encoding="utf-8",
+        timeout=60,
+    )
+    fences = [line for line in str(printed).splitlines() if "::stop-commands::" in line]
+    assert [line.index("::stop-commands::") for line in fences] == [0]

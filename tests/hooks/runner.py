@@ -11,10 +11,11 @@ from types import MappingProxyType
 from typing import Any
 
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.hooks.pins import OURS, PINS, at
 
 ROOT = Path(__file__).parents[2]
 ACT = ROOT / ".tools" / "act"
-ACTION = f"rubric-ci/rubric-ci@{'0' * 40}"
+ACTIONS = Path(__file__).parent / "actions"
 BIN = Path(sys.executable).parent  # where uv is
 
 
@@ -44,6 +45,12 @@ class Job:
         return "".join(e["content"] for e in self.events if e.get("command") == "summary")
 
 
+def stand_ins() -> dict[str, Path]:
+    """The actions of GitHub's that workflows use, each at its pinned commit, as simple ones."""
+    folders = {name: ACTIONS / name.removeprefix("actions/") for name in PINS}
+    return {at(name): folder for name, folder in folders.items() if folder.is_dir()}
+
+
 def place(properties: Mapping[str, str]) -> str:
     """Say where an annotation points."""
     return f"{properties.get('file', '')}:{properties.get('line', '')}"
@@ -56,7 +63,6 @@ def run(
     event: str,
     payload: Mapping[str, Any],
     published: Checkout,
-    actions: Mapping[str, Path] = MappingProxyType({}),
     environ: Mapping[str, str] = MappingProxyType({}),
     secrets: Mapping[str, str] = MappingProxyType({}),
 ) -> Job:
@@ -64,7 +70,8 @@ def run(
     scratch = repository.root.parent
     written = scratch / "event.json"
     written.write_text(json.dumps(payload))
-    local = {ACTION: published.root, **actions}
+    local = {at(OURS): published.root, **stand_ins()}
+    environ = {"KEPT": str(scratch / "kept"), **environ}
     words: list[str | Path] = [
         *(ACT, event, "--json", "--no-cache-server", "--pull=false", "--eventpath", written),
         *("--workflows", ROOT / "examples" / "workflows" / workflow),

@@ -1,0 +1,201 @@
+"""A pull request from push to push, under act: our action, a fake GitHub, a scripted judge."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from tests import aimock
+from tests.checkout import Checkout
+from tests.contract.fake_github import GitHub, Pull, Token, User, serving
+from tests.hooks import runner
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(
+        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
+    ),
+    pytest.mark.skipif(bool(aimock.missing()), reason=aimock.missing()),
+]
+
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+judge: {{model: openai/gpt-4.1-mini, api_key: "${{{{ OPENAI_API_KEY }}}}", api_base: "{url}/v1"}}
+targets:
+  - {{name: default, provider: recorded, answers: answers.jsonl}}
+"""
+EVALS = """\
+evalcases:
+  - id: greeting
+    input: Say hello
+    rubrics: [Greets]
+  - id: farewell
+    input: Say goodbye
+    rubrics:
+      - id: polite
+        expected_outcome: Says goodbye politely
+"""
+TOKEN, READ_ONLY = "the-token-of-the-job", "the-token-of-a-fork"
+KEY = "the-key-of-the-judge"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A branch with a pull request, and the merge commit that GitHub makes of it."""
+
+    checkout: Checkout
+    fork: bool = False
+
+    def push(self, **answers: str) -> dict[str, Any]:
+        """Commit answers on the branch, merge it as GitHub does, and return the event."""
+        main = self.checkout.git("rev-parse", "main")
+        self.checkout.git("checkout", "--quiet", "-B", "topic", "topic")
+        head = self.checkout.commit({"answers.jsonl": lines(**answers)})
+        self.checkout.git("checkout", "--quiet", "--detach", main)
+        self.checkout.git("merge", "--quiet", "--no-ff", "--message=merge", "topic")
+        owner = "someone" if self.fork else "acme"
+        repository = {"full_name": f"{owner}/app", "fork": self.fork, "owner": {"login": owner}}
+        return {
+            "number": 7,
+            "repository": {"full_name": "acme/app", "default_branch": "main"},
+            "pull_request": {
+                "number": 7,
+                "user": {"login": owner},
+                "head": {"sha": head, "ref": "topic", "repo": repository},
+                "base": {"sha": main, "ref": "main"},
+            },
+        }
+
+
+def lines(**answers: str) -> str:
+    return "".join(json.dumps({"id": i, "answer": text}) + "\n" for i, text in answers.items())
+
+
+def mark(satisfied: bool, reasoning: str) -> aimock.Reply:
+    entry = {"evidence": "", "reasoning": reasoning, "satisfied": satisfied}
+    return aimock.says(json.dumps({"c1": entry}))
+
+
+@pytest.fixture
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[aimock.Aimock]:
+    with aimock.running(tmp_path_factory.mktemp("aimock")) as server:
+        yield server
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    tokens = {TOKEN: Token(), READ_ONLY: Token(writes=False)}
+    with serving(GitHub(tokens=tokens, pulls={7: Pull(7)})) as server:
+        yield server
+
+
+@pytest.fixture
+def topic(checkout: Checkout, judge: aimock.Aimock) -> Topic:
+    checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
+    answers = lines(greeting="Hello!", farewell="Go away.")
+    files = {"rubric-ci.yaml": CONFIG.format(url=judge.url), "evals/a.eval.yaml": EVALS}
+    checkout.commit({**files, "answers.jsonl": answers, ".gitignore": ".rubric-ci/\n"})
+    checkout.git("branch", "topic")
+    return Topic(checkout)
+
+
+def test_a_comment_is_kept_up_to_date(
+    topic: Topic, judge: aimock.Aimock, github: GitHub, published: Checkout
+) -> None:
+    def push(**answers: str) -> runner.Job:
+        return runner.run(
+            topic.checkout,
+            "pull-request.yml",
+            event="pull_request",
+            payload=topic.push(**answers),
+            published=published,
+            environ={"GITHUB_API_URL": github.url},
+            secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": KEY},
+        )
+
+    judge.script(mark(False, "It sends the reader away."), mark(True, "It is kind."))
+    github.say(7, User("mallory"), "<!-- rubric-ci: default -->\nI was here first.")
+
+    job = push(greeting="Hello!", farewell="Please go away.")
+    assert not job.succeeded, job.log
+    assert job.outputs["verdict"] == "fail"
+    assert (job.outputs["passed"], job.outputs["failed"]) == ("0", "1")
+    assert job.annotations == ["error evals/a.eval.yaml:8"]
+    assert "stop-commands" in {event.get("command") for event in job.events}
+    assert len(judge.requests()) == 1  # the greeting is not concerned
+    other, comment = github.pulls[7].comments
+    assert "It sends the reader away." in comment.body
+    assert "farewell" in comment.body
+    assert "It sends the reader away." in job.summary
+
+    job = push(greeting="Hello!", farewell="Goodbye, and thank you.")
+    assert job.succeeded, job.log
+    assert job.outputs["verdict"] == "pass"
+    assert job.annotations == []
+    assert github.pulls[7].comments == [other, comment]
+    assert comment.edits == 1
+    assert "It sends the reader away." not in comment.body
+    assert other.body.endswith("I was here first.")
+
+    job = push(greeting="Hello!", farewell="Goodbye, and thank you.")
+    assert job.succeeded, job.log
+    assert len(judge.requests()) == 2  # what was judged before is not asked again
+    assert github.pulls[7].comments == [other, comment]
+
+
+def test_a_fork_is_graded_without_rights_and_posted_by_another_run(
+    topic: Topic, judge: aimock.Aimock, github: GitHub, published: Checkout
+) -> None:
+    event = replace(topic, fork=True).push(greeting="Hello!", farewell="Please go away.")
+    job = runner.run(
+        topic.checkout,
+        "pull-request-fork-safe.yml",
+        event="pull_request",
+        payload=event,
+        published=published,
+        environ={"GITHUB_API_URL": github.url},
+        secrets={"GITHUB_TOKEN": READ_ONLY},
+    )
+    assert job.succeeded, job.log
+    assert job.outputs["verdict"] == "nothing-graded"
+    assert judge.requests() == []
+    assert github.requests == []
+
+    head = event["pull_request"]["head"]["sha"]
+    github.pulls[7] = Pull(7, head_sha=head, head_owner="someone", head_branch="topic")
+    job = report(topic, github, published, head)
+    assert job.succeeded, job.log
+    (comment,) = github.bodies(7)
+    assert "farewell" in comment
+
+    github.pulls[7].head_sha = "b" * 40  # a newer push: the report is no longer about it
+    job = report(topic, github, published, head)
+    assert not job.succeeded
+    assert "is no longer" in job.log
+    assert github.bodies(7) == [comment]
+
+
+def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runner.Job:
+    """Run the second workflow, which sees the first one's artifact and nothing else of it."""
+    repository = {"full_name": "someone/app", "owner": {"login": "someone"}}
+    finished = {
+        "id": 1,
+        "event": "pull_request",
+        "conclusion": "failure",
+        "head_sha": head,
+        "head_branch": "topic",
+        "head_repository": repository,
+        "html_url": "https://github.com/acme/app/actions/runs/1",
+    }
+    return runner.run(
+        topic.checkout,
+        "pull-request-report.yml",
+        event="workflow_run",
+        payload={"workflow_run": finished, "repository": {"full_name": "acme/app"}},
+        published=published,
+        environ={"GITHUB_API_URL": github.url},
+        secrets={"GITHUB_TOKEN": TOKEN},
+    )

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
 from rubric_ci.judging.prompt import PROMPT_VERSION
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target, with_model
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.source.variables import substitute
@@ -56,7 +56,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
     `override` names a model, or a target that is one.
     """
     if override and override not in config.targets:
-        return _with_model(config.judge, override)
+        return with_model(config.judge, override)
     name = override or target.judge_target
     if not name:
         return config.judge
@@ -120,13 +120,3 @@ def _resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> E
         return replace(endpoint, options=substitute(endpoint.options, environment))
     except MissingVariable as error:
         raise MissingVariable(f"{who}: {error.message}", error.hint) from None
-
-
-def _with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
-    """Ask another model; its host and key are the configured ones only for the same provider."""
-    if judge is None:
-        return JudgeConfig(endpoint=Endpoint(model=model))
-    options = judge.endpoint.options
-    if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
-        options = {k: v for k, v in options.items() if not k.startswith("api_")}
-    return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))

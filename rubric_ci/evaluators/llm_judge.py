@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators.asking import ask_once
-from rubric_ci.evaluators.rubric import configured_judge
+from rubric_ci.evaluators.rubric import chosen_judge
 from rubric_ci.judging.dialogue import Heard
 from rubric_ci.judging.opinion import (
     VARIABLES,
@@ -55,7 +55,7 @@ async def ask_opinion(
         case,
         answer,
         spec.prompt,
-        configured_judge(tools),
+        chosen_judge(tools, spec.model),
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: {spec.name}",
         more=more,

@@ -5,7 +5,7 @@ from rubric_ci.evaluators.panel import Decision, Question, decide
 from rubric_ci.judging.evidence import missing_quotes
 from rubric_ci.judging.suspicion import suspicions
 from rubric_ci.judging.votes import flakiness
-from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.config import JudgeConfig, with_model
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.report import Answer, Assessed, CriterionResult, EvaluatorResult
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored
@@ -20,7 +20,7 @@ async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools)
             case=case,
             answer=answer.text,
             rubric=spec.rubric,
-            judge=configured_judge(tools),
+            judge=chosen_judge(tools, spec.model),
             tools=tools,
             about=f"{case.file}: {case.id}: {spec.name}",
         )
@@ -44,8 +44,10 @@ async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools)
     )
 
 
-def configured_judge(tools: Tools) -> JudgeConfig:
-    """Return the judge, or say that none is configured."""
+def chosen_judge(tools: Tools, model: str) -> JudgeConfig:
+    """Return the judge, with the evaluator's own model if it has one."""
+    if model:
+        return with_model(tools.judge, model)
     if tools.judge is None:
         raise CannotConfigure(
             "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"

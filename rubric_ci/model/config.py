@@ -1,7 +1,7 @@
 """`rubric-ci.yaml` and targets files, parsed: the judge, the targets and the gate."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, TypeAlias
 
@@ -39,6 +39,16 @@ class JudgeConfig:
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
     canary: bool = False
+
+
+def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
+    """Ask another model; its host and key are the judge's only for the same provider."""
+    if judge is None:
+        return JudgeConfig(endpoint=Endpoint(model=model))
+    options = judge.endpoint.options
+    if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
+        options = {k: v for k, v in options.items() if not k.startswith("api_")}
+    return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

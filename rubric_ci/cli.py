@@ -123,6 +123,17 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
 )
 @click.option("--require-rubrics", is_flag=True, help="A case with nothing to grade is an error.")
 @click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="Compare with this report; one that does not exist yet is told in the report.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    help="A score may fall so far below the baseline's.",
+)
+@click.option(
     "--trials", type=click.IntRange(min=1), default=1, help="Answer and grade each case N times."
 )
 @click.option(
@@ -256,6 +267,17 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
     default=None,
     help="Print workflow commands; on where GITHUB_ACTIONS is set.",
 )
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="Compare with this report; one that does not exist yet is told in the report.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    help="A score may fall so far below the baseline's.",
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option(
     "--comment",
@@ -278,6 +300,27 @@ def merge(reports: tuple[str, ...], formats: str, fail_on: str | None, **options
         reports=_names(formats, REPORTS), fail_on=FailOn(fail_on) if fail_on else None, **options
     )
     raise SystemExit(merge_reports([Path(report) for report in reports], settings))
+
+
+@main.command()
+@click.argument("baseline", type=click.Path(path_type=Path))
+@click.argument("head", type=click.Path(path_type=Path))
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    help="A score may fall so far before that is a regression.",
+)
+@click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text")
+def compare(**options: Any) -> None:
+    """Tell what is worse in the report HEAD than in the report BASELINE, beyond noise.
+
+    Exits with 1 on a regression, with 3 where a case has no verdict any more.
+    """
+    from rubric_ci.commands.compare import compare_reports
+    from rubric_ci.model.settings import CompareSettings
+
+    raise SystemExit(compare_reports(CompareSettings(**options)))
 
 
 @main.command("judge-check")

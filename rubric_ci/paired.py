@@ -21,14 +21,17 @@ def p_value(differences: Sequence[float]) -> float:
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean difference (Student's t); one case determines none."""
+    """Return the 95 % interval of the mean difference (Student's t); one case determines none.
+
+    Scores lie in 0..1, so what lies outside of -1..1 is no part of it.
+    """
     n = len(differences)
     if n < 2:
         return None
     mean = fsum(differences) / n
     variance = fsum((d - mean) ** 2 for d in differences) / (n - 1)
     reach = t_quantile(n - 1) * sqrt(variance / n)
-    return mean - reach, mean + reach
+    return max(-1.0, mean - reach), min(1.0, mean + reach)
 
 
 def t_quantile(freedom: int, confidence: float = 0.95) -> float:

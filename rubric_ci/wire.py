@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.report import REPORT_VERSION, RunReport
+from rubric_ci.model.report import REPORT_VERSION, Comparison, RunReport
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
@@ -18,6 +18,11 @@ SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 def render(report: RunReport) -> str:
     """Return the report as indented JSON that any UTF-8 file can hold."""
     return _json(_plain(report))
+
+
+def render_comparison(comparison: Comparison) -> str:
+    """Return a comparison by itself, under the names that it has in a report."""
+    return _json({"version": REPORT_VERSION, **_plain(comparison)})
 
 
 def read(text: str, name: str = "report") -> RunReport:

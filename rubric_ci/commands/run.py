@@ -21,6 +21,7 @@ from rubric_ci.commands.choosing import (
     resolve_judge,
     resolve_target,
 )
+from rubric_ci.commands.compare import with_baseline
 from rubric_ci.commands.forecast import forecast
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, show_problems
@@ -87,6 +88,7 @@ def run(settings: RunSettings) -> ExitCode:
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(monotonic() - clock, 3),
     )
+    report = with_baseline(report, settings)
     written = write_reports(report, settings)
     show_report(report, written, settings)
     workflow_run.tell(report, written, settings, os.environ)

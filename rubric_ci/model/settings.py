@@ -25,6 +25,8 @@ class RunSettings:
     fail_on: FailOn | None = None  # None: as configured
     require_rubrics: bool = False
     trials: int = 1  # answers to each case
+    baseline: Path | None = None  # an earlier report
+    tolerance: float = 0.05  # how far a score may fall below the baseline's
     shard: tuple[int, int] | None = None  # which part of how many, from 1; None: the whole
     concurrency: int = 16
     output_dir: Path = Path(".rubric-ci")
@@ -52,6 +54,16 @@ class PlanSettings:
     run: RunSettings  # which cases
     cases_per_shard: int = 25
     max_shards: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSettings:
+    """`rubric-ci compare`."""
+
+    baseline: Path
+    head: Path
+    tolerance: float = 0.05
+    format: Literal["text", "markdown", "json"] = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

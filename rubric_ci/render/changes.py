@@ -13,6 +13,16 @@ def by_case(comparison: Comparison) -> dict[tuple[str, str], str]:
     return {(change.file, change.id): _change(change) for change in comparison.changes}
 
 
+def headline(comparison: Comparison) -> str:
+    """Say whether it is worse, and by what that is known."""
+    regressed = comparison.count("regressed")
+    if regressed:
+        return f"worse than the baseline: {words.plural(regressed, 'case')} regressed"
+    if comparison.regressed:
+        return "worse than the baseline: no case by itself, but all together"
+    return "not worse than the baseline"
+
+
 def lines(comparison: Comparison) -> Iterator[str]:
     """Yield what changed as a whole, and whether it is more than noise."""
     counted = [(kind, comparison.count(kind)) for kind in CHANGE_KINDS]

@@ -1,0 +1,101 @@
+"""`rubric-ci compare` and `--baseline` as a user types them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubric_ci import wire
+from rubric_ci.model.report import RunReport
+from tests.checkout import ENVIRONMENT
+from tests.reports import a_report, errored, graded
+
+pytestmark = pytest.mark.timeout(120)
+
+PASSING = a_report(graded("a", "pass"), graded("b", "pass"))
+REGRESSED = a_report(graded("a", "fail"), graded("b", "pass"))
+LOST = a_report(errored("a"), graded("b", "pass"))
+SLIGHTLY = a_report(graded("a", "pass", score=0.93), graded("b", "pass"))
+
+CONFIG = "targets: [{name: default, provider: mock, response: %s}]\n"
+EVALS = """\
+evalcases:
+  - id: greets
+    input: Say hello
+    evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]
+"""
+
+
+def rubric_ci(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", *arguments],
+        cwd=folder,
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def written(folder: Path, name: str, report: RunReport) -> str:
+    (folder / name).write_text(wire.render(report), encoding="utf-8")
+    return name
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "code", "last"),
+    [
+        (PASSING, [], 0, "not worse than the baseline"),
+        (REGRESSED, [], 1, "worse than the baseline: 1 case regressed"),
+        (LOST, [], 3, "not worse than the baseline"),
+        (SLIGHTLY, [], 1, "worse than the baseline: 1 case regressed"),
+        (SLIGHTLY, ["--tolerance", "0.1"], 0, "not worse than the baseline"),
+    ],
+    ids=["same", "regressed", "no verdict", "beyond the tolerance", "within it"],
+)
+def test_exit_code(
+    tmp_path: Path, head: RunReport, options: list[str], code: int, last: str
+) -> None:
+    reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", head)]
+    done = rubric_ci(tmp_path, "compare", *reports, *options)
+    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (code, last, "")
+
+
+def test_formats(tmp_path: Path) -> None:
+    reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", REGRESSED)]
+    markdown = rubric_ci(tmp_path, "compare", *reports, "--format", "markdown").stdout
+    assert markdown.startswith("## ❌ rubric-ci · worse than the baseline")
+    told = json.loads(rubric_ci(tmp_path, "compare", *reports, "--format", "json").stdout)
+    assert [change["kind"] for change in told["changes"]] == ["regressed", "same"]
+
+
+def test_a_file_that_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "base.json").write_text("{}", encoding="utf-8")
+    head = written(tmp_path, "head.json", PASSING)
+    done = rubric_ci(tmp_path, "compare", "base.json", head)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: base.json: not a report: no `version` number\n")
+    assert rubric_ci(tmp_path, "compare", "none.json", head).returncode == 2
+
+
+def test_a_run_with_a_baseline(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
+    (tmp_path / "a.eval.yaml").write_text(EVALS)
+    run = ("run", "--baseline", "kept.json")
+    first = rubric_ci(tmp_path, *run)
+    assert first.returncode == 0
+    assert "There is no baseline yet: kept.json does not exist." in first.stdout
+    (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Bye")
+    second = rubric_ci(tmp_path, *run)
+    assert second.returncode == 1
+    assert "baseline: 1 regressed\n" in second.stdout
+    assert "▼ regressed: pass 1.00 → fail 0.00" in (tmp_path / ".rubric-ci/summary.md").read_text()
+    comparison = wire.read((tmp_path / ".rubric-ci/report.json").read_text()).comparison
+    assert comparison is not None
+    assert [change.kind for change in comparison.changes] == ["regressed"]

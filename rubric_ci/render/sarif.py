@@ -11,12 +11,27 @@ from rubric_ci.render import escape
 from rubric_ci.render.annotations import annotations
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
-_RULES: Mapping[str, str] = {
-    "fail": "A case fails: a gate is missed, or the score is too low.",
-    "borderline": "A case is between pass and fail.",
-    "no-verdict": "A case ended without a verdict: target, judge, script or budget failed.",
-    "skipped": "A case has nothing to grade.",
-    "warning": "Something about an answer or its judgement should be looked at.",
+_RULES: Mapping[str, tuple[str, str]] = {
+    "fail": (
+        "A case fails: a gate is missed, or the score is too low.",
+        "Read what the judge said, and change the prompt, the agent or the criterion.",
+    ),
+    "borderline": (
+        "A case is between pass and fail.",
+        "Look at the criteria that cost it points before it slips further.",
+    ),
+    "no-verdict": (
+        "A case ended without a verdict: target, judge, script or budget failed.",
+        "Mend what the reason names and run again; the case is neither a pass nor a fail.",
+    ),
+    "skipped": (
+        "A case has nothing to grade.",
+        "Write rubrics for it, or have them drafted with `rubric-ci generate rubrics`.",
+    ),
+    "warning": (
+        "Something about an answer or its judgement should be looked at.",
+        "Look at the answer yourself; a judge may have been misled.",
+    ),
 }
 
 
@@ -35,14 +50,21 @@ def _run(report: RunReport) -> dict[str, JSON]:
     driver = {
         "name": escape.visible(name),
         "version": escape.visible(version),
-        "rules": [
-            {"id": rule, "shortDescription": {"text": text}} for rule, text in _RULES.items()
-        ],
+        "rules": [_rule(name, about, help_) for name, (about, help_) in _RULES.items()],
     }
     return {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(entry) for entry in annotations(report)],
+    }
+
+
+def _rule(name: str, about: str, help_: str) -> dict[str, JSON]:
+    return {
+        "id": name,
+        "shortDescription": {"text": about},
+        "fullDescription": {"text": about},
+        "help": {"text": help_},
     }
 
 

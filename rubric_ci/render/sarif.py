@@ -50,6 +50,7 @@ def _run(report: RunReport) -> dict[str, JSON]:
     driver = {
         "name": escape.visible(name),
         "version": escape.visible(version),
+        "informationUri": "https://github.com/rubric-ci/rubric-ci",
         "rules": [_rule(name, about, help_) for name, (about, help_) in _RULES.items()],
     }
     return {

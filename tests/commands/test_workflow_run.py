@@ -3,11 +3,13 @@
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from tests.contract.fake_github import Fault, GitHub, Pull, serving
 from tests.project import Project, clean_environment
 
 pytestmark = pytest.mark.timeout(120)
@@ -98,3 +100,81 @@ def test_a_runner_with_a_terminal_reads_the_commands(
     )
     fences = [line for line in str(printed).splitlines() if "::stop-commands::" in line]
     assert [line.index("::stop-commands::") for line in fences] == [0]
+
+
+@pytest.fixture
+def github(environment: dict[str, str]) -> Iterator[GitHub]:
+    """A server that the step finds in its environment."""
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha=SHA)})) as server:
+        environment |= {"GITHUB_API_URL": server.url, "GITHUB_TOKEN": "actions"}
+        yield server
+
+
+def test_the_comment_follows_the_pushes(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
+    first = project.run("--comment", "update", "--check-run", "evals", **environment)
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    second = project.run("--comment", "update", **environment)
+    assert (first.returncode, second.returncode) == (0, 1)
+    assert "comment on pull request #7 of o/r updated" in second.stdout
+    (body,) = github.bodies(7)
+    assert "## ❌ rubric-ci · fail: 1 of 1 graded case fails" in body
+    assert [(check["name"], check["conclusion"]) for check in github.checks] == [
+        ("evals", "success")
+    ]
+
+
+NOW = {"Retry-After": "0"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        pytest.param(
+            Fault("POST", "/comments", 403, "Resource not accessible by integration"),
+            "GitHub does not allow it (403: Resource not accessible by integration)",
+            id="403",
+        ),
+        pytest.param(
+            Fault("GET", "/comments", 404, "Not Found"),
+            "GitHub does not find pull request #7 of o/r (404: Not Found)",
+            id="404",
+        ),
+        pytest.param(
+            Fault("POST", "/comments", 422, "Validation Failed"),
+            "GitHub refuses the request (422: Validation Failed)",
+            id="422",
+        ),
+        pytest.param(
+            Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
+            "GitHub limits our rate (429: Too many)",
+            id="429",
+        ),
+        pytest.param(
+            Fault("GET", "/comments", 500, "Server Error", NOW),
+            "GitHub failed (500: Server Error)",
+            id="500",
+        ),
+    ],
+)
+@pytest.mark.parametrize(("answer", "code"), [("Hello", 0), ("Go away", 1)], ids=["green", "red"])
+def test_whatever_github_answers_the_verdict_decides(
+    project: Project,
+    environment: dict[str, str],
+    github: GitHub,
+    fault: Fault,
+    said: str,
+    answer: str,
+    code: int,
+) -> None:
+    github.faults = [fault] * 4
+    project.write("answers.jsonl", json.dumps({"id": "greeting", "answer": answer}))
+    run = project.run("--comment", "update", **environment)
+    assert run.returncode == code
+    lines = [line for line in run.stdout.splitlines() if line.startswith("not posted:")]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"not posted: {said}")
+    assert "Traceback" not in run.stderr
+    assert Path(environment["GITHUB_STEP_SUMMARY"]).read_text().startswith("## ")
+    assert read_outputs(Path(environment["GITHUB_OUTPUT"]))["passed"] == str(1 - code)

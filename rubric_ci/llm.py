@@ -1,19 +1,18 @@
-"""One model call through litellm, with our own retries; effects."""
+"""One model call, directly or through litellm, with our own retries; effects."""
 
 import asyncio
 import json
 import logging
 import os
 import re
-from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from time import time
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
+from rubric_ci import chat
 from rubric_ci.budget import UNKNOWN_OUTPUT, Budget, Caps, Prices
 from rubric_ci.errors import MissingExtra
 from rubric_ci.model.config import Endpoint, OutputMode
@@ -61,18 +60,38 @@ def prices(endpoint: Endpoint) -> Prices | None:
 
 async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises Trouble."""
+    direct = chat.speaks(call.endpoint, _facts(call.endpoint.model))
+    timeout = call.endpoint.timeout_seconds
+    try:
+        # NOTE: the libraries' own timeout is between two bytes; a server may trickle for ever.
+        async with asyncio.timeout(timeout):
+            return await (ask_directly(call) if direct else ask_litellm(call))
+    except TimeoutError as error:
+        raise Trouble(f"no reply within {timeout:g} s", status=408) from error
+
+
+async def ask_directly(call: ModelCall) -> ModelReply:
+    """Ask a server that speaks OpenAI's chat format; raises Trouble."""
+    options = call.endpoint.options
+    body = {
+        **{name: value for name, value in options.items() if name in chat.SENT},
+        "model": call.endpoint.model.removeprefix(chat.PREFIX),
+        "messages": _messages(call),
+        **_limit(call),
+        **_form(call, _known_mode),
+    }
+    return _read(call, await chat.post(call.endpoint, body))
+
+
+async def ask_litellm(call: ModelCall) -> ModelReply:
+    """Ask any provider; raises Trouble."""
     litellm = _litellm()
     from openai import OpenAIError  # what every error of litellm's is a kind of
 
-    timeout = call.endpoint.timeout_seconds
     try:
-        # NOTE: litellm's own timeout is between two bytes; a server may trickle for ever.
-        async with asyncio.timeout(timeout):
-            response = await litellm.acompletion(**_arguments(litellm, call))
-    except TimeoutError as error:
-        raise Trouble(f"no reply within {timeout:g} s", status=408) from error
+        response = await litellm.acompletion(**_arguments(litellm, call))
     except OpenAIError as error:
-        raise _trouble(error, timeout) from error
+        raise _trouble(error, call.endpoint.timeout_seconds) from error
     return _reply(call, response)
 
 
@@ -99,14 +118,18 @@ def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
     return {
         **options,
         "model": call.endpoint.model,
-        "messages": [{"role": m.role, "content": m.content} for m in call.messages],
+        "messages": _messages(call),
         "timeout": call.endpoint.timeout_seconds,
         # litellm's retries differ by provider; ours do not.
         "num_retries": 0,
         "max_retries": 0,
         **_limit(call),
-        **_form(litellm, call),
+        **_form(call, lambda model: output_mode(litellm, model)),
     }
+
+
+def _messages(call: ModelCall) -> list[dict[str, JSON]]:
+    return [{"role": message.role, "content": message.content} for message in call.messages]
 
 
 def _limit(call: ModelCall) -> dict[str, int]:
@@ -117,10 +140,10 @@ def _limit(call: ModelCall) -> dict[str, int]:
     return {"max_tokens": min(wanted, most) if isinstance(most, int) else wanted}
 
 
-def _form(litellm: ModuleType, call: ModelCall) -> dict[str, JSON]:
+def _form(call: ModelCall, mode_of: Callable[[str], OutputMode]) -> dict[str, JSON]:
     if call.output_schema is None:
         return {}
-    match call.output_mode or output_mode(litellm, call.endpoint.model):
+    match call.output_mode or mode_of(call.endpoint.model):
         case "json_schema":
             schema = {"name": "reply", "schema": call.output_schema, "strict": True}
             return {"response_format": {"type": "json_schema", "json_schema": schema}}
@@ -139,6 +162,14 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
     return "json_object" if takes and "response_format" in takes else "prompt"
 
 
+def _known_mode(model: str) -> OutputMode:
+    """Return what `output_mode` does for the models that are asked directly."""
+    known = _facts(model)
+    if known.get("supports_response_schema"):
+        return "json_schema"
+    return "json_object" if known else "prompt"
+
+
 def _facts(model: str) -> Mapping[str, JSON]:
     known = _models()
     return known.get(model) or known.get(model.partition("/")[2]) or {}
@@ -155,25 +186,54 @@ def _models() -> Mapping[str, Mapping[str, JSON]]:
     return models
 
 
-def _reply(call: ModelCall, response: Any) -> ModelReply:
-    if not response.choices:
-        raise Trouble("broken reply: it holds no choices", passing=True)
-    choice = response.choices[0]
-    refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
-    finish: Finish = "stop"
-    if choice.finish_reason == "length":
-        finish = "length"
-    elif refusal or choice.finish_reason == "content_filter":
-        finish = "refusal"
+def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
+    try:
+        choice = reply["choices"][0]
+        refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
+        text: str = (refusal or content or "") + ""
+        finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
+        tokens = _Tokens(
+            read=spent.get("prompt_tokens", 0),
+            cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+            written=spent.get("completion_tokens", 0),
+        )
+    except IndexError:
+        raise Trouble("broken reply: it holds no choices", passing=True) from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Trouble(f"broken reply: {error}", passing=True) from error
+    cost = _price(call.endpoint, tokens)
     return ModelReply(
-        text=refusal or choice.message.content or "", finish=finish, usage=_usage(call, response)
+        text=text,
+        finish=_finish(finish, refused=bool(refusal)),
+        usage=_used(tokens.read, tokens.written, cost),
     )
 
 
-def _usage(call: ModelCall, response: Any) -> Usage:
-    spent = getattr(response, "usage", None)
-    read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
-    cost = _cost(call.endpoint.options, response, read, written)
+class _Tokens(NamedTuple):
+    read: int
+    cached: int  # of those read
+    written: int
+
+
+def _price(endpoint: Endpoint, tokens: _Tokens) -> float | None:
+    known = {**_facts(endpoint.model), **endpoint.options}
+    price = known.get("input_cost_per_token")
+    if tokens.read == 0 or price is None:
+        return None
+    own = "input_cost_per_token" in endpoint.options
+    cached = price if own else known.get("cache_read_input_token_cost", price)
+    fresh = tokens.read - tokens.cached
+    spent = fresh * price + tokens.cached * cached
+    return float(spent + tokens.written * known.get("output_cost_per_token", 0))
+
+
+def _finish(reason: JSON, *, refused: bool) -> Finish:
+    if reason == "length":
+        return "length"
+    return "refusal" if refused or reason == "content_filter" else "stop"
+
+
+def _used(read: int, written: int, cost: float | None) -> Usage:
     return Usage(
         calls=1,
         input_tokens=read,
@@ -181,6 +241,24 @@ def _usage(call: ModelCall, response: Any) -> Usage:
         cost_usd=cost or 0.0,
         unpriced_calls=int(cost is None),
     )
+
+
+def _reply(call: ModelCall, response: Any) -> ModelReply:
+    if not response.choices:
+        raise Trouble("broken reply: it holds no choices", passing=True)
+    choice = response.choices[0]
+    refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
+    return ModelReply(
+        text=refusal or choice.message.content or "",
+        finish=_finish(choice.finish_reason, refused=bool(refusal)),
+        usage=_usage(call, response),
+    )
+
+
+def _usage(call: ModelCall, response: Any) -> Usage:
+    spent = getattr(response, "usage", None)
+    read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
+    return _used(read, written, _cost(call.endpoint.options, response, read, written))
 
 
 def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -> float | None:
@@ -210,18 +288,7 @@ def _retry_after(error: Any) -> float | None:
     own = getattr(error, "litellm_response_headers", None)
     theirs = getattr(getattr(error, "response", None), "headers", None)
     value = (own or {}).get("retry-after") or (theirs or {}).get("retry-after")
-    return None if value is None else _seconds(value)
-
-
-def _seconds(value: str) -> float | None:
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
-        return None
+    return None if value is None else chat.seconds(value)
 
 
 def _plain(message: str) -> str:

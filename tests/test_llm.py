@@ -48,7 +48,7 @@ def gemini(**more: object) -> dict[str, object]:
 
 
 NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
-    "openai, no object": ("openai", b"[]", True, "Empty or invalid response"),
+    "openai, no object": ("openai", b"[]", True, "broken reply: it is no JSON object"),
     "openai, HTML": ("openai", b"<html>busy</html>", True, "Expecting value"),
     "openai, nothing": ("openai", b"", True, "Expecting value"),
     "openai, no choices": (
@@ -222,7 +222,8 @@ def test_nobody_listens_there() -> None:
 
 def test_importing_the_edge_loads_no_library() -> None:
     probe = (
-        "import sys, rubric_ci.llm; print([m for m in ('litellm', 'openai') if m in sys.modules])"
+        "import sys, rubric_ci.llm; "
+        "print([m for m in ('litellm', 'openai', 'aiohttp') if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60

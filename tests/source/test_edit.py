@@ -36,3 +36,43 @@ def test_a_second_edit_changes_nothing(before: Path) -> None:
     twice, refused = edit(once)
     assert twice == once
     assert len(refused.splitlines()) == len(yaml.load(once, yaml.CSafeLoader)["evalcases"])
+
+
+VARIANTS = {
+    "crlf": lambda text: text.replace("\r\n", "\n").replace("\n", "\r\n"),
+    "no-final-newline": lambda text: text.rstrip("\r\n"),
+    "byte-order-mark": lambda text: "\ufeff" + text.removeprefix("\ufeff"),
+    "trailing-blanks": lambda text: text.rstrip("\r\n") + "\n \n\n",
+    "end-marker": lambda text: text.rstrip("\r\n") + "\n...\n",
+    "keys-below": lambda text: text.rstrip("\r\n") + "\nx-more: 1\n",
+}
+
+
+def is_yaml(text: str) -> bool:
+    try:
+        yaml.load(text, yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return False
+    return True
+
+
+VARIED = [
+    pytest.param(text, id=f"{before.stem}-{name}")
+    for before in BEFORE
+    for name, vary in VARIANTS.items()
+    if is_yaml(text := vary(before.read_bytes().decode()))
+]
+
+
+@pytest.mark.parametrize("text", VARIED)
+def test_variants(text: str) -> None:
+    """Whatever a file's end and its line ends: old data plus rubrics, and every old line."""
+    old = yaml.load(text, yaml.CSafeLoader)
+    positions = range(len(old["evalcases"]))
+    edited = insert_rubrics(text, dict.fromkeys(positions, RUBRICS))
+    for position in positions:
+        if position not in edited.refused:
+            old["evalcases"][position]["rubrics"] = RUBRICS
+    assert yaml.load(edited.text, yaml.CSafeLoader) == old
+    kept = iter(edited.text)
+    assert all(character in kept for character in text)

@@ -45,7 +45,7 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
     """Insert each value as the `rubrics` of the case at its position in `evalcases`.
 
     The text is one that loads. Cases that share content through an anchor may hold only together:
-    all are tried at once, and where that fails one by one, until no more can be added.
+    all are tried at once, and where that fails in halves, until no more can be added.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
@@ -98,22 +98,32 @@ def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], di
 
 
 def _insert_what_holds(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict[int, str]]:
+    if not edits:
+        return body, {}
     before = Document("", body).data
     accepted, left = dict[int, _Edit](), dict(edits)
-    new, fault = _attempt(body, before, left)
-    if not fault:
-        return new, {}
     while True:
-        faults = dict[int, str]()
-        for position, edit in left.items():
-            _, fault = _attempt(body, before, accepted | {position: edit})
-            if fault:
-                faults[position] = fault
-            else:
-                accepted[position] = edit
-        if len(faults) == len(left):
+        accepted, faults = _add(body, before, accepted, left)
+        if not faults or len(faults) == len(left):
             return _attempt(body, before, accepted)[0], faults
         left = {position: left[position] for position in faults}
+
+
+def _add(
+    body: str, before: JSON, accepted: Mapping[int, _Edit], more: Mapping[int, _Edit]
+) -> tuple[dict[int, _Edit], dict[int, str]]:
+    """Accept all, or what holds of each half; say why the others do not."""
+    both = {**accepted, **more}
+    _, fault = _attempt(body, before, both)
+    if not fault:
+        return both, {}
+    if len(more) == 1:
+        return dict(accepted), dict.fromkeys(more, fault)
+    positions = sorted(more)
+    half = len(positions) // 2
+    first, faults = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
+    second, other_faults = _add(body, before, first, {n: more[n] for n in positions[half:]})
+    return second, faults | other_faults
 
 
 def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit]) -> tuple[str, str]:

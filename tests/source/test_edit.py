@@ -1,5 +1,6 @@
 """Edits compared as bytes: `X.yaml` becomes `X.after.yaml`; `X.refused.txt` says what stays."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_second_edit_changes_nothing(before: Path) -> None:
     assert len(refused.splitlines()) == len(yaml.load(once, yaml.CSafeLoader)["evalcases"])
 
 
-VARIANTS = {
+VARIANTS: dict[str, Callable[[str], str]] = {
     "crlf": lambda text: text.replace("\r\n", "\n").replace("\n", "\r\n"),
     "no-final-newline": lambda text: text.rstrip("\r\n"),
     "byte-order-mark": lambda text: "\ufeff" + text.removeprefix("\ufeff"),

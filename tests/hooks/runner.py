@@ -60,13 +60,18 @@ def run(
     repository: Checkout,
     workflow: str,
     *,
+    folder: str = "examples/workflows",
+    only: tuple[str, ...] = (),
     event: str,
     payload: Mapping[str, Any],
     published: Checkout,
     environ: Mapping[str, str] = MappingProxyType({}),
     secrets: Mapping[str, str] = MappingProxyType({}),
 ) -> Job:
-    """Run an example workflow of a repository, which need not hold the file, for one event."""
+    """Run one of our workflows in a repository, which need not hold it, for one event.
+
+    `only` holds act's options that leave jobs out.
+    """
     scratch = repository.root.parent
     written = scratch / "event.json"
     written.write_text(json.dumps(payload))
@@ -74,7 +79,7 @@ def run(
     environ = {"KEPT": str(scratch / "kept"), **environ}
     words: list[str | Path] = [
         *(ACT, event, "--json", "--no-cache-server", "--pull=false", "--eventpath", written),
-        *("--workflows", ROOT / "examples" / "workflows" / workflow),
+        *("--workflows", str(ROOT / folder / workflow), *only),
         *("--platform", "ubuntu-latest=-self-hosted"),
         *(
             word

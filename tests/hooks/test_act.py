@@ -1,5 +1,7 @@
 """The workflows of examples/workflows/, run by act, an independent runner, on this machine."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.checkout import Checkout
@@ -34,3 +36,19 @@ def test_validate(
         published=published,
     )
     assert (job.succeeded, job.annotations) == (succeeded, annotations), job.log
+
+
+def test_the_project_runs_its_own_action(published: Checkout, tmp_path: Path) -> None:
+    checkout = published.clone(tmp_path / "clone")
+    job = runner.run(
+        checkout,
+        "ci.yml",
+        folder=".github/workflows",
+        only=("--job", "evals", "--matrix", "system:ubuntu-latest"),
+        event="push",
+        payload={"ref": "refs/heads/main"},
+        published=published,
+    )
+    assert job.succeeded, job.log
+    assert job.outputs["verdict"] == "fail"
+    assert job.outputs["report"] == ".rubric-ci/report.json"

@@ -28,8 +28,9 @@ def tool_cache(shared: Path) -> Path:
 
 
 def run(published: Checkout, checkout: Checkout, tool_cache: Path, **given: str) -> composite.Ran:
+    local = ("GITHUB_", "RUBRIC_CI_")
     environ = {
-        **ENVIRONMENT,
+        **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
         "PATH": os.pathsep.join([UV, os.defpath]),
         "RUNNER_TOOL_CACHE": str(tool_cache),
         "GITHUB_ACTIONS": "true",
@@ -54,6 +55,34 @@ def test_a_bad_file_is_an_annotation_at_its_line(
         "::error file=evals/b.eval.yaml,line=5",
         "::error file=more/c.eval.yaml,line=5",
     ]
+
+
+def test_run_leaves_its_outputs_also_when_the_gate_fails(
+    published: Checkout, tool_cache: Path, tmp_path: Path
+) -> None:
+    quickstart = "examples/quickstart"
+    ran = run(
+        published,
+        published.clone(tmp_path / "clone"),
+        tool_cache,
+        command="run",
+        config=f"{quickstart}/rubric-ci.yaml",
+        replay=f"{quickstart}/judge.replay.jsonl",
+    )
+    assert ran.returncode == 1, ran.stderr
+    assert ran.outputs == {
+        **dict.fromkeys(ran.outputs, ""),
+        "verdict": "fail",
+        "score": ran.outputs["score"],
+        "passed": "1",
+        "failed": "1",
+        "errored": "0",
+        "cost-usd": ran.outputs["cost-usd"],
+        "report": ".rubric-ci/report.json",
+        "summary": ".rubric-ci/summary.md",
+    }
+    assert 0 < float(ran.outputs["score"]) < 1
+    assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
 
 
 def test_nothing_of_the_workspace_is_imported(

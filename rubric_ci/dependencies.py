@@ -11,7 +11,7 @@ from posixpath import dirname, join, normpath
 
 from rubric_ci.fingerprint import files
 from rubric_ci.model.config import CliTarget, RecordedTarget, Target
-from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase, PendingSpec, every_evaluator
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.model.glob import matcher
 
 DEEPEST = 50  # a link to a folder around it gives names without end
@@ -104,11 +104,8 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
     """Give what may be a path, relative to the root; words that are none change nothing."""
     yield from set(case.references) - files(case).keys()
     for spec in every_evaluator(case.evaluators):
-        match spec:
-            case CodeJudgeSpec():
-                yield from _words(spec.script, spec.cwd)
-            case PendingSpec():
-                yield from _words(spec.options, dirname(case.file))
+        if isinstance(spec, CodeJudgeSpec):
+            yield from _words(spec.script, spec.cwd)
     yield from _command_words(target)
 
 
@@ -117,20 +114,9 @@ def _command_words(target: Target) -> Iterator[str]:
         yield from _words(target.command_template, target.cwd)
 
 
-def _words(value: JSON, folder: str) -> Iterator[str]:
-    for text in _texts(value):
+def _words(script: str | tuple[str, ...], folder: str) -> Iterator[str]:
+    for text in (script,) if isinstance(script, str) else script:
         for word in _WORD.findall(text.replace("\\", "/")):
             path = normpath(join(folder, word))
             if path not in {normpath(folder), "."}:
                 yield path
-
-
-def _texts(value: JSON) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list() | tuple():
-            for each in value:
-                yield from _texts(each)
-        case dict():
-            yield from _texts(list(value.values()))

@@ -21,10 +21,11 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, PendingSpec, RubricSpec
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
 from rubric_ci.model.report import CaseResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.specs import LatencySpec
 from tests.cases import build_case, build_script, build_tools, span
 
 pytestmark = [
@@ -34,7 +35,7 @@ pytestmark = [
 
 MOCK = MockTarget(name="m", response="hello")
 MODEL = LlmTarget(name="default", endpoint=Endpoint(model="openai/m"))
-PENDING = PendingSpec(name="later", type="tool_trajectory", span=span())
+UNMEASURED = LatencySpec(name="later", threshold_ms=1, span=span())
 
 
 def script(score: float, name: str = "check", weight: float = 1.0) -> EvaluatorSpec:
@@ -127,10 +128,8 @@ def test_several_evaluators_make_one_verdict(
 
 
 def test_a_counted_evaluator_without_a_score_leaves_none_to_the_case(tmp_path: Path) -> None:
-    result = errored(tmp_path, script(1.0), PENDING)
-    assert result.reason == (
-        "later: evaluators of type `tool_trajectory` cannot be run by this version"
-    )
+    result = errored(tmp_path, script(1.0), UNMEASURED)
+    assert result.reason == ("later: the target does not tell how long it took (`duration_ms`)")
     assert result.answer == "hello"
     assert [type(e).__name__ for e in result.evaluators] == ["Assessed", "Unassessed"]
 

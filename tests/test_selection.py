@@ -28,7 +28,6 @@ from rubric_ci.model.evals import (
     FilePart,
     LlmJudgeSpec,
     Message,
-    PendingSpec,
     RubricSpec,
     TextPart,
 )
@@ -267,19 +266,6 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
             MOCK,
             ["data/g.json"],
             "`data/g.json` changed",
-        ),
-        (
-            replace(
-                CASE,
-                evaluators=(
-                    PendingSpec(
-                        name="p", type="x", options={"of": [{"script": ["./x.py"]}]}, span=HERE
-                    ),
-                ),
-            ),
-            MOCK,
-            ["evals/x.py"],
-            "`evals/x.py` changed",
         ),
         (
             replace(

@@ -7,7 +7,6 @@ from rubric_ci.evaluators import code_judge, limits
 from rubric_ci.evaluators.composite import composite
 from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.evaluators.pending import pending
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evals import (
@@ -16,7 +15,6 @@ from rubric_ci.model.evals import (
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
-    PendingSpec,
     RubricSpec,
 )
 from rubric_ci.model.report import Answer, EvaluatorResult, Unassessed
@@ -60,8 +58,6 @@ async def _evaluate(
             return await code_judge.evaluate(case, answer, spec, tools)
         case CompositeSpec():
             return await composite(case, answer, spec, tools, evaluate)
-        case PendingSpec():
-            return pending(spec)
         case _:
             return _measure(case, answer, spec, tools)
 

@@ -2,9 +2,12 @@
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 
-from rubric_ci.errors import CannotJudge
+from rubric_ci.errors import CannotJudge, CannotRunScript
 from rubric_ci.evaluators.asking import ask_once
+from rubric_ci.evaluators.code_judge import run_script
+from rubric_ci.evaluators.payload import payload
 from rubric_ci.evaluators.rubric import chosen_judge
 from rubric_ci.judging.dialogue import Heard
 from rubric_ci.judging.opinion import (
@@ -14,11 +17,12 @@ from rubric_ci.judging.opinion import (
     read_opinion,
     unknown_variables,
 )
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.report import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import DECIMALS, verdict
 from rubric_ci.model.tools import Tools
 
+_SHOWN = 300
 _NO_MORE: Mapping[str, str] = {}
 
 
@@ -49,7 +53,10 @@ async def ask_opinion(
     tools: Tools,
     more: Mapping[str, str] = _NO_MORE,
 ) -> Heard[Opinion]:
-    """Ask for a score on a prompt that may use `more` variables; raises CannotJudge."""
+    """Ask for a score on a prompt that may use `more` variables; raises NoVerdict."""
+    if spec.prompt_script:
+        prompt = await _printed(case, answer, spec.prompt_script, tools)
+        spec = replace(spec, prompt=prompt, prompt_path="the prompt that the script prints")
     _check(spec, more)
     call = opinion_call(
         case,
@@ -61,6 +68,19 @@ async def ask_opinion(
         more=more,
     )
     return await ask_once(call, read_opinion, tools)
+
+
+async def _printed(case: EvalCase, answer: Answer, script: CodeJudgeSpec, tools: Tools) -> str:
+    """Return the template that a script prints."""
+    asked = payload(case, answer, script.config, tools.root)
+    finished = await run_script(script, asked, answer.text, tools)
+    if finished.status != 0 or not finished.stdout.strip():
+        said = " ".join(finished.stderr.split())[-_SHOWN:]
+        told = f": {said}" if said else ""
+        raise CannotRunScript(
+            f"the script of the prompt printed none; exit status {finished.status}{told}"
+        )
+    return finished.stdout
 
 
 def _check(spec: LlmJudgeSpec, more: Mapping[str, str]) -> None:

@@ -73,19 +73,6 @@ class RubricSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmJudgeSpec:
-    """A judge gives a free-form score 0..1 on a prompt with {{ variables }}."""
-
-    name: str
-    type: str = "llm_judge"
-    weight: float = 1.0
-    prompt: str = ""  # the template's text; empty: the built-in prompt
-    prompt_path: str = ""  # relative to the repository root, where the prompt is a file
-    model: str = ""  # in place of the configured judge's
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJudgeSpec:
     """A script marks the answer."""
 
@@ -101,13 +88,16 @@ class CodeJudgeSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingSpec:
-    """An evaluator type that is valid in a file but that this version cannot run."""
+class LlmJudgeSpec:
+    """A judge gives a free-form score 0..1 on a prompt with {{ variables }}."""
 
     name: str
-    type: str
+    type: str = "llm_judge"
     weight: float = 1.0
-    options: Mapping[str, JSON] = field(default_factory=dict)
+    prompt: str = ""  # the template's text; empty: the built-in prompt
+    prompt_path: str = ""  # relative to the repository root, where the prompt is a file
+    prompt_script: CodeJudgeSpec | None = None  # prints the template, in place of `prompt`
+    model: str = ""  # in place of the configured judge's
     span: Span
 
 
@@ -130,15 +120,15 @@ class CompositeSpec:
     span: Span
 
 
-EvaluatorSpec: TypeAlias = (
-    RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | CompositeSpec | PendingSpec
-)
+EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | CompositeSpec
 
 
 def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
     """Yield every evaluator, those inside composites and their aggregators as well."""
     for spec in specs:
         yield spec
+        if isinstance(spec, LlmJudgeSpec) and spec.prompt_script:
+            yield spec.prompt_script
         if isinstance(spec, CompositeSpec):
             yield from every_evaluator(spec.evaluators)
             if not isinstance(spec.aggregator, WeightedAverage):

@@ -9,7 +9,6 @@ from rubric_ci.model.evals import (
     CompositeSpec,
     EvaluatorSpec,
     LlmJudgeSpec,
-    PendingSpec,
     RubricSpec,
     WeightedAverage,
 )
@@ -68,24 +67,33 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
             return RubricSpec(
                 name=name, type=kind, weight=weight, rubric=rubric, model=model, span=span
             )
-        case {"type": "llm_judge"} if isinstance(evaluator.get("prompt", ""), str):
-            text, file = _prompt(evaluator.get("prompt", ""), files)
-            return LlmJudgeSpec(
-                name=name, weight=weight, prompt=text, prompt_path=file, model=model, span=span
-            )
+        case {"type": "llm_judge"}:
+            return _llm_judge(source, evaluator, span, files)
         case {"type": "code_judge"}:
             return _code_judge(source, evaluator, span, files)
         case {"type": "composite"}:
             return _composite(source, evaluator, path, files)
         case _:
-            measuring = measuring_spec(source, evaluator, path)
-            if measuring:
-                return measuring
-            _note_files(evaluator, files)
-            rest = {k: v for k, v in evaluator.items() if k not in {"name", "type", "weight"}}
-            return PendingSpec(
-                name=name, type=evaluator["type"], weight=weight, options=rest, span=span
-            )
+            return measuring_spec(source, evaluator, path)
+
+
+def _llm_judge(
+    source: Source, evaluator: dict[str, Any], span: Span, files: UsedFiles
+) -> LlmJudgeSpec:
+    prompt, script = evaluator.get("prompt", ""), None
+    if isinstance(prompt, dict):
+        script = _code_judge(source, {**prompt, "name": evaluator["name"]}, span, files)
+        prompt = ""
+    text, file = _prompt(prompt, files)
+    return LlmJudgeSpec(
+        name=evaluator["name"],
+        weight=float(evaluator.get("weight", 1.0)),
+        prompt=text,
+        prompt_path=file,
+        prompt_script=script,
+        model=evaluator.get("model", ""),
+        span=span,
+    )
 
 
 def _prompt(written: str, files: UsedFiles) -> tuple[str, str]:
@@ -153,19 +161,6 @@ def _aggregator(
 
 def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
-
-
-def _note_files(evaluator: dict[str, Any], files: UsedFiles) -> None:
-    """Remember the files of evaluators that are kept as they are written."""
-    for part in (evaluator, evaluator.get("aggregator", {})):
-        prompt = part.get("prompt")
-        if isinstance(prompt, str) and names_file(prompt):
-            files.read(prompt)
-        script = part.get("script", part.get("path"))
-        if isinstance(script, str | list):
-            files.note_script(script, part.get("cwd", "."))
-    for member in evaluator.get("evaluators", ()):
-        _note_files(member, files)
 
 
 def _rubric(source: Source, criteria: list[Any], path: Path) -> Rubric:

@@ -3,13 +3,13 @@
 from typing import Any
 
 from rubric_ci.model.diagnostic import Span
-from rubric_ci.model.evals import EvaluatorSpec
 from rubric_ci.model.specs import (
     CostSpec,
     ExpectedCall,
     FieldAccuracySpec,
     FieldSpec,
     LatencySpec,
+    MeasuringSpec,
     TokenUsageSpec,
     ToolTrajectorySpec,
 )
@@ -17,8 +17,8 @@ from rubric_ci.source.check import Source
 from rubric_ci.source.problem import Path
 
 
-def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> EvaluatorSpec | None:
-    """Return the spec, or None where the evaluator is of another type."""
+def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> MeasuringSpec:
+    """Return the spec of an evaluator of one of these types; the schema knows no others."""
     name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
     span = Span(*source.locate((*path, "name")))
     match evaluator["type"]:
@@ -48,7 +48,7 @@ def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> Eva
                 ),
                 span=span,
             )
-        case "tool_trajectory":
+        case _:
             return ToolTrajectorySpec(
                 name=name,
                 weight=weight,
@@ -57,8 +57,6 @@ def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> Eva
                 expected=tuple(_call(call) for call in evaluator.get("expected", ())),
                 span=span,
             )
-        case _:
-            return None
 
 
 def _field(field: dict[str, Any], span: Span) -> FieldSpec:

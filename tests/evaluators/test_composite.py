@@ -14,13 +14,13 @@ from rubric_ci.model.evals import (
     CompositeSpec,
     EvaluatorSpec,
     LlmJudgeSpec,
-    PendingSpec,
     RubricSpec,
     WeightedAverage,
 )
 from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
 from rubric_ci.model.report import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.specs import LatencySpec
 from tests.cases import build_case, build_script, build_tools, said, span
 
 pytestmark = [
@@ -33,7 +33,7 @@ OPEN = Check(id="open", text="Is it open?", required=False, span=span(22))
 RUBRIC = RubricSpec(name="rubric", rubric=Rubric((CLOSED, OPEN)), span=span())
 MISSED = '{"c1": {"evidence": "", "reasoning": "no", "satisfied": false}, '
 MARKS = MISSED + '"c2": {"evidence": "hello", "reasoning": "yes", "satisfied": true}}'
-LATER = PendingSpec(name="later", type="future", span=span())
+LATER = LatencySpec(name="later", threshold_ms=1, span=span())
 
 
 def script(score: float, name: str, weight: float = 1.0) -> EvaluatorSpec:
@@ -186,7 +186,7 @@ def test_a_variable_of_composites_stands_for_nothing_elsewhere(tmp_path: Path) -
 
 def test_a_member_that_counts_must_have_a_score(tmp_path: Path) -> None:
     assert reason(tmp_path, script(1.0, "a"), LATER) == (
-        "later: evaluators of type `future` cannot be run by this version"
+        "later: the target does not tell how long it took (`duration_ms`)"
     )
 
 
@@ -194,7 +194,7 @@ def test_a_member_of_weight_0_may_have_none(tmp_path: Path) -> None:
     by = WeightedAverage(weights={"later": 0.0})
     result = assessed(tmp_path, script(1.0, "a"), LATER, by=by)
     assert result.score == 1.0
-    assert "cannot be run" in result.details["members"]["later"]["reason"]
+    assert "does not tell" in result.details["members"]["later"]["reason"]
 
 
 def test_some_member_must_count(tmp_path: Path) -> None:

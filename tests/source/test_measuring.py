@@ -168,3 +168,18 @@ def test_a_composite_takes_the_mean_or_a_judge() -> None:
         "Weigh {{ EVALUATOR_RESULTS_JSON }}",
         "x/y",
     )
+
+
+def test_a_prompt_may_be_printed_by_a_script() -> None:
+    read = evaluator("""\
+        type: llm_judge
+        weight: 2
+        prompt: {script: [python, prompt.py], cwd: .., env: [A], config: {tone: warm}}
+    """)
+    assert isinstance(read, LlmJudgeSpec)
+    assert (read.weight, read.prompt) == (2.0, "")
+    script = read.prompt_script
+    assert script is not None
+    assert (script.name, script.script, script.cwd) == ("e", ("python", "prompt.py"), ".")
+    assert (script.env, script.config) == (("A",), {"tone": "warm"})
+    assert list(every_evaluator([read])) == [read, script]

@@ -1,0 +1,68 @@
+"""A script prints the prompt of a judge."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.evaluators import evaluate
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.evals import LlmJudgeSpec
+from rubric_ci.model.exchange import ModelCall, ModelReply
+from rubric_ci.model.report import Assessed, EvaluatorResult, Unassessed
+from tests.cases import build_case, build_script, build_tools, said, span
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
+]
+
+
+def judged(root: Path, script: str, **facts: Any) -> tuple[EvaluatorResult, list[str]]:
+    asked: list[str] = []
+
+    async def ask(call: ModelCall) -> ModelReply:
+        asked.append(call.messages[-1].content)
+        return ModelReply(text='{"score": 0.9}')
+
+    spec = LlmJudgeSpec(name="taste", prompt_script=build_script(script, **facts), span=span())
+    tools = build_tools(root, ask=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j")))
+    return asyncio.run(evaluate(build_case(), said("hello"), spec, tools)), asked
+
+
+def test_what_it_prints_is_the_template(tmp_path: Path) -> None:
+    result, asked = judged(tmp_path, "cat > seen; echo 'Taste {{ answer }} well'", config={"a": 1})
+    assert isinstance(result, Assessed)
+    assert result.score == 0.9
+    assert asked[0].startswith("Taste <answer_")
+    assert "\nhello\n</answer_" in asked[0]
+    assert json.loads((tmp_path / "seen").read_text())["config"] == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        pytest.param("true", "the script of the prompt printed none; exit status 0", id="nothing"),
+        pytest.param(
+            "echo half; echo broken >&2; exit 2",
+            "the script of the prompt printed none; exit status 2: broken",
+            id="failed",
+        ),
+        pytest.param("sleep 9", "`sleep 9` did not end within 0.3 s and was killed", id="timeout"),
+    ],
+)
+def test_no_prompt_no_verdict(script: str, reason: str, tmp_path: Path) -> None:
+    result, asked = judged(tmp_path, script, timeout_seconds=0.3)
+    assert isinstance(result, Unassessed)
+    assert (result.reason, asked) == (reason, [])
+
+
+def test_an_unknown_variable_is_named(tmp_path: Path) -> None:
+    result, _ = judged(tmp_path, "echo '{{ anser }}'")
+    assert isinstance(result, Unassessed)
+    assert result.reason.startswith(
+        "the prompt that the script prints of taste uses {{ anser }}, which stands for nothing"
+    )

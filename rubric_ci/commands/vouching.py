@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from rubric_ci import files
 from rubric_ci.commands.opening import Opened
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.judging.calibration import doubts
 from rubric_ci.model.report import JudgeInfo
 
 NAME = "calibration.json"  # at the repository root
@@ -24,6 +23,8 @@ def vouch(opened: Opened, judge: JudgeInfo | None) -> Sequence[str]:
         return ()
     if not path.exists():
         raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but there is no {NAME}", HINT)
+    from rubric_ci.judging.calibration import doubts
+
     found = doubts(_read(files.read_text(path)), judge, wanted)
     if found and wanted is not None:
         raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but {found[0]}", HINT)

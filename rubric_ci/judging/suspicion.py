@@ -72,6 +72,8 @@ def _claims(seen: _Seen) -> Iterator[Suspicion]:
 
 
 def _invisible(seen: _Seen) -> Iterator[Suspicion]:
+    if seen.answer.isascii():
+        return
     hidden = [c for c in _ORDINARY_JOINERS.sub("", seen.answer) if _is_invisible(c)]
     struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", seen.answer)))
     if hidden:
@@ -83,6 +85,8 @@ def _invisible(seen: _Seen) -> Iterator[Suspicion]:
 
 
 def _alphabets(seen: _Seen) -> Iterator[Suspicion]:
+    if seen.answer.isascii():
+        return
     for each in _WORD.findall(seen.answer):
         if each.isascii():
             continue
@@ -211,6 +215,8 @@ def _matches(pattern: re.Pattern[str], text: str, rule: str, message: str) -> It
 
 
 def _fold(text: str) -> str:
+    if text.isascii():  # most are, and the rest costs a look at each character
+        return text.casefold()
     plain = unicodedata.normalize("NFKD", "".join(c for c in text if not _is_invisible(c)))
     return "".join(c for c in plain if unicodedata.category(c) != "Mn").casefold()
 

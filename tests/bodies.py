@@ -22,10 +22,10 @@ class Bodies:
 
     url: str
     replies: list[Body]
-    requests: int = 0
+    requests: list[bytes] = field(default_factory=list)  # their bodies
 
-    def next(self) -> Body:
-        self.requests += 1
+    def next(self, request: bytes) -> Body:
+        self.requests.append(request)
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
@@ -35,8 +35,7 @@ def answering(*replies: Body) -> Iterator[Bodies]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            body = bodies.next()
+            body = bodies.next(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(body.status)
             for name, value in body.headers.items():
                 self.send_header(name, value)

@@ -164,6 +164,26 @@ def test_output_mode(
     assert body.get("response_format", {}).get("type") == sent
 
 
+@pytest.mark.parametrize(
+    ("wire", "path"),
+    [
+        ("openai", ("response_format", "json_schema", "schema")),
+        ("anthropic", ("output_format", "schema")),
+        ("gemini", ("generationConfig", "response_json_schema")),
+    ],
+)
+def test_the_schema_reaches_every_provider_as_it_is(wire: str, path: tuple[str, ...]) -> None:
+    mark = {"anyOf": [{"type": "integer", "enum": [1, 5]}, {"type": "string", "enum": ["no"]}]}
+    schema = {**SCHEMA, "properties": {"c1": mark}, "required": ["c1"]}
+    with answering(Body(content=b"{}")) as server, pytest.raises(Trouble):
+        endpoint = Aimock(server.url).endpoint(wire)
+        asyncio.run(request(call(endpoint, output_schema=schema, max_tokens=9)))
+    sent = json.loads(server.requests[0])
+    for step in path:
+        sent = sent[step]
+    assert sent == schema
+
+
 def test_free_text_has_no_form(aimock: Aimock) -> None:
     aimock.script(says("Hello."))
     reply = asyncio.run(complete(call(aimock.endpoint("openai"))))

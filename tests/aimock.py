@@ -61,7 +61,7 @@ class Aimock:
             "anthropic": ("anthropic/claude-sonnet-4-5", ""),
             "gemini": ("gemini/gemini-2.5-flash", "/v1beta"),
         }[wire]
-        timeout = options.pop("timeout_seconds", 20.0)
+        timeout = options.pop("timeout_seconds", 60.0)
         keys = {"api_base": self.url + path, "api_key": "none"}
         return Endpoint(model=model, options={**keys, **options}, timeout_seconds=timeout)
 

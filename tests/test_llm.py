@@ -175,9 +175,10 @@ def test_output_mode(
 def test_the_schema_reaches_every_provider_as_it_is(wire: str, path: tuple[str, ...]) -> None:
     mark = {"anyOf": [{"type": "integer", "enum": [1, 5]}, {"type": "string", "enum": ["no"]}]}
     schema = {**SCHEMA, "properties": {"c1": mark}, "required": ["c1"]}
-    with answering(Body(content=b"{}")) as server, pytest.raises(Trouble):
-        endpoint = Aimock(server.url).endpoint(wire)
-        asyncio.run(request(call(endpoint, output_schema=schema, max_tokens=9)))
+    with answering(Body(content=b"{}")) as server:
+        one = call(Aimock(server.url).endpoint(wire), output_schema=schema, max_tokens=9)
+        with pytest.raises(Trouble):
+            asyncio.run(request(one))
     sent = json.loads(server.requests[0])
     for step in path:
         sent = sent[step]

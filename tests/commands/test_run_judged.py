@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(120)
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
-judge: {{model: {model}, api_base: "{base}", api_key: none, timeout_seconds: 20}}
+judge: {{model: {model}, api_base: "{base}", api_key: none, timeout_seconds: 60}}
 targets:
   - {{name: default, provider: recorded, answers: answers.jsonl}}
 """

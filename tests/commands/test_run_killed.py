@@ -18,7 +18,7 @@ CASES = 400
 CONCURRENCY = 4
 CONFIG = """\
 evals: [evals/*.eval.yaml]
-judge: {{model: {model}, api_base: "{base}", api_key: none, timeout_seconds: 20}}
+judge: {{model: {model}, api_base: "{base}", api_key: none, timeout_seconds: 60}}
 targets:
   - {{name: default, provider: recorded, answers: answers.jsonl}}
 """

@@ -44,6 +44,7 @@ COMMANDS = {
     "comment": Command(("comment",), "github"),
     "plan": Command(("plan",), "light"),
     "merge": Command(("merge",), "github"),
+    "compare": Command(("compare",), "light"),
 }
 
 

@@ -29,8 +29,9 @@ class Job:
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Outputs of the steps, the last of a name."""
-        return {e["name"]: e["arg"] for e in self.events if e.get("command") == "set-output"}
+        """Outputs of the steps, the last of a name that says something."""
+        found = [(e["name"], e["arg"]) for e in self.events if e.get("command") == "set-output"]
+        return dict(found) | {name: said for name, said in found if said}
 
     @property
     def annotations(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A pull request from push to push, under act: our action, a fake GitHub, a scripted judge."""
+"""Pull requests and nights under act: our action, a fake GitHub, a scripted judge."""
 
 import json
 from collections.abc import Iterator
@@ -38,6 +38,14 @@ evalcases:
       - id: polite
         expected_outcome: Says goodbye politely
 """
+NIGHTLY = """\
+evalcases:
+  - id: one
+    input: Say hello
+    rubrics:
+      - {id: greets, expected_outcome: Greets, weight: 7}
+      - {id: warm, expected_outcome: Is warm, weight: 3, required: false}
+"""
 TOKEN, READ_ONLY = "the-token-of-the-job", "the-token-of-a-fork"
 KEY = "the-key-of-the-judge"
 
@@ -74,9 +82,9 @@ def lines(**answers: str) -> str:
     return "".join(json.dumps({"id": i, "answer": text}) + "\n" for i, text in answers.items())
 
 
-def mark(satisfied: bool, reasoning: str) -> aimock.Reply:
-    entry = {"evidence": "", "reasoning": reasoning, "satisfied": satisfied}
-    return aimock.says(json.dumps({"c1": entry}))
+def mark(*satisfied: bool, reasoning: str = "So it is.") -> aimock.Reply:
+    entries = [{"evidence": "", "reasoning": reasoning, "satisfied": one} for one in satisfied]
+    return aimock.says(json.dumps({f"c{n}": entry for n, entry in enumerate(entries, 1)}))
 
 
 @pytest.fixture
@@ -116,7 +124,7 @@ def test_a_comment_is_kept_up_to_date(
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": KEY},
         )
 
-    judge.script(mark(False, "It sends the reader away."), mark(True, "It is kind."))
+    judge.script(mark(False, reasoning="It sends the reader away."), mark(True))
     github.say(7, User("mallory"), "<!-- rubric-ci: default -->\nI was here first.")
 
     job = push(greeting="Hello!", farewell="Please go away.")
@@ -199,3 +207,36 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
         environ={"GITHUB_API_URL": github.url},
         secrets={"GITHUB_TOKEN": TOKEN},
     )
+
+
+def test_a_regression_is_red_and_never_the_next_baseline(
+    topic: Topic, judge: aimock.Aimock, published: Checkout
+) -> None:
+    def night(answer: str) -> runner.Job:
+        topic.checkout.git("checkout", "--quiet", "main")
+        topic.checkout.commit({"evals/a.eval.yaml": NIGHTLY, "answers.jsonl": lines(one=answer)})
+        return runner.run(
+            topic.checkout,
+            "regression.yml",
+            event="schedule",
+            payload={"schedule": "43 2 * * *"},
+            published=published,
+            secrets={"GITHUB_TOKEN": READ_ONLY, "OPENAI_API_KEY": KEY},
+        )
+
+    kept = topic.checkout.root.parent / "kept/cache/report.json"
+    judge.script(*[mark(True, True)] * 3, *[mark(True, False)] * 3, mark(True, True))
+
+    first = night("Hello!")
+    assert first.succeeded, first.log
+    assert "no baseline yet" in first.summary
+    baseline = kept.read_text()
+
+    second = night("Hello.")
+    assert not second.succeeded, second.log
+    assert second.outputs["verdict"] == "borderline"  # the gate holds; what is red is the loss
+    assert kept.read_text() == baseline
+
+    third = night("Hello again!")
+    assert third.succeeded, third.log
+    assert kept.read_text() != baseline

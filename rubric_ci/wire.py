@@ -1,7 +1,7 @@
 """RunReport to JSON and back: stable names, a version, a reader that tolerates what is newer."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -10,7 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.report import REPORT_VERSION, Comparison, RunReport
+from rubric_ci.model.report import (
+    REPORT_VERSION,
+    Assessed,
+    Comparison,
+    Graded,
+    RunReport,
+    Skipped,
+)
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,11 +40,16 @@ def read(text: str, name: str = "report") -> RunReport:
     data = _parse(text, name)
     _check_version(data, name)
     try:
-        return _adapter().validate_python(data)
+        report = _adapter().validate_python(data)
     except ValidationError as error:
         raise CannotReadReport(
             f"{name}: {_first(error)}", "write it again with `rubric-ci run`"
         ) from error
+    for score in _scores(report):
+        if not 0 <= score <= 1:
+            message = f"{name}: not a valid report: {score:g} is no score, which is within 0 and 1"
+            raise CannotReadReport(message, _WANTED)
+    return report
 
 
 def schema() -> str:
@@ -76,12 +88,19 @@ def _json(data: JSON) -> str:
 
 def _parse(text: str, name: str) -> Mapping[str, JSON]:
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise CannotReadReport(f"{name}: not JSON ({error})", _WANTED) from error
     if not isinstance(data, dict) or type(data.get("version")) is not int:
         raise CannotReadReport(f"{name}: not a report: no `version` number", _WANTED)
     return data
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no finite number")
+    return number
 
 
 def _check_version(data: Mapping[str, JSON], name: str) -> None:
@@ -90,6 +109,19 @@ def _check_version(data: Mapping[str, JSON], name: str) -> None:
             f"{name}: version {data['version']} is newer than this program's {REPORT_VERSION}",
             "upgrade rubric-ci, or write the report with this version",
         )
+
+
+def _scores(report: RunReport) -> Iterator[float]:
+    if report.totals.score is not None:
+        yield report.totals.score
+    for case in report.cases:
+        if isinstance(case, Graded):
+            yield case.score
+            yield from (trial.score for trial in case.trials)
+        if not isinstance(case, Skipped):
+            yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
+    for change in report.comparison.changes if report.comparison else ():
+        yield from (side.score for side in (change.before, change.after) if side)
 
 
 def _first(error: ValidationError) -> str:

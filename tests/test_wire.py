@@ -155,6 +155,21 @@ def _with(**changes: Any) -> str:
             "'error', 'nothing-changed' or 'nothing-graded'",
             id="unknown verdict",
         ),
+        pytest.param(
+            _with(duration_seconds=float("inf")),
+            "r.json: not JSON (Infinity is no finite number)",
+            id="not finite",
+        ),
+        pytest.param(
+            _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
+            "r.json: not JSON (1e999 is no finite number)",
+            id="too large",
+        ),
+        pytest.param(
+            _with(totals={**json.loads(wire.render(a_report()))["totals"], "score": 1.5}),
+            "r.json: not a valid report: 1.5 is no score, which is within 0 and 1",
+            id="score out of range",
+        ),
     ],
 )  # fmt: skip
 def test_refused(text: str, message: str) -> None:

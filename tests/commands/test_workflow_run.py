@@ -116,7 +116,9 @@ def test_the_comment_follows_the_pushes(
     first = project.run("--comment", "update", "--check-run", "evals", **environment)
     project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
     second = project.run("--comment", "update", **environment)
-    assert (first.returncode, second.returncode) == (0, 1)
+    third = project.run("--comment", "update", **environment | {"GITHUB_TOKEN": "wrong"})
+    assert [run.returncode for run in (first, second, third)] == [0, 1, 1]
+    assert "not posted: GitHub does not accept the token (401: Bad credentials)" in third.stdout
     assert "comment on pull request #7 of o/r updated" in second.stdout
     (body,) = github.bodies(7)
     assert "## ❌ rubric-ci · fail: 1 of 1 graded case fails" in body
@@ -158,23 +160,19 @@ NOW = {"Retry-After": "0"}
         ),
     ],
 )
-@pytest.mark.parametrize(("answer", "code"), [("Hello", 0), ("Go away", 1)], ids=["green", "red"])
 def test_whatever_github_answers_the_verdict_decides(
     project: Project,
     environment: dict[str, str],
     github: GitHub,
     fault: Fault,
     said: str,
-    answer: str,
-    code: int,
 ) -> None:
     github.faults = [fault] * 4
-    project.write("answers.jsonl", json.dumps({"id": "greeting", "answer": answer}))
     run = project.run("--comment", "update", **environment)
-    assert run.returncode == code
+    assert run.returncode == 0
     lines = [line for line in run.stdout.splitlines() if line.startswith("not posted:")]
     assert len(lines) == 1
     assert lines[0].startswith(f"not posted: {said}")
     assert "Traceback" not in run.stderr
     assert Path(environment["GITHUB_STEP_SUMMARY"]).read_text().startswith("## ")
-    assert read_outputs(Path(environment["GITHUB_OUTPUT"]))["passed"] == str(1 - code)
+    assert read_outputs(Path(environment["GITHUB_OUTPUT"]))["verdict"] == "pass"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
+from rubric_ci import together
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
 from rubric_ci.judging.dialogue import Heard, ask_until_usable
@@ -82,15 +83,7 @@ async def draft(
         on_result(result)
         return result
 
-    running = [asyncio.create_task(one(order)) for order in orders]
-    try:
-        await asyncio.gather(*running)
-    except asyncio.CancelledError:
-        await _stop(running)
-    except BaseException:
-        await _stop(running)
-        raise
-    return tuple(t.result() for t in running if not t.cancelled() and t.exception() is None)
+    return await together.ended(one(order) for order in orders)
 
 
 async def _draft(order: Order, drafter: Drafter, tools: Tools) -> DraftResult:
@@ -153,9 +146,3 @@ async def _checked(made: Drafted, tools: Tools) -> Drafted:
 
 def _noted(made: Drafted, doubt: str) -> Drafted:
     return replace(made, doubts=(*made.doubts, doubt))
-
-
-async def _stop(running: Sequence["asyncio.Task[DraftResult]"]) -> None:
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)

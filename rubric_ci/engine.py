@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
-from rubric_ci import evaluators, targets
+from rubric_ci import evaluators, targets, together
 from rubric_ci.errors import NotAsked, NoVerdict, UserError
 from rubric_ci.judging.reason import reason
 from rubric_ci.judging.trials import settle
@@ -60,18 +60,8 @@ async def grade(
     A UserError stops the run and is raised.
     """
     window = _Window(tasks, concurrency)
-    running = [
-        asyncio.create_task(_case(task, _own(tools, task), window, on_result, trials))
-        for task in tasks
-    ]
-    try:
-        await asyncio.gather(*running)
-    except asyncio.CancelledError:
-        await _stop(running)
-    except BaseException:
-        await _stop(running)
-        raise
-    return tuple(task.result() for task in running if _has_result(task))
+    works = (_case(task, _own(tools, task), window, on_result, trials) for task in tasks)
+    return await together.ended(works)
 
 
 def _own(tools: Tools, task: Task) -> Tools:
@@ -108,16 +98,6 @@ class _Failure:
 
     reason: str
     usage: Usage = NOTHING_USED
-
-
-async def _stop(running: Sequence[asyncio.Task[CaseResult]]) -> None:
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
-
-
-def _has_result(task: asyncio.Task[CaseResult]) -> bool:
-    return not task.cancelled() and task.exception() is None
 
 
 async def _case(

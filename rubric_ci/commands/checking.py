@@ -31,6 +31,7 @@ class Checker:
         self.facts = self._facts(self.config) if self.config else Facts()
         self._from_root = from_root
         self._targets_beside = cache(self._read_targets_beside)
+        self._lookup = cache(lambda folder: files.lookup(self.root, folder / "any"))
 
     def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
         """Yield the configuration and every targets file that serves some eval."""
@@ -80,8 +81,9 @@ class Checker:
         if isinstance(sidecar, Fault) and beside:
             return _fault(beside.as_posix(), sidecar, files.read_bytes(beside))
         source = open_source(name, text, None if isinstance(sidecar, Fault) else sidecar)
-        targets = self.facts.targets | self._targets_beside(path.parent)
-        found = check_evals(source, files.lookup(self.root, path), targets)
+        folder = path.parent
+        targets = self.facts.targets | self._targets_beside(folder)
+        found = check_evals(source, self._lookup(folder), targets)
         return self._switched(found, source.texts())
 
     def _check_config(self, name: str, data: bytes, *, targets_only: bool) -> Found:

@@ -10,12 +10,19 @@ from typing import Any, Final, NamedTuple
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.source.problem import Fault
-from rubric_ci.source.scalars import NUMBER_STARTS, WORDS, TooManyDigits, resolve
+from rubric_ci.source.scalars import (
+    NUMBER_STARTS,
+    WORDS,
+    TooManyDigits,
+    is_short_decimal,
+    resolve,
+)
 
 MOST_LEVELS: Final = 100
 MOST_EXPANSION: Final = 200_000  # values that aliases may add to those that are written
 
 _TAGS = "tag:yaml.org,2002:"
+_CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
 
 
 class Oddity(NamedTuple):
@@ -31,7 +38,7 @@ class Construction:
     def __init__(self, text: str) -> None:
         self.faults: list[Fault] = []
         self.oddities: list[Oddity] = []
-        self._aliased = "&" in text
+        self._make = self._shared if "&" in text else self._container
         self._made: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
         self._extra = 0
@@ -39,18 +46,17 @@ class Construction:
 
     def value(self, node: Any, depth: int = 0) -> Any:
         """Return the data of a node that stands `depth` levels below the root."""
-        if node.__class__ is ScalarNode:
-            return self._scalar(node)
+        return self._scalar(node) if node.__class__ is ScalarNode else self._make(node, depth)
+
+    def _container(self, node: Any, depth: int) -> Any:
         if depth >= MOST_LEVELS:
             self._fault("yaml-depth", node, f"nested more than {MOST_LEVELS} levels deep")
             return None
-        return self._shared(node, depth) if self._aliased else self._container(node, depth)
-
-    def _container(self, node: Any, depth: int) -> Any:
-        mapping = node.__class__ is MappingNode
-        if node.tag not in {None, "!", f"{_TAGS}map" if mapping else f"{_TAGS}seq"}:
+        if node.tag is not None and node.tag not in _CONTAINER_TAGS[node.__class__]:
             self._unknown_tag(node)
-        return self._mapping(node, depth + 1) if mapping else self._sequence(node, depth + 1)
+        if node.__class__ is MappingNode:
+            return self._mapping(node, depth + 1)
+        return self._sequence(node, depth + 1)
 
     def _scalar(self, node: Any) -> Any:
         text = node.value
@@ -60,7 +66,9 @@ class Construction:
             return text
         if text in WORDS:
             return WORDS[text]
-        return text if text[0] not in NUMBER_STARTS else self._number(node)
+        if text[0] not in NUMBER_STARTS:
+            return text
+        return int(text) if is_short_decimal(text) else self._number(node)
 
     def _number(self, node: Any) -> Any:
         try:
@@ -73,14 +81,14 @@ class Construction:
         return value
 
     def _sequence(self, node: Any, depth: int) -> list[Any]:
-        scalar, value = self._scalar, self.value
+        scalar, make = self._scalar, self._make
         return [
-            scalar(item) if item.__class__ is ScalarNode else value(item, depth)
+            scalar(item) if item.__class__ is ScalarNode else make(item, depth)
             for item in node.value
         ]
 
     def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
-        scalar, value = self._scalar, self.value
+        scalar, make = self._scalar, self._make
         data: dict[str, Any] = {}
         merges = []
         for key_node, item in node.value:
@@ -93,7 +101,7 @@ class Construction:
             elif key in data:
                 self._duplicate(key_node, node)
             else:
-                data[key] = scalar(item) if item.__class__ is ScalarNode else value(item, depth)
+                data[key] = scalar(item) if item.__class__ is ScalarNode else make(item, depth)
         return self._merged(data, merges, depth) if merges else data
 
     def _merged(self, data: dict[str, Any], merges: list[Any], depth: int) -> dict[str, Any]:
@@ -118,7 +126,7 @@ class Construction:
         made = self._container(node, depth)
         self._open.discard(key)
         self._made[key] = made
-        self._sizes[key] = len(self._sizes) + self._extra - before + len(made) + 1
+        self._sizes[key] = len(self._sizes) + self._extra - before + len(made or ()) + 1
         return made
 
     def _again(self, key: int, node: Any) -> Any:

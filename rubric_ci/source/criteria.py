@@ -42,11 +42,11 @@ def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:
 
 def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
     ranges, levels = "score_ranges" in criterion, "levels" in criterion
-    if ranges:
+    if ranges and not _is_partition(criterion["score_ranges"]):
         yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
-    elif levels:
+    elif levels and not ranges:
         yield from _levels(criterion, path)
-    if not _GATE_NAMES.isdisjoint(criterion) and not (ranges and levels):
+    if not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
         kind = "score_ranges" if ranges else "levels" if levels else "checklist"
         yield from _gates(criterion, kind, path)
 
@@ -74,7 +74,7 @@ def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem
 def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
     if isinstance(ranges, dict):
         yield from _range_map(ranges, path)
-    elif isinstance(ranges, list) and not _is_partition(ranges):
+    elif isinstance(ranges, list):
         floats = list(_float_bounds(ranges, path))
         yield from floats
         bounds = [_bounds(entry) for entry in ranges]
@@ -85,8 +85,10 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
             yield from _gaps(known, path)
 
 
-def _is_partition(ranges: list[Any]) -> bool:
-    """Tell whether ranges cover 0 to 10 once: what nearly all do, and all that they must."""
+def _is_partition(ranges: Any) -> bool:
+    """Tell whether a list covers 0 to 10 once: what nearly all do, and all that they must."""
+    if not isinstance(ranges, list):
+        return False
     pairs = [_bounds(entry) for entry in ranges]
     covered = [n for pair in pairs if pair for n in range(pair[0], pair[1] + 1)]
     return len(covered) == 11 and None not in pairs and len(set(covered)) == 11

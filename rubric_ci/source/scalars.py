@@ -44,10 +44,17 @@ class TooManyDigits(ValueError):
     """A number that is longer than any honest file has."""
 
 
+def is_short_decimal(text: str) -> bool:
+    """Tell whether a text is a plain integer of a usual size, as nearly all numbers are."""
+    return (
+        text.isdigit() and len(text) < 16 and (len(text) == 1 or text[0] != "0") and text.isascii()
+    )
+
+
 def resolve(text: str) -> tuple[Scalar, str]:
     """Return the value of a plain scalar that starts like a number, and its oddity or nothing."""
-    if text.isdecimal() and text.isascii() and (text[0] != "0" or len(text) == 1):
-        return _bounded(text), ""
+    if is_short_decimal(text):
+        return int(text), ""
     if re.fullmatch(_FLOAT, text):
         return float(text), ""
     if re.fullmatch(_INT, text):

@@ -162,13 +162,27 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
     """Yield the files of the globs in a stable order; `!glob` takes files away."""
     files: dict[Path, None] = {}
     for glob in globs:
-        matched = [p for p in sorted(root.glob(glob.removeprefix("!"))) if p.is_file()]
-        for path in matched:
+        for path in _glob(root, glob.removeprefix("!")):
             if glob.startswith("!"):
                 files.pop(path, None)
-            else:
+            elif _may_hold_evals(path):
                 files[path] = None
     yield from (shown(path) for path in files)
+
+
+def _glob(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return [path for path in sorted(folder.glob(pattern.lstrip("/"))) if path.is_file()]
+    except ValueError as error:
+        raise CannotFindEvals(f"{pattern} is no glob: {error}") from None
+
+
+def _may_hold_evals(path: Path) -> bool:
+    """Tell configuration, targets and the sidecars of JSON Lines apart, which globs match too."""
+    if path.name in (*CONFIG_NAMES, *TARGETS_NAMES):
+        return False
+    is_sidecar = path.suffix == ".yaml" and path.with_suffix(".jsonl").is_file()
+    return not is_sidecar or holds_cases(path)
 
 
 def shown(path: Path) -> Path:
@@ -198,7 +212,7 @@ def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
     if path.is_dir():
         found = [file for file in _walk(path) if _holds_evals(file, configured)]
     else:
-        found = [file for file in _matches(written) if file.is_file()]
+        found = [file for file in _matches(written) if _may_hold_evals(file)]
     if not found:
         raise CannotFindEvals(*_nothing(written, path))
     yield from found
@@ -220,7 +234,7 @@ def _matches(written: str) -> list[Path]:
         return []
     path = Path(written)
     start = Path(path.anchor) if path.is_absolute() else Path()
-    return sorted(start.glob(str(path.relative_to(path.anchor))))
+    return _glob(start, str(path.relative_to(path.anchor)))
 
 
 def _walk(folder: Path) -> Iterator[Path]:

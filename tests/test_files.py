@@ -36,9 +36,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 FOUND = {
     "a folder": (["evals"], [], "a.yaml set.jsonl deep/b.eval.yaml deep/flow.yml"),
     "a file, whatever it holds": (["evals/notes.yaml"], [], "notes.yaml"),
-    "a glob": (["evals/*.yaml"], [], "a.yaml notes.yaml set.yaml"),
+    "a glob, but no sidecars": (["evals/*.yaml"], [], "a.yaml notes.yaml"),
     "the configured globs": ([], ["evals/**/*.yml", "evals/n*.yaml"], "deep/flow.yml notes.yaml"),
-    "a glob that takes away": ([], ["evals/*.yaml", "!**/set.yaml"], "a.yaml notes.yaml"),
+    "a glob that takes away": ([], ["/evals/*.yaml", "!**/notes.yaml"], "a.yaml"),
     "a folder, and what the globs name in it": (
         ["evals/deep", "evals"],
         ["evals/notes.yaml"],
@@ -58,6 +58,11 @@ LOST = {
     "no such path": (["gone.yaml"], [], "gone.yaml does not exist"),
     "an empty folder": (["empty"], [], "empty holds no eval file"),
     "a glob without files": (["x/*.yaml"], [], "no file matches x/*.yaml"),
+    "no glob": (
+        ["**.yaml"],
+        [],
+        "**.yaml is no glob: Invalid pattern: '**' can only be an entire path component",
+    ),
     "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
 }
 

@@ -63,6 +63,11 @@ def speaks(endpoint: Endpoint, facts: Mapping[str, JSON]) -> bool:
     )
 
 
+def server_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return where a model is asked, and the key for it."""
+    return _base(endpoint), _key(endpoint)
+
+
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSON]:
     """Return the reply to a chat request; raises Trouble."""
     try:

@@ -164,6 +164,11 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
 )
 @click.option(
+    "--batch",
+    is_flag=True,
+    help="Send requests to models in batches: cheaper, and up to a day later.",
+)
+@click.option(
     "--offline", is_flag=True, help="Ask no model: skip what is neither cached nor recorded."
 )
 @click.option(

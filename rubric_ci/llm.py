@@ -47,7 +47,7 @@ async def complete(call: ModelCall) -> ModelReply:
 
 def prices(endpoint: Endpoint) -> Prices | None:
     """Return what a model costs, as configured or as litellm knows; None: nobody knows."""
-    known = {**_facts(endpoint.model), **endpoint.options}
+    known = {**facts_of(endpoint.model), **endpoint.options}
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
     most = known.get("max_output_tokens")
@@ -60,7 +60,7 @@ def prices(endpoint: Endpoint) -> Prices | None:
 
 async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises Trouble."""
-    direct = chat.speaks(call.endpoint, _facts(call.endpoint.model))
+    direct = chat.speaks(call.endpoint, facts_of(call.endpoint.model))
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a server may trickle for ever.
@@ -72,20 +72,48 @@ async def request(call: ModelCall) -> ModelReply:
 
 async def ask_directly(call: ModelCall) -> ModelReply:
     """Ask a server that speaks OpenAI's chat format; raises Trouble."""
+    return read_reply(call, await chat.post(call.endpoint, chat_body(call)))
+
+
+def chat_body(call: ModelCall) -> dict[str, JSON]:
+    """Return a call in OpenAI's chat format."""
     options = call.endpoint.options
-    body = {
+    return {
         **{name: value for name, value in options.items() if name in chat.SENT},
         "model": call.endpoint.model.removeprefix(chat.PREFIX),
         "messages": _messages(call),
         **_limit(call),
         **_form(call, _known_mode),
     }
-    return _read(call, await chat.post(call.endpoint, body))
+
+
+def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
+    """Return what a reply in OpenAI's chat format says; raises Trouble."""
+    try:
+        choice = reply["choices"][0]
+        refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
+        text: str = (refusal or content or "") + ""
+        finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
+        tokens = _Tokens(
+            read=spent.get("prompt_tokens", 0),
+            cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+            written=spent.get("completion_tokens", 0),
+        )
+    except IndexError:
+        raise Trouble("broken reply: it holds no choices", passing=True) from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Trouble(f"broken reply: {error}", passing=True) from error
+    cost = _price(call.endpoint, tokens)
+    return ModelReply(
+        text=text,
+        finish=_finish(finish, refused=bool(refusal)),
+        usage=_used(tokens.read, tokens.written, cost),
+    )
 
 
 async def ask_litellm(call: ModelCall) -> ModelReply:
     """Ask any provider; raises Trouble."""
-    litellm = _litellm()
+    litellm = load_litellm()
     from openai import OpenAIError  # what every error of litellm's is a kind of
 
     try:
@@ -95,7 +123,8 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
     return _reply(call, response)
 
 
-def _litellm() -> ModuleType:
+def load_litellm() -> ModuleType:
+    """Import litellm, which takes seconds, so that it asks nothing of the network by itself."""
     for name in _OFFLINE:
         os.environ.setdefault(name, "True")
     try:
@@ -136,7 +165,7 @@ def _limit(call: ModelCall) -> dict[str, int]:
     wanted = call.max_tokens or call.endpoint.options.get("max_tokens")
     if not wanted:
         return {}
-    most = _facts(call.endpoint.model).get("max_output_tokens")
+    most = facts_of(call.endpoint.model).get("max_output_tokens")
     return {"max_tokens": min(wanted, most) if isinstance(most, int) else wanted}
 
 
@@ -157,20 +186,21 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
     """Return what the model is known for; a model that nobody knows is asked in words only."""
     if litellm.supports_response_schema(model=model):
         return "json_schema"
-    known = _facts(model)
+    known = facts_of(model)
     takes = litellm.get_supported_openai_params(model=model) if known else None
     return "json_object" if takes and "response_format" in takes else "prompt"
 
 
 def _known_mode(model: str) -> OutputMode:
     """Return what `output_mode` does for the models that are asked directly."""
-    known = _facts(model)
+    known = facts_of(model)
     if known.get("supports_response_schema"):
         return "json_schema"
     return "json_object" if known else "prompt"
 
 
-def _facts(model: str) -> Mapping[str, JSON]:
+def facts_of(model: str) -> Mapping[str, JSON]:
+    """Return what litellm's list says of a model; nothing: nobody knows it."""
     known = _models()
     return known.get(model) or known.get(model.partition("/")[2]) or {}
 
@@ -186,29 +216,6 @@ def _models() -> Mapping[str, Mapping[str, JSON]]:
     return models
 
 
-def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
-    try:
-        choice = reply["choices"][0]
-        refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
-        text: str = (refusal or content or "") + ""
-        finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
-        tokens = _Tokens(
-            read=spent.get("prompt_tokens", 0),
-            cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
-            written=spent.get("completion_tokens", 0),
-        )
-    except IndexError:
-        raise Trouble("broken reply: it holds no choices", passing=True) from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise Trouble(f"broken reply: {error}", passing=True) from error
-    cost = _price(call.endpoint, tokens)
-    return ModelReply(
-        text=text,
-        finish=_finish(finish, refused=bool(refusal)),
-        usage=_used(tokens.read, tokens.written, cost),
-    )
-
-
 class _Tokens(NamedTuple):
     read: int
     cached: int  # of those read
@@ -216,7 +223,7 @@ class _Tokens(NamedTuple):
 
 
 def _price(endpoint: Endpoint, tokens: _Tokens) -> float | None:
-    known = {**_facts(endpoint.model), **endpoint.options}
+    known = {**facts_of(endpoint.model), **endpoint.options}
     price = known.get("input_cost_per_token")
     if tokens.read == 0 or price is None:
         return None

@@ -20,6 +20,12 @@ evalcases:
       evaluators:
         - {name: polite, type: code_judge, script: 'grep -qi hello {answer_file}'}
 """
+RUBRIC = """\
+evalcases:
+  - id: greeting
+    input: Say hello
+    rubrics: [Greets]
+"""
 
 
 class Project:

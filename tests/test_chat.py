@@ -89,12 +89,12 @@ SPOKEN: dict[str, tuple[str, Mapping[str, object], bool]] = {
 def test_who_is_asked_directly(
     model: str, options: Mapping[str, object], expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rubric_ci.llm import _facts
+    from rubric_ci.llm import facts_of
 
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
     endpoint = Endpoint(model=model, options={"api_key": "k", **options})
-    assert speaks(endpoint, _facts(model)) is expected
+    assert speaks(endpoint, facts_of(model)) is expected
 
 
 def test_the_environment_may_hold_the_key_and_the_host(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rubric_ci import llm, recordings
+from rubric_ci import batch_api, llm, recordings
 from rubric_ci.budget import Caps
 from rubric_ci.cache import Cache
 from rubric_ci.errors import NotAsked
@@ -20,12 +20,15 @@ def build_ask(
     concurrency: int,
     caps: Caps = NO_CAPS,
     offline: bool = False,
+    batch: bool = False,
 ) -> Ask:
     """Answer from a recording, or ask the model and keep what it says where that is wanted."""
     if replay_from:
         ask = recordings.replay(replay_from)
     elif offline:
         ask = _not_asked
+    elif batch:
+        ask = batch_api.connect(caps=caps)
     else:
         ask = llm.connect(concurrency=concurrency, caps=caps)
     return recordings.record(ask, record_to) if record_to else ask

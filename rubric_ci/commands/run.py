@@ -70,7 +70,8 @@ def run(settings: RunSettings) -> ExitCode:
         grading = grade(
             tasks,
             tools,
-            concurrency=settings.concurrency,
+            # A batch begins when nobody adds to it: then all cases have to be under way.
+            concurrency=len(tasks) + 1 if settings.batch else settings.concurrency,
             on_result=advance,
             trials=settings.trials,
         )
@@ -116,6 +117,7 @@ def build_tools(opened: Opened, settings: RunSettings) -> Tools:
             concurrency=settings.concurrency,
             caps=caps_of(settings),
             offline=settings.offline,
+            batch=settings.batch,
         ),
         memory=build_memory(settings),
         root=opened.root,

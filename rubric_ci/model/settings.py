@@ -34,6 +34,7 @@ class RunSettings:
     annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
     record: Path | None = None
     replay: Path | None = None
+    batch: bool = False  # gather requests to models; cheaper, and up to a day later
     offline: bool = False  # ask no model: only what is remembered is graded
     votes: int | Literal["auto"] | None = None  # None: as configured
     max_calls: int | None = None

@@ -9,17 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import CONFIG, EVAL, Project, clean_environment
+from tests.project import CONFIG, EVAL, RUBRIC, Project, clean_environment
 
 pytestmark = pytest.mark.timeout(120)
-
-RUBRIC = """\
-evalcases:
-  - id: greeting
-    input: Say hello
-    rubrics: [Greets]
-"""
-
 
 BROKEN_NOTE = (
     "evals/b.eval.yaml was not graded: it has problems that "

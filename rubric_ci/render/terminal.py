@@ -52,6 +52,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
     rows = _rows(report)
     if rows:
         yield _table(rows)
+        yield Text()
     if len(rows) < len(report.cases):
         yield _text(f"{len(report.cases) - len(rows):,} passing cases are not listed here", "dim")
     wanting = [case for case in words.by_attention(report.cases) if _wants(case)]
@@ -91,14 +92,14 @@ def _table(rows: Sequence[CaseResult]) -> Table:
         kind = words.standing(case)
         score = words.score(case.score) if isinstance(case, Graded) else "-"
         trials = words.trials(case)
-        verdict = Text(f"{SIGNS[kind]} {kind}", style=STYLES[kind])
+        verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
         verdict.append(f"\n{trials}" if trials else "", style="dim")
         table.add_row(_text(case.id), score, verdict, _text(words.shortened(case.reason, 200)))
     return table
 
 
 def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
-    head = Text(f"{SIGNS[case.verdict]} ", style=STYLES[case.verdict])
+    head = Text.assemble((f"{SIGNS[case.verdict]} ", STYLES[case.verdict]))
     yield head + _text(case.id, "bold") + _text(f"  {case.file}:{case.line}", "dim")
     missed = list(words.missed(case, report))
     for _, criterion in missed:
@@ -150,4 +151,5 @@ def _counts(report: RunReport) -> str:
 
 
 def _text(text: str, style: str = "") -> Text:
-    return Text(escape.terminal(text), style=style)
+    # NOTE: the style of a whole Text spreads to what is added to it; that of a part does not.
+    return Text.assemble((escape.terminal(text), style))

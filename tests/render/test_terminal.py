@@ -59,3 +59,10 @@ def test_a_large_run_lists_what_needs_attention() -> None:
     assert "│ c69 " in text
     assert "│ c70 " not in text
     assert text.count("✗ c") == 50
+
+
+def test_a_colour_ends_with_its_word() -> None:
+    case = graded("one", "fail", a_criterion("tone", line=9))
+    text = terminal.render(a_report(case), width=90, color=True)
+    assert "\x1b[1;31mtone\x1b[0m: not satisfied, required\x1b[2m  e.yaml:9\x1b[0m\n" in text
+    assert "\x1b[1;31m✗ \x1b[0m\x1b[1mone\x1b[0m\x1b[2m  e.yaml:3\x1b[0m\n" in text

@@ -44,7 +44,7 @@ COMMANDS = {
     "comment": Command(("comment",), "github"),
     "plan": Command(("plan",), "light"),
     "merge": Command(("merge",), "github"),
-    "compare": Command(("compare",), "light"),
+    "compare": Command(("compare",), "github"),
 }
 
 

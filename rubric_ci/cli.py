@@ -317,6 +317,12 @@ def merge(reports: tuple[str, ...], formats: str, fail_on: str | None, **options
     help="A score may fall so far before that is a regression.",
 )
 @click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option(
+    "--issue",
+    default="",
+    metavar="TITLE",
+    help="In a workflow: keep one issue of this title open while it is worse, best effort.",
+)
 def compare(**options: Any) -> None:
     """Tell what is worse in the report HEAD than in the report BASELINE, beyond noise.
 

@@ -73,7 +73,7 @@ def _target(
     if not repository:
         hint = "run in a workflow, or give `--repository owner/name --pull-request N`"
         raise CannotFindPullRequest("there is no repository to write to", hint)
-    server = _server(environment)
+    server = build_server(environment)
     number = _pull_request(report, settings, event, server)
     finished = event.finished if event else None
     return _Target(
@@ -88,7 +88,8 @@ def _target(
     )
 
 
-def _server(environment: Mapping[str, str]) -> Server:
+def build_server(environment: Mapping[str, str]) -> Server:
+    """Return the server of a workflow run, with its token; raises `CannotConfigure`."""
     token = environment.get("GITHUB_TOKEN", "")
     if not token:
         hint = "set it in the step's `env:` to `${{ github.token }}`"

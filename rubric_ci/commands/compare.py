@@ -1,17 +1,22 @@
 """`rubric-ci compare`, and `--baseline` of a run: what is worse than it was, beyond noise."""
 
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from rubric_ci import wire
+from rubric_ci.commands.comment import build_server
 from rubric_ci.comparison import compare
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
 from rubric_ci.files import read_text
-from rubric_ci.model.report import RunReport
+from rubric_ci.github.event import read_event
+from rubric_ci.github.issue import Topic, keep
+from rubric_ci.model.report import Comparison, RunReport
 from rubric_ci.model.settings import CompareSettings, RunSettings
-from rubric_ci.render import compared
+from rubric_ci.render import compared, escape
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
@@ -19,9 +24,12 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     head = _read(settings.head)
     comparison = compare(head, _read(settings.baseline), tolerance=settings.tolerance)
     click.echo(compared.FORMATS[settings.format](comparison), nl=False)
-    if comparison.regressed:
-        return ExitCode.GATE
-    return ExitCode.NO_VERDICT if comparison.count("errored") else ExitCode.OK
+    code = _exit_code(comparison)
+    if (
+        settings.issue and code is not ExitCode.NO_VERDICT
+    ):  # an outage is neither news nor all clear
+        click.echo(_tell_issue(comparison, settings.issue, os.environ), err=True)
+    return code
 
 
 def with_baseline(report: RunReport, settings: RunSettings) -> RunReport:
@@ -39,6 +47,29 @@ def with_baseline(report: RunReport, settings: RunSettings) -> RunReport:
         report, _read(settings.baseline), tolerance=settings.tolerance, complete=complete
     )
     return replace(report, comparison=comparison)
+
+
+def _exit_code(comparison: Comparison) -> ExitCode:
+    if comparison.regressed:
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if comparison.count("errored") else ExitCode.OK
+
+
+def _tell_issue(comparison: Comparison, title: str, environment: Mapping[str, str]) -> str:
+    """Open, update or close the issue; whatever happens is one line, never an exit code."""
+    event = read_event(environment)
+    if event is None:
+        return "no issue: this is no workflow run, so there is no repository to write to"
+    body = compared.markdown(comparison)
+    if event.run_url:
+        body += f"\n[The run]({escape.link_target(event.run_url)}) has the report.\n"
+    try:
+        topic = Topic(repository=event.repository, title=title)
+        kept = keep(build_server(environment), topic, body, red=comparison.regressed)
+    except (CannotReachGitHub, CannotConfigure) as error:
+        return f"no issue: {error.message}" + (f" ({error.hint})" if error.hint else "")
+    number = f" #{kept.number}" if kept.number else ""
+    return f"issue{number} {kept.done}{f': {kept.url}' if kept.url else ''}"
 
 
 def _read(path: Path) -> RunReport:

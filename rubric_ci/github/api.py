@@ -156,7 +156,8 @@ def _innermost(error: BaseException) -> str:
 
 _UNKNOWN_USER = "give a token of this server: `GITHUB_TOKEN`, or the action's input `github-token`"
 _PERMISSION = (
-    "the job needs `permissions: {pull-requests: write}` (`checks: write` for a check run); on a "
+    "the job needs `permissions: {pull-requests: write}` (`checks: write` for a check run, "
+    "`issues: write` for an issue); on a "
     "fork's pull request the token is read-only, use the pair of workflows in docs/reports.md"
 )
 _NOT_FOUND = "is the name right, and may the token see it?"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rubric_ci.github.api import Refused, Server, connected, patiently
+from rubric_ci.github.author import is_by, own_login
 
 if TYPE_CHECKING:
     from github import Github
@@ -115,25 +116,8 @@ def _mend(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> P
 
 def _ours(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
     marked = [entry for entry in issue.get_comments() if entry.body.startswith(place.marker)]
-    login = _login(client) if marked else ""
-    return next((entry for entry in marked if _is_by(entry, login)), None)
-
-
-def _login(client: "Github") -> str:
-    """Return who the token is, or nothing for an app's, which GitHub does not tell."""
-    from github import GithubException
-
-    try:
-        return client.get_user().login
-    except GithubException as error:
-        if error.status not in {403, 404}:
-            raise
-        return ""
-
-
-def _is_by(comment: "IssueComment", login: str) -> bool:
-    """Tell whether a comment is ours; an app writes as a bot, and people cannot."""
-    return comment.user.login == login if login else comment.user.type == "Bot"
+    login = own_login(client) if marked else ""
+    return next((entry for entry in marked if is_by(entry.user, login)), None)
 
 
 def _marked(place: Place, body: str) -> str:

@@ -65,6 +65,7 @@ class CompareSettings:
     head: Path
     tolerance: float = 0.05
     format: Literal["text", "markdown", "json"] = "text"
+    issue: str = ""  # the title of the issue that is open while it is worse; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

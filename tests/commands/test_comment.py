@@ -175,8 +175,8 @@ def test_check_run(
             {"GITHUB_TOKEN": "fork"}, PULL_EVENT,
             "not posted: GitHub does not allow it (403: Resource not accessible by integration) "
             "(the job needs `permissions: {pull-requests: write}` (`checks: write` for a check "
-            "run); on a fork's pull request the token is read-only, use the pair of workflows in "
-            "docs/reports.md)", id="read-only token",
+            "run, `issues: write` for an issue); on a fork's pull request the token is read-only, "
+            "use the pair of workflows in docs/reports.md)", id="read-only token",
         ),
         pytest.param(
             {}, {"ref": "refs/heads/main"},

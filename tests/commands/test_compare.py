@@ -10,6 +10,7 @@ import pytest
 from rubric_ci import wire
 from rubric_ci.model.report import RunReport
 from tests.checkout import ENVIRONMENT
+from tests.contract.fake_github import GitHub, serving
 from tests.reports import a_report, errored, graded
 
 pytestmark = pytest.mark.timeout(120)
@@ -28,16 +29,31 @@ evalcases:
 """
 
 
-def rubric_ci(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def rubric_ci(
+    folder: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
     clean = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
     return subprocess.run(
         [sys.executable, "-m", "rubric_ci", *arguments],
         cwd=folder,
-        env=clean,
+        env=clean | environment,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
+    )
+
+
+def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return rubric_ci(
+        folder,
+        *arguments,
+        GITHUB_REPOSITORY="acme/app",
+        GITHUB_EVENT_NAME="schedule",
+        GITHUB_API_URL=github.url,
+        GITHUB_SERVER_URL="https://github.example",
+        GITHUB_RUN_ID="7",
+        GITHUB_TOKEN="actions",
     )
 
 
@@ -99,3 +115,44 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     comparison = wire.read((tmp_path / ".rubric-ci/report.json").read_text()).comparison
     assert comparison is not None
     assert [change.kind for change in comparison.changes] == ["regressed"]
+
+
+def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
+    base = written(tmp_path, "base.json", PASSING)
+    heads = [
+        written(tmp_path, f"{number}.json", head)
+        for number, head in enumerate((PASSING, REGRESSED, LOST, REGRESSED, PASSING))
+    ]
+    with serving(GitHub()) as github:
+        done = [
+            on_github(tmp_path, github, "compare", base, head, "--issue", "Evals are worse")
+            for head in heads
+        ]
+        (issue,) = github.issues.values()
+    url = "https://github.example/acme/app/issues/1"
+    assert [each.returncode for each in done] == [0, 1, 3, 1, 0]
+    assert [each.stderr for each in done] == [
+        "issue not needed\n",
+        f"issue #1 opened: {url}\n",
+        "",  # no verdict is neither news nor all clear
+        f"issue #1 unchanged: {url}\n",
+        f"issue #1 closed: {url}\n",
+    ]
+    assert (issue.title, issue.state) == ("Evals are worse", "closed")
+    assert "## ✅ rubric-ci · not worse than the baseline" in issue.body
+    assert "[The run](https://github.example/acme/app/actions/runs/7)" in issue.body
+
+
+def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) -> None:
+    reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", REGRESSED)]
+    outside = rubric_ci(tmp_path, "compare", *reports, "--issue", "Evals are worse")
+    assert (outside.returncode, outside.stderr) == (
+        1,
+        "no issue: this is no workflow run, so there is no repository to write to\n",
+    )
+    with serving(GitHub()) as github:
+        github.tokens.clear()
+        refused = on_github(tmp_path, github, "compare", *reports, "--issue", "Evals are worse")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("no issue: GitHub does not accept the token (401")
+    assert refused.stderr.count("\n") == 1

@@ -79,11 +79,22 @@ class Pull:
 
 
 @dataclass
+class Issue:
+    number: int
+    user: User
+    title: str
+    body: str
+    state: str = "open"
+    edits: int = 0
+
+
+@dataclass
 class GitHub:
     """The whole state; tests read it after the fact."""
 
     repository: str = "acme/app"
     pulls: dict[int, Pull] = field(default_factory=dict)
+    issues: dict[int, Issue] = field(default_factory=dict)
     checks: list[Object] = field(default_factory=list)
     tokens: dict[str, Token] = field(default_factory=lambda: {"actions": Token()})
     faults: list[Fault] = field(default_factory=list)
@@ -99,7 +110,7 @@ class GitHub:
     def forget(self) -> None:
         """Begin anew; addresses stay."""
         new = GitHub()
-        self.pulls, self.checks, self.tokens = {}, [], new.tokens
+        self.pulls, self.issues, self.checks, self.tokens = {}, {}, [], new.tokens
         self.faults, self.requests, self.next_id = [], [], 1
         self.git, self.proposes = None, True
 
@@ -240,6 +251,9 @@ class _Handler(BaseHTTPRequestHandler):
             ("GET", r"pulls", self._list_pulls),
             ("POST", r"pulls", self._create_pull),
             ("PATCH", r"pulls/(\d+)", self._edit_pull),
+            ("GET", r"issues", self._list_issues),
+            ("POST", r"issues", self._create_issue),
+            ("PATCH", r"issues/(\d+)", self._edit_issue),
             ("GET", r"issues/(\d+)/comments", self._list_comments),
             ("POST", r"issues/(\d+)/comments", self._create_comment),
             ("PATCH", r"issues/comments/(\d+)", self._edit_comment),
@@ -298,6 +312,50 @@ class _Handler(BaseHTTPRequestHandler):
             "url": f"{self.github.url}/repos/{self.github.repository}/pulls/{pull.number}",
             "html_url": f"https://github.example/{self.github.repository}/pull/{pull.number}",
         }
+
+    def _list_issues(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+        """List what GitHub calls issues: pull requests are among them."""
+        query = self._query()
+        issues = [
+            self._issue(issue)
+            for issue in self.github.issues.values()
+            if query.get("state", "open") in {issue.state, "all"}
+            and query.get("creator", issue.user.login) == issue.user.login
+        ]
+        return self._page(issues)
+
+    def _create_issue(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+        _check_length(data["body"])
+        number = 1 + max((*self.github.issues, *self.github.pulls), default=0)
+        issue = Issue(number, token.user, data["title"], data["body"])
+        self.github.issues[number] = issue
+        return 201, self._issue(issue), {}
+
+    def _edit_issue(
+        self, token: Token, data: Object, number: int
+    ) -> tuple[int, Any, dict[str, str]]:
+        if number not in self.github.issues:
+            raise Answer(404, "Not Found")
+        issue = self.github.issues[number]
+        _check_length(data.get("body", ""))
+        for name in data.keys() & {"title", "body", "state"}:
+            setattr(issue, name, data[name])
+        issue.edits += 1
+        return 200, self._issue(issue), {}
+
+    def _issue(self, issue: Issue) -> Object:
+        return self._complete(
+            "issue",
+            {
+                "number": issue.number,
+                "state": issue.state,
+                "title": issue.title,
+                "body": issue.body,
+                "user": self._complete("simple-user", issue.user.as_json()),
+                "url": f"{self.github.url}/repos/{self.github.repository}/issues/{issue.number}",
+                "html_url": f"https://github.example/{self.github.repository}/issues/{issue.number}",
+            },
+        )
 
     def _list_comments(
         self, token: Token, data: Object, number: int

@@ -1,0 +1,87 @@
+"""The issue as it stands afterwards, by GitHub's own contract."""
+
+import pytest
+
+from rubric_ci.github.api import Refused, Server
+from rubric_ci.github.issue import Topic, keep
+from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
+
+pytestmark = [pytest.mark.timeout(120)]
+
+TOPIC = Topic(repository="acme/app", title="Evals: worse than before")
+MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
+
+
+def server(github: GitHub, token: str = "actions") -> Server:
+    return Server(api_url=github.url, token=token)
+
+
+def write(github: GitHub, body: str, *, red: bool, topic: Topic = TOPIC) -> str:
+    return keep(server(github), topic, body, red=red).done
+
+
+def states(github: GitHub) -> list[tuple[str, str, str]]:
+    return [(issue.title, issue.state, issue.body) for issue in github.issues.values()]
+
+
+def test_one_issue_from_red_to_green(contract: GitHub) -> None:
+    done = [
+        write(contract, "fine", red=False),
+        write(contract, "first", red=True),
+        write(contract, "second", red=True),
+        write(contract, "second", red=True),
+        write(contract, "green again", red=False),
+        write(contract, "green again", red=False),
+    ]
+    assert done == ["not needed", "opened", "updated", "unchanged", "closed", "not needed"]
+    assert states(contract) == [(TOPIC.title, "closed", f"{MARKER}green again")]
+
+
+def test_red_again_is_another_issue(contract: GitHub) -> None:
+    for red in (True, False, True):
+        write(contract, "text", red=red)
+    assert [issue.state for issue in contract.issues.values()] == ["closed", "open"]
+
+
+def test_it_is_found_on_the_last_page_and_among_others(contract: GitHub) -> None:
+    for number in range(100, 305):
+        contract.issues[number] = Issue(number, User("ann"), "a bug", "text")
+    contract.issues[400] = Issue(400, User("mallory"), TOPIC.title, f"{MARKER}fake")
+    assert write(contract, "first", red=True) == "opened"
+    assert write(contract, "second", red=True) == "updated"
+    assert contract.issues[400].body == f"{MARKER}fake"
+    assert contract.issues[401].body == f"{MARKER}second"
+
+
+def test_topics_are_kept_apart(contract: GitHub) -> None:
+    other = Topic(repository="acme/app", title="Nightly")
+    write(contract, "a", red=True)
+    write(contract, "b", red=True, topic=other)
+    write(contract, "a", red=False)
+    assert [(title, state) for title, state, _ in states(contract)] == [
+        (TOPIC.title, "closed"),
+        ("Nightly", "open"),
+    ]
+
+
+def test_a_person_s_token_knows_its_own_issue(contract: GitHub) -> None:
+    contract.tokens["pat"] = Token(User("ann"))
+    contract.issues[9] = Issue(9, BOT, TOPIC.title, f"{MARKER}of the bot")
+    keep(server(contract, "pat"), TOPIC, "mine", red=True)
+    assert keep(server(contract, "pat"), TOPIC, "mine", red=False).done == "closed"
+    assert contract.issues[9].state == "open"
+
+
+def test_an_answer_that_gets_lost_makes_no_second_issue(
+    contract: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rubric_ci.github.api.sleep", lambda _: None)
+    contract.faults.append(Fault("POST", "/issues", status=502, happens=True))
+    assert write(contract, "text", red=True) == "unchanged"
+    assert len(contract.issues) == 1
+
+
+def test_a_token_that_may_not_write(contract: GitHub) -> None:
+    contract.tokens["reads"] = Token(writes=False)
+    with pytest.raises(Refused, match=r"^GitHub does not allow it \(403: Resource not access"):
+        keep(server(contract, "reads"), TOPIC, "text", red=True)

@@ -41,9 +41,11 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
 
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]
-    text = terminal.render(report, width=width, color=_wants_color(settings), files=files)
-    # What a model said is in this text; it must not speak to the runner.
-    click.echo(workflow.uncommanded(text, secrets.token_hex(16)) if on_github(os.environ) else text)
+    color = _wants_color(settings)
+    text = terminal.render(report, width=width, color=color, files=files)
+    if on_github(os.environ):  # what a model said is in this text; it must not speak to the runner
+        text = workflow.uncommanded(text, secrets.token_hex(16))
+    click.echo(text, color=color)  # else click takes colours out where there is no terminal
 
 
 def _wants_color(settings: RunSettings) -> bool:

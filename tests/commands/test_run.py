@@ -222,3 +222,8 @@ def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:
     )
     assert done.returncode == 3
     assert [case["id"] for case in project.report()["cases"]] == ["other one", "greeting"]
+
+
+@pytest.mark.parametrize(("wanted", "coloured"), [("always", True), ("auto", False)])
+def test_colours_in_a_log_where_asked_for(project: Project, wanted: str, *, coloured: bool) -> None:
+    assert ("\x1b[32m✓ pass\x1b[0m" in project.run("--color", wanted).stdout) is coloured

@@ -61,6 +61,8 @@ def prices(endpoint: Endpoint) -> Prices | None:
 async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises Trouble."""
     direct = chat.speaks(call.endpoint, facts_of(call.endpoint.model))
+    if not direct:
+        await _loaded()
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a server may trickle for ever.
@@ -123,6 +125,13 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
     return _reply(call, response)
 
 
+async def _loaded() -> None:
+    """Import litellm beside the loop: seconds in it would count as a script's or a server's."""
+    if not load_litellm.cache_info().currsize:
+        await asyncio.to_thread(load_litellm)
+
+
+@cache
 def load_litellm() -> ModuleType:
     """Import litellm, which takes seconds, so that it asks nothing of the network by itself."""
     for name in _OFFLINE:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from time import monotonic, sleep
 from urllib.parse import urlsplit
 
 
@@ -16,6 +17,13 @@ class Forwarder:
     swallow: int
     swallowed: list[bytes] = field(default_factory=list)
     held: list[socket.socket] = field(default_factory=list)  # open until the test ends
+
+    def seen(self, wanted: int) -> int:
+        """Return how many connections were swallowed, a moment after the last one if need be."""
+        deadline = monotonic() + 5
+        while len(self.swallowed) < wanted and monotonic() < deadline:
+            sleep(0.01)
+        return len(self.swallowed)
 
 
 @contextmanager

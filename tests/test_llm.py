@@ -250,3 +250,36 @@ def test_importing_the_edge_loads_no_library() -> None:
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "[]\n"
+
+
+IMPORTING = """\
+import asyncio
+from rubric_ci.llm import request
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.exchange import ChatMessage, ModelCall
+from rubric_ci.transport import Trouble
+
+async def main():
+    options = {"api_base": "http://127.0.0.1:9", "api_key": "x"}
+    endpoint = Endpoint(model="anthropic/m", options=options)
+    messages = (ChatMessage(role="user", content="Hello"),)
+    call = ModelCall(endpoint=endpoint, messages=messages, key="k")
+    asked = [asyncio.ensure_future(request(call)) for _ in range(9)]
+    beats = 0
+    while not any(one.done() for one in asked):
+        await asyncio.sleep(0.02)
+        beats += 1
+    print(beats)
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(isinstance(r, Trouble) for r in results), results
+
+asyncio.run(main())
+"""
+
+
+def test_the_import_does_not_stop_the_loop() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=True, timeout=100
+    )
+    # Two seconds of import, many more on a busy machine; a blocked loop beats once or twice.
+    assert int(done.stdout) > 10, done.stdout

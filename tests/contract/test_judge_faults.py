@@ -194,15 +194,16 @@ def test_fault(warm: Aimock, row: Row, wire: str) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize(
     ("hangs", "ends"),
-    [(1, SCORE), (9, "no reply within 0.4 s (5 requests)")],
+    [(1, SCORE), (9, "no reply within 0.8 s (5 requests)")],
     ids=["once", "for ever"],
 )
 def test_timeout(warm: Aimock, hangs: int, ends: float | str, wire: str) -> None:
     warm.script(OK)
     with swallowing(hangs, warm.url) as hanging:
-        endpoint = Aimock(hanging.url).endpoint(wire, timeout_seconds=0.4)
+        endpoint = Aimock(hanging.url).endpoint(wire, timeout_seconds=0.8)
         result, usage = grade(endpoint)
-    assert len(hanging.swallowed) + len(warm.requests()) == usage.calls
+        seen = hanging.seen(usage.calls - len(warm.requests()))
+    assert seen + len(warm.requests()) == usage.calls
     if isinstance(result, Assessed):
         assert (result.score, usage.calls) == (ends, 2)
     else:

@@ -9,13 +9,14 @@ from rubric_ci.commands.choosing import resolve_judge
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.ordering import choose_drafter, choose_orders
-from rubric_ci.commands.outcome import Left, show_diffs, show_outcome, tell
+from rubric_ci.commands.outcome import Left, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.commands.publishing import Spared, open_publication
 from rubric_ci.commands.reviewing import review
 from rubric_ci.commands.rewriting import Page, Rewrite, read_page, rewrite, write
 from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
 from rubric_ci.errors import ExitCode
 from rubric_ci.judging.draft_reply import Draft
+from rubric_ci.model.exchange import NOTHING_USED
 from rubric_ci.model.settings import GenerateSettings
 from rubric_ci.model.tools import Tools
 
@@ -83,7 +84,9 @@ def _draft(
         tell(f"[{len(ended)}/{len(orders)}] {case}: {word}", aside=True)
 
     drafting = draft(orders, drafter, tools, concurrency=settings.concurrency, on_result=on_result)
-    return asyncio.run(until_stopped(drafting))
+    results = asyncio.run(until_stopped(drafting))
+    show_spent(sum((result.usage for result in results), NOTHING_USED))
+    return results
 
 
 def _sorted_out(

@@ -10,7 +10,8 @@ import click
 from rubric_ci.commands.rewriting import Rewrite
 from rubric_ci.drafts import Drafted
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.render import escape, workflow
+from rubric_ci.model.exchange import Usage
+from rubric_ci.render import escape, words, workflow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,13 @@ def show_outcome(
         if one.block:
             _show_block(one.block, aside=aside)
     tell(_summary(changes, left, would=aside), aside=aside)
+
+
+def show_spent(usage: Usage) -> None:
+    """Print what the drafts cost, on standard error; nothing where no model was asked."""
+    if usage.calls or usage.cache_hits:
+        parts = (words.cost(usage), words.usage(usage))
+        tell(", ".join(part for part in parts if part), aside=True)
 
 
 def _show_drafted(made: Drafted, *, aside: bool) -> None:

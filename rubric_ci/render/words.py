@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from decimal import ROUND_FLOOR, Decimal
 from typing import Literal, TypeAlias
 
+from rubric_ci.model.exchange import Usage
 from rubric_ci.model.report import (
     Assessed,
     CaseResult,
@@ -115,7 +116,7 @@ def score(value: float) -> str:
     return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
 
 
-def cost(totals: Totals) -> str:
+def cost(totals: Totals | Usage) -> str:
     """Say what was spent; calls without a known price are never counted as free."""
     if not totals.calls:
         return "no model calls"
@@ -133,7 +134,7 @@ def dollars(amount: float) -> str:
     return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
-def usage(totals: Totals) -> str:
+def usage(totals: Totals | Usage) -> str:
     """Say the rest of what was used, or nothing."""
     parts = [
         f"{totals.input_tokens:,} + {totals.output_tokens:,} tokens" if totals.input_tokens else "",

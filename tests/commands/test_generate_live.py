@@ -61,6 +61,14 @@ def test_what_diff_showed_is_what_is_written(project: Project, aimock: Aimock) -
     assert project.file.read_text() == AFTER
 
 
+def test_what_was_spent_is_told(project: Project, aimock: Aimock) -> None:
+    project.ask(aimock.url)
+    aimock.script(says("nonsense"), says(GOOD))
+    spent = "2 model calls, $0.0001, 200 + 40 tokens, 1 reply asked for again\n"
+    assert spent in project.generate("--diff").stderr
+    assert "no model calls, 1 from cache\n" in project.generate().stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [((), "scripted (1 request)"), (("--max-calls=0",), "budget: all 0 calls are used up")],

@@ -1,4 +1,4 @@
-"""Record the judge of examples/quickstart again: `python tests/quickstart/record.py`.
+"""Record the models of examples/quickstart again: `python tests/quickstart/record.py`.
 
 A prompt that changed asks for another recording. The replies are ours (judge.json), the server,
 the wire and the command are real.
@@ -15,14 +15,15 @@ ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "tests/npm/node_modules/@copilotkit/aimock/dist/cli.js"
 EXAMPLE = "examples/quickstart"
 RECORDING = f"{EXAMPLE}/judge.replay.jsonl"
+DRAFTS = f"{EXAMPLE}/drafts.replay.jsonl"
 
 
 def main() -> None:
     """Serve the replies, run the example against them, keep what was said."""
     port = free_port()
     replies = Path(__file__).with_name("judge.json")
-    command = ["node", str(SERVER), "-p", str(port), "-f", str(replies), "--strict"]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    serve = ["node", str(SERVER), "-p", str(port), "-f", str(replies), "--strict"]
+    server = subprocess.Popen(serve, stdout=subprocess.DEVNULL)
     try:
         await_port(port)
         record(f"http://127.0.0.1:{port}/v1")
@@ -32,14 +33,19 @@ def main() -> None:
 
 
 def record(url: str) -> None:
-    """Run the example; its gate fails, as it is meant to."""
-    run = [sys.executable, "-m", "rubric_ci", "run", "--config", f"{EXAMPLE}/rubric-ci.yaml"]
-    environment = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_API_BASE": url}
+    """Run the example, whose gate fails, as it is meant to, and draft what it lacks."""
     # One case at a time, so that the same replies make the same file.
-    once = [*run, "--concurrency", "1", "--record", RECORDING]
-    done = subprocess.run(once, cwd=ROOT, env=environment, timeout=120, check=False)
-    if done.returncode != 1:
-        raise SystemExit(f"the example ended with {done.returncode}, not 1")
+    command(url, 1, "run", "--concurrency", "1", "--record", RECORDING)
+    command(url, 0, "generate", "rubrics", "--diff", "--no-cache", "--record", DRAFTS)
+
+
+def command(url: str, expected: int, *words: str) -> None:
+    """Run a command over the example, which is to end with this exit code."""
+    line = [sys.executable, "-m", "rubric_ci", *words, "--config", f"{EXAMPLE}/rubric-ci.yaml"]
+    environment = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_API_BASE": url}
+    done = subprocess.run(line, cwd=ROOT, env=environment, timeout=120, check=False)
+    if done.returncode != expected:
+        raise SystemExit(f"{words[0]} ended with {done.returncode}, not {expected}")
 
 
 def free_port() -> int:

@@ -36,6 +36,26 @@ def test_the_example_shows_each_outcome(tmp_path: Path) -> None:
         assert part.strip() in done.stdout
 
 
+@pytest.mark.timeout(60)
+def test_the_example_drafts_what_it_lacks() -> None:
+    words = ["generate", "rubrics", "--diff", "--config", f"{EXAMPLE}/rubric-ci.yaml"]
+    recording = ["--replay", f"{EXAMPLE}/drafts.replay.jsonl"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rubric_ci", *words, *recording],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, shown_in_docs()), done.stderr
+
+
+def shown_in_docs() -> str:
+    """What docs/generate.md says that a draft of the example looks like."""
+    page = (ROOT / "docs/generate.md").read_text()
+    return page.partition("```diff\n")[2].partition("```")[0]
+
+
 def shown_in_readme() -> str:
     """What the README says that `make demo` prints."""
     return (ROOT / "README.md").read_text().partition("```text\n")[2].partition("```")[0]

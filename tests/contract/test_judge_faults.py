@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,8 +29,9 @@ from tests.forwarder import swallowing
 
 pytestmark = pytest.mark.timeout(120)
 
-WIRES = ("openai", "anthropic", "gemini")
+WIRES = ("openai", "openai-litellm", "anthropic", "gemini")
 MODELS = {
+    "openai-litellm": "openai/gpt-4.1-mini",
     "openai": "openai/gpt-4.1-mini",
     "anthropic": "anthropic/claude-sonnet-4-5",
     "gemini": "gemini/gemini-2.5-flash",
@@ -61,6 +63,12 @@ GOOD = {"c1": entry(satisfied=True), "c2": entry(score=7), "c3": entry(level=5)}
 SCORE = 0.9
 TEXT = json.dumps(GOOD)
 OK = says(TEXT)
+
+
+def endpoint_of(server: Aimock, wire: str, **options: Any) -> Endpoint:
+    """Return a model; with an option that our own client does not know, litellm asks it."""
+    name, _, by_litellm = wire.partition("-")
+    return server.endpoint(name, **({"n": 1} if by_litellm else {}), **options)
 
 
 def marks(**changes: object) -> Reply:
@@ -147,7 +155,7 @@ def warm(aimock: Aimock) -> Aimock:
 
     async def once() -> None:
         for wire in WIRES:
-            await request(ModelCall(endpoint=aimock.endpoint(wire), messages=hello, key=""))
+            await request(ModelCall(endpoint=endpoint_of(aimock, wire), messages=hello, key=""))
 
     asyncio.run(once())
     return aimock
@@ -175,7 +183,7 @@ def grade(endpoint: Endpoint) -> tuple[Assessed | str, Usage]:
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE.keys())
 def test_fault(warm: Aimock, row: Row, wire: str) -> None:
     warm.script(*row.script)
-    result, usage = grade(warm.endpoint(wire, timeout_seconds=1.5))
+    result, usage = grade(endpoint_of(warm, wire, timeout_seconds=1.5))
     assert len(warm.requests()) == row.requests == usage.calls
     assert usage.repairs == row.repairs
     if isinstance(row.ends, float):
@@ -200,7 +208,7 @@ def test_fault(warm: Aimock, row: Row, wire: str) -> None:
 def test_timeout(warm: Aimock, hangs: int, ends: float | str, wire: str) -> None:
     warm.script(OK)
     with swallowing(hangs, warm.url) as hanging:
-        endpoint = Aimock(hanging.url).endpoint(wire, timeout_seconds=0.8)
+        endpoint = endpoint_of(Aimock(hanging.url), wire, timeout_seconds=0.8)
         result, usage = grade(endpoint)
         seen = hanging.seen(usage.calls - len(warm.requests()))
     assert seen + len(warm.requests()) == usage.calls
@@ -213,7 +221,7 @@ def test_timeout(warm: Aimock, hangs: int, ends: float | str, wire: str) -> None
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_is_sent(warm: Aimock, wire: str) -> None:
     warm.script(OK)
-    result, usage = grade(warm.endpoint(wire, temperature=0))
+    result, usage = grade(endpoint_of(warm, wire, temperature=0))
     assert isinstance(result, Assessed)
     assert (usage.input_tokens, usage.output_tokens, usage.unpriced_calls) == (100, 20, 0)
     assert usage.cost_usd > 0

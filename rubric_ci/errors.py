@@ -70,13 +70,19 @@ class CannotReachGitHub(UserError):
 
 
 class CannotFindPullRequest(UserError):
-    """There is no pull request to write to, or it has moved on since the run began."""
+    """There is no pull request to write to, or not the one that the report is about."""
 
 
 class CannotCalibrate(UserError):
     """The judge gave no verdict on any labelled answer."""
 
     exit_code = ExitCode.NO_VERDICT
+
+
+class PullRequestMovedOn(CannotFindPullRequest):
+    """A newer push or its closing overtook the run: there is nothing to post, and nothing wrong."""
+
+    exit_code = ExitCode.OK
 
 
 class MissingVariable(CannotConfigure):

@@ -1,6 +1,6 @@
 """Which pull request a finished run belongs to, by GitHub's word alone."""
 
-from rubric_ci.errors import CannotFindPullRequest
+from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
 from rubric_ci.github.api import Server, connected, patiently
 from rubric_ci.github.event import FinishedRun
 
@@ -21,13 +21,17 @@ def of_run(server: Server, repository: str, run: FinishedRun) -> int:
     for number, sha in found:
         if sha == run.head_sha:
             return number
-    raise CannotFindPullRequest(*_why(repository, branch, run, [number for number, _ in found]))
+    raise _none(repository, branch, run, [number for number, _ in found])
 
 
-def _why(repository: str, branch: str, run: FinishedRun, numbers: list[int]) -> tuple[str, str]:
-    if not numbers:
-        message = f"no open pull request of {repository} has the head {branch}"
-        return message, "the run was not for a pull request, or it was closed meanwhile"
-    shown = ", ".join(f"#{number}" for number in numbers)
-    message = f"the head of {shown} is no longer {run.head_sha[:12]}, which the run graded"
-    return message, "nothing to do: a newer push has a run of its own"
+def _none(
+    repository: str, branch: str, run: FinishedRun, numbers: list[int]
+) -> CannotFindPullRequest:
+    if numbers:
+        shown = ", ".join(f"#{number}" for number in numbers)
+        message = f"the head of {shown} is no longer {run.head_sha[:12]}, which the run graded"
+        return PullRequestMovedOn(message, "nothing to do: a newer push has a run of its own")
+    message = f"no open pull request of {repository} has the head {branch}"
+    if run.event.startswith("pull_request"):
+        return PullRequestMovedOn(message, "nothing to do: it was closed meanwhile")
+    return CannotFindPullRequest(message, f"the run was for a {run.event or 'nameless'} event")

@@ -200,6 +200,27 @@ def test_best_effort_is_one_line(
     assert github.bodies(7) == []
 
 
+def test_a_run_that_was_overtaken_is_not_red(
+    github: GitHub, settings: CommentSettings, tmp_path: Path
+) -> None:
+    github.pulls[7].head_sha = "e" * 40
+    settings.report.write_text(wire.render(RED), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "rubric_ci", "comment", str(settings.report)],
+        check=False,
+        env=environment(github, tmp_path, RUN_EVENT, "workflow_run"),
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert done.returncode == 0
+    assert done.stderr == (
+        "rubric-ci: the head of #7 is no longer aaaaaaaaaaaa, which the run graded\n"
+        "  nothing to do: a newer push has a run of its own\n"
+    )
+    assert github.bodies(7) == []
+
+
 def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
     settings.report.write_text(wire.render(RED), encoding="utf-8")
     around = {**environment(github, tmp_path, PULL_EVENT, "pull_request"), "PATH": ""}

@@ -1,8 +1,10 @@
 """Comments as they stand on the pull request afterwards, by GitHub's own contract."""
 
+from dataclasses import replace
+
 import pytest
 
-from rubric_ci.errors import CannotFindPullRequest
+from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
 from rubric_ci.github import checks, pulls
 from rubric_ci.github.api import Refused, Server
 from rubric_ci.github.comment import Mode, Place, post
@@ -115,16 +117,27 @@ def test_the_pull_request_of_a_finished_run(contract: GitHub) -> None:
 
 def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="e" * 40, head_owner="fork", head_branch="fix/ä")
-    with pytest.raises(CannotFindPullRequest) as caught:
+    with pytest.raises(PullRequestMovedOn) as caught:
         pulls.of_run(server(contract), "acme/app", RUN)
     message = "the head of #8 is no longer ffffffffffff, which the run graded"
     assert caught.value.message == message
 
 
-def test_a_run_without_a_pull_request(contract: GitHub) -> None:
+@pytest.mark.parametrize(
+    ("event", "error", "hint"),
+    [
+        ("pull_request", PullRequestMovedOn, "nothing to do: it was closed meanwhile"),
+        ("push", CannotFindPullRequest, "the run was for a push event"),
+    ],
+)
+def test_a_run_without_a_pull_request(
+    contract: GitHub, event: str, error: type[CannotFindPullRequest], hint: str
+) -> None:
     with pytest.raises(CannotFindPullRequest) as caught:
-        pulls.of_run(server(contract), "acme/app", RUN)
+        pulls.of_run(server(contract), "acme/app", replace(RUN, event=event))
+    assert type(caught.value) is error
     assert caught.value.message == "no open pull request of acme/app has the head fork:fix/ä"
+    assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize(("number", "requests"), [(0, 1), (50, 1), (51, 2), (120, 3)], ids=str)

@@ -321,7 +321,7 @@ def merge(reports: tuple[str, ...], formats: str, fail_on: str | None, **options
     "--issue",
     default="",
     metavar="TITLE",
-    help="In a workflow: keep one issue of this title open while it is worse, best effort.",
+    help="In a workflow: keep one issue of this title open while it is red, best effort.",
 )
 def compare(**options: Any) -> None:
     """Tell what is worse in the report HEAD than in the report BASELINE, beyond noise.

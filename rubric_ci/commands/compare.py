@@ -14,9 +14,10 @@ from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
 from rubric_ci.files import read_text
 from rubric_ci.github.event import read_event
 from rubric_ci.github.issue import Topic, keep
-from rubric_ci.model.report import Comparison, RunReport
+from rubric_ci.model.config import FailOn
+from rubric_ci.model.report import Comparison, RunReport, gate_holds
 from rubric_ci.model.settings import CompareSettings, RunSettings
-from rubric_ci.render import compared, escape
+from rubric_ci.render import compared, escape, words
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
@@ -28,7 +29,9 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     if (
         settings.issue and code is not ExitCode.NO_VERDICT
     ):  # an outage is neither news nor all clear
-        click.echo(_tell_issue(comparison, settings.issue, os.environ), err=True)
+        red = comparison.regressed or not gate_holds(head.cases, FailOn(head.gate.fail_on))
+        body = _issue_body(comparison, head)
+        click.echo(_tell_issue(body, settings.issue, os.environ, red=red), err=True)
     return code
 
 
@@ -55,17 +58,20 @@ def _exit_code(comparison: Comparison) -> ExitCode:
     return ExitCode.NO_VERDICT if comparison.count("errored") else ExitCode.OK
 
 
-def _tell_issue(comparison: Comparison, title: str, environment: Mapping[str, str]) -> str:
+def _issue_body(comparison: Comparison, head: RunReport) -> str:
+    run = head.metadata.get("run_url", "")
+    place = f"[run]({escape.link_target(run)})" if run else "run"
+    return f"{compared.markdown(comparison)}\nThe {place}: {words.headline(head)}\n"
+
+
+def _tell_issue(body: str, title: str, environment: Mapping[str, str], *, red: bool) -> str:
     """Open, update or close the issue; whatever happens is one line, never an exit code."""
     event = read_event(environment)
     if event is None:
         return "no issue: this is no workflow run, so there is no repository to write to"
-    body = compared.markdown(comparison)
-    if event.run_url:
-        body += f"\n[The run]({escape.link_target(event.run_url)}) has the report.\n"
     try:
         topic = Topic(repository=event.repository, title=title)
-        kept = keep(build_server(environment), topic, body, red=comparison.regressed)
+        kept = keep(build_server(environment), topic, body, red=red)
     except (CannotReachGitHub, CannotConfigure) as error:
         return f"no issue: {error.message}" + (f" ({error.hint})" if error.hint else "")
     number = f" #{kept.number}" if kept.number else ""

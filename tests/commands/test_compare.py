@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,20 @@ def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
     ]
     assert (issue.title, issue.state) == ("Evals are worse", "closed")
     assert "## ✅ rubric-ci · not worse than the baseline" in issue.body
-    assert "[The run](https://github.example/acme/app/actions/runs/7)" in issue.body
+    assert issue.body.endswith("\nThe run: pass: all 2 graded cases pass\n")
+
+
+def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
+    """What fails but is no worse is red as well."""
+    failing = replace(REGRESSED, metadata={"run_url": "https://github.example/runs/8"})
+    base = written(tmp_path, "base.json", REGRESSED)
+    head = written(tmp_path, "head.json", failing)
+    with serving(GitHub()) as github:
+        done = on_github(tmp_path, github, "compare", base, head, "--issue", "Evals are worse")
+    assert done.returncode == 0
+    (issue,) = github.issues.values()
+    told = "The [run](https://github.example/runs/8): fail: 1 of 2 graded cases fails\n"
+    assert (issue.state, issue.body.splitlines(keepends=True)[-1]) == ("open", told)
 
 
 def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_VALIDATE_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option(
     "--format",
@@ -102,7 +102,7 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_RUN_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--target", default="", help="Ask this target, whatever the eval files say.")
 @click.option("--judge", default="", help="Mark with this model, or with this target's model.")
@@ -219,7 +219,7 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_PLAN_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option(
     "--case", "cases", multiple=True, type=LINES, help="Count cases whose id matches this glob."
@@ -249,7 +249,7 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 
 
 @main.command()
-@click.argument("reports", nargs=-1, required=True, type=LINES, envvar="RUBRIC_CI_MERGE_REPORTS")
+@click.argument("parts", nargs=-1, required=True, type=LINES)
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path),
@@ -258,7 +258,6 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 )
 @click.option(
     "--reports",
-    "formats",
     default="json,markdown",
     help=f"Which, separated by commas: {', '.join(REPORTS)}.",
 )
@@ -292,19 +291,19 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 )
 @click.option("--comment-key", default="default", help="Tells several comments of ours apart.")
 @click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name.")
-def merge(reports: tuple[str, ...], formats: str, fail_on: str | None, **options: Any) -> None:
+def merge(parts: tuple[str, ...], reports: str, fail_on: str | None, **options: Any) -> None:
     """Put the reports of shards together, as if they had been one run.
 
-    REPORTS are files, or folders that are searched for report.json.
+    PARTS are their report.json files, or folders that are searched for such files.
     """
     from rubric_ci.commands.merge import merge_reports
     from rubric_ci.model.config import FailOn
     from rubric_ci.model.settings import RunSettings
 
     settings = RunSettings(
-        reports=_names(formats, REPORTS), fail_on=FailOn(fail_on) if fail_on else None, **options
+        reports=_names(reports, REPORTS), fail_on=FailOn(fail_on) if fail_on else None, **options
     )
-    raise SystemExit(merge_reports([Path(report) for report in reports], settings))
+    raise SystemExit(merge_reports([Path(part) for part in parts], settings))
 
 
 @main.command()
@@ -335,7 +334,7 @@ def compare(**options: Any) -> None:
 
 
 @main.command("judge-check")
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_JUDGE_CHECK_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--judge", default="", help="Check this model, or this target's model.")
 @click.option("--max-moved", type=click.IntRange(min=0), default=0, help="How many marks may move.")
@@ -358,7 +357,7 @@ def judge_check(paths: tuple[str, ...], **options: Any) -> None:
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_LABEL_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option(
     "--report",
@@ -385,7 +384,7 @@ def label(**options: Any) -> None:
 
 @main.command()
 @click.argument("labels", type=click.Path(path_type=Path))
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_CALIBRATE_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--judge", default="", help="Measure this model, or this target's model.")
 @click.option(
@@ -422,7 +421,7 @@ def generate() -> None:
 
 
 @generate.command()
-@click.argument("paths", nargs=-1, type=LINES, envvar="RUBRIC_CI_GENERATE_RUBRICS_PATHS")
+@click.argument("paths", nargs=-1, type=LINES)
 @click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
 @click.option("--target", default="", help="Draft with this target's model; else with the judge.")
 @click.option(

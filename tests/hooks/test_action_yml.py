@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from hooks.action import COMMANDS
+from rubric_ci.cli import main
 from tests.hooks import composite, tables
 
 ACTION = composite.read(tables.ROOT)
 (STEP,) = ACTION["runs"]["steps"]
-NAMESAKES = {("merge", "--reports"), ("generate rubrics", "--check")}  # the same word, not so meant
 
 
 def test_the_page_is_current() -> None:
@@ -31,7 +31,13 @@ def test_an_input_sets_its_option_wherever_there_is_one(name: str) -> None:
     known = {pair for pair in tables.every_variable().values() if pair[0] in commands}
     sets = set(tables.options(ACTION, name))
     wanted = {(command, option) for command, option in known if option in {o for _, o in sets}}
-    assert wanted - sets <= NAMESAKES
+    assert wanted == sets
+
+
+def test_no_two_options_share_a_variable() -> None:
+    every = list(tables.variables(main, main.make_context("", ["--help"], resilient_parsing=True)))
+    names = [name for name, _ in every]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_every_command_is_known() -> None:

@@ -240,3 +240,26 @@ def test_a_regression_is_red_and_never_the_next_baseline(
     third = night("Hello again!")
     assert third.succeeded, third.log
     assert kept.read_text() != baseline
+
+
+def test_shards_are_put_together_again(
+    topic: Topic, judge: aimock.Aimock, published: Checkout
+) -> None:
+    config = CONFIG.format(url=judge.url)
+    cases = "".join(f"  - {{id: c{n}, input: Hi, rubrics: [Greets]}}\n" for n in range(60))
+    answers = lines(**{f"c{n}": "Hello!" for n in range(60)})
+    topic.checkout.git("checkout", "--quiet", "main")
+    files = {"rubric-ci.yaml": config, "answers.jsonl": answers}
+    topic.checkout.commit({**files, "evals/a.eval.yaml": f"evalcases:\n{cases}"})
+    judge.script(mark(True))
+    job = runner.run(
+        topic.checkout,
+        "shards.yml",
+        event="push",
+        payload={"ref": "refs/heads/main"},
+        published=published,
+        secrets={"GITHUB_TOKEN": READ_ONLY, "OPENAI_API_KEY": KEY},
+    )
+    assert job.succeeded, job.log
+    assert (job.outputs["shards"], job.outputs["cases"]) == ("2", "60")
+    assert (job.outputs["passed"], job.outputs["verdict"]) == ("60", "pass")

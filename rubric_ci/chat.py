@@ -116,7 +116,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     headers = {"Authorization": f"Bearer {_key(endpoint)}"}
     if organization := endpoint.options.get("organization"):
         headers["OpenAI-Organization"] = str(organization)
-    return {**headers, **endpoint.options.get("extra_headers", {})}
+    return {**headers, **(endpoint.options.get("extra_headers") or {})}
 
 
 def _refused(response: "ClientResponse", data: bytes) -> Trouble:
@@ -157,17 +157,25 @@ async def _session() -> "ClientSession":
 
     loop = get_running_loop()
     if loop not in _sessions:
-        opening = _open()  # asyncio.run closes it when it shuts the loop's generators down
+        # asyncio.run closes it when it shuts the loop's generators down. Nothing in it waits, so
+        # no other task comes in between.
+        opening = _open()
         _sessions[loop] = (opening, await anext(opening))
     return _sessions[loop][1]
 
 
 async def _open() -> "AsyncGenerator[ClientSession, None]":
-    from aiohttp import ClientSession, TCPConnector
+    from asyncio import get_running_loop
 
+    from aiohttp import ClientSession, ClientTimeout, TCPConnector
+
+    unbounded = ClientTimeout(total=None)  # the caller bounds the whole call
     connector = TCPConnector(limit=0, ssl=_trusted())  # the window bounds the requests
-    async with ClientSession(connector=connector, trust_env=True) as session:
-        yield session
+    async with ClientSession(connector=connector, timeout=unbounded, trust_env=True) as session:
+        try:
+            yield session
+        finally:
+            _sessions.pop(get_running_loop(), None)
 
 
 def _trusted() -> SSLContext:

@@ -11,7 +11,7 @@ from rubric_ci.commands.rewriting import Rewrite
 from rubric_ci.drafts import Drafted
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.exchange import Usage
-from rubric_ci.render import escape, words, workflow
+from rubric_ci.render import escape, figures, workflow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def show_outcome(
 def show_spent(usage: Usage) -> None:
     """Print what the drafts cost, on standard error; nothing where no model was asked."""
     if usage.calls or usage.cache_hits:
-        parts = (words.cost(usage), words.usage(usage))
+        parts = (figures.cost(usage), figures.usage(usage))
         tell(", ".join(part for part in parts if part), aside=True)
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from rubric_ci.model.report import CaseResult, Graded
-from rubric_ci.render import escape, words
+from rubric_ci.render import escape, figures, words
 
 
 @contextmanager
@@ -34,9 +34,9 @@ class _Lines:
         self._done += 1
         done = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
         kind = words.standing(case)
-        score = words.score(case.score) if isinstance(case, Graded) else "-"
+        score = figures.score(case.score) if isinstance(case, Graded) else "-"
         line = f"{done} {kind:10} {score:>4}  {escape.log_line(case.id)}"
-        why = "" if kind == "pass" else f": {escape.log_line(words.shortened(case.reason, 200))}"
+        why = "" if kind == "pass" else f": {escape.log_line(figures.shortened(case.reason, 200))}"
         print(f"{line}{why}", file=self._stream, flush=True)
 
 

@@ -13,7 +13,7 @@ from rubric_ci.model.report import (
     RunReport,
     Skipped,
 )
-from rubric_ci.render import words, workflow
+from rubric_ci.render import figures, words, workflow
 
 PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
 LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
@@ -89,7 +89,7 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
         subject=(case.id, criterion.id),
         file=case.file,
         line=criterion.line,
-        title=_title(case, f"{case.verdict} {words.score(case.score)}"),
+        title=_title(case, f"{case.verdict} {figures.score(case.score)}"),
         message="\n".join(line for line in [*lines, quote] if line),
     )
 
@@ -97,7 +97,7 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
 def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
     if evaluator.outcome == "assessed":
         said = [evaluator.reasoning, *evaluator.misses]
-        head = f"{evaluator.name}: {words.score(evaluator.score)}"
+        head = f"{evaluator.name}: {figures.score(evaluator.score)}"
     else:
         said = [evaluator.reason]
         head = f"{evaluator.name}: no result"
@@ -107,7 +107,7 @@ def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLev
         subject=(case.id, evaluator.name),
         file=case.file,
         line=evaluator.line,
-        title=_title(case, f"{case.verdict} {words.score(case.score)}"),
+        title=_title(case, f"{case.verdict} {figures.score(case.score)}"),
         message="\n".join(line for line in [head, *said] if line),
     )
 
@@ -125,7 +125,7 @@ def _at_case(case: CaseResult, level: AnnotationLevel, rule: str) -> Annotation:
 
 
 def _title(case: CaseResult, word: str) -> str:
-    return f"{words.shortened(case.id, 100)}: {word}"
+    return f"{figures.shortened(case.id, 100)}: {word}"
 
 
 def _capped(entries: Iterable[Annotation], level: AnnotationLevel) -> list[Annotation]:
@@ -133,7 +133,7 @@ def _capped(entries: Iterable[Annotation], level: AnnotationLevel) -> list[Annot
     if len(of_level) <= PER_LEVEL:
         return of_level
     last = of_level[PER_LEVEL - 1]
-    more = words.plural(len(of_level) - PER_LEVEL + 1, f"more {level}")
+    more = figures.plural(len(of_level) - PER_LEVEL + 1, f"more {level}")
     message = f"GitHub shows {PER_LEVEL} of a kind; the summary and the report files have them all."
     return [*of_level[: PER_LEVEL - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
 

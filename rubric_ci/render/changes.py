@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison, Trial
-from rubric_ci.render import words
+from rubric_ci.render import figures
 
 SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈"}
 
@@ -17,7 +17,7 @@ def headline(comparison: Comparison) -> str:
     """Say whether it is worse, and by what that is known."""
     regressed = comparison.count("regressed")
     if regressed:
-        return f"worse than the baseline: {words.plural(regressed, 'case')} regressed"
+        return f"worse than the baseline: {figures.plural(regressed, 'case')} regressed"
     if comparison.regressed:
         return "worse than the baseline: no case by itself, but all together"
     return "not worse than the baseline"
@@ -51,11 +51,11 @@ def _change(change: CaseChange) -> str:
 
 
 def _side(side: Trial | None) -> str:
-    return "" if side is None else f"{side.verdict} {words.score(side.score)}"
+    return "" if side is None else f"{side.verdict} {figures.score(side.score)}"
 
 
 def _mean(comparison: Comparison, difference: float) -> str:
-    facts = [f"{words.plural(comparison.paired, 'case')} on both sides"]
+    facts = [f"{figures.plural(comparison.paired, 'case')} on both sides"]
     if comparison.interval:
         low, high = comparison.interval
         facts.append(f"95 % interval {low:+.3f} to {high:+.3f}")

@@ -12,7 +12,7 @@ from rubric_ci.model.report import (
     RunReport,
     Skipped,
 )
-from rubric_ci.render import changes, words
+from rubric_ci.render import changes, figures, words
 from rubric_ci.render.escape import html, html_prose
 from rubric_ci.render.html_style import STYLE
 
@@ -50,7 +50,7 @@ def render(report: RunReport) -> str:
 
 def _head(report: RunReport) -> Iterator[str]:
     score = report.totals.score
-    mean = "" if score is None else f"mean score {words.score(score)} · "
+    mean = "" if score is None else f"mean score {figures.score(score)} · "
     yield f'<header class="{report.verdict}"><h1>{html(words.headline(report))}</h1>'
     yield f"<p>{mean}{html(words.gate(report))}</p></header>"
 
@@ -74,7 +74,7 @@ def _filter(kind: str, label: str, checked: str) -> str:
 def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
     kind = words.standing(case)
     opened = " open" if kind in {"fail", "errored", "borderline"} else ""
-    score = words.score(case.score) if isinstance(case, Graded) else ""
+    score = figures.score(case.score) if isinstance(case, Graded) else ""
     yield f'<details class="case {kind}"{opened}><summary>'
     yield f'<span class="badge {kind}">{_LABELS[kind]}</span> <b>{html(case.id)}</b>'
     yield f'<span class="score">{score}</span>'
@@ -94,7 +94,7 @@ def _marks(case: CaseResult) -> Iterator[str]:
     if trials := words.trials(case):
         yield trials
     if warnings := words.warnings([case]):
-        yield f"⚠ {words.plural(len(warnings), 'warning')}"
+        yield f"⚠ {figures.plural(len(warnings), 'warning')}"
 
 
 def _about(case: CaseResult) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _about(case: CaseResult) -> Iterator[str]:
     if case.why:
         yield f"ran because {html_prose(case.why)}"
     if not isinstance(case, Skipped) and case.duration_seconds is not None:
-        yield words.duration(case.duration_seconds)
+        yield figures.duration(case.duration_seconds)
 
 
 def _evaluator(evaluator: EvaluatorResult, report: RunReport) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _evaluator(evaluator: EvaluatorResult, report: RunReport) -> Iterator[str]:
     if not isinstance(evaluator, Assessed):
         yield f"<h3>{title}</h3><p class=errored>no result: {html_prose(evaluator.reason)}</p>"
         return
-    yield f"<h3>{title} <span class=score>{words.score(evaluator.score)}</span></h3>"
+    yield f"<h3>{title} <span class=score>{figures.score(evaluator.score)}</span></h3>"
     yield from _paragraphs([evaluator.reasoning])
     yield from _list("Missed", evaluator.misses)
     yield from _list("Met", evaluator.hits)

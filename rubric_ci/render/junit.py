@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_ci.model.report import CaseResult, CriterionResult, Errored, Graded, RunReport, Skipped
-from rubric_ci.render import escape, words
+from rubric_ci.render import escape, figures, words
 
 
 def render(report: RunReport) -> str:
@@ -40,7 +40,7 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
         case Skipped():
             yield f"      <skipped {_attributes(message=case.reason)}/>"
         case Graded() if _fails(case, report):
-            about = f"{case.verdict}, score {words.score(case.score)}: {case.reason}"
+            about = f"{case.verdict}, score {figures.score(case.score)}: {case.reason}"
             told = escape.xml_text("\n\n".join(_told(case, report)))
             facts = _attributes(type=case.verdict, message=about)
             yield f"      <failure {facts}>{told}</failure>"
@@ -68,7 +68,7 @@ def _told(case: Graded, report: RunReport) -> Iterator[str]:
             yield f"{evaluator.name}: no result: {evaluator.reason}"
         elif not evaluator.criteria:
             said = "\n".join([evaluator.reasoning, *evaluator.misses])
-            yield f"{evaluator.name}: {words.score(evaluator.score)}\n{said}".strip()
+            yield f"{evaluator.name}: {figures.score(evaluator.score)}\n{said}".strip()
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
-from rubric_ci.render import changes, escape, words
+from rubric_ci.render import changes, escape, figures, words
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
 
 COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
@@ -51,7 +51,7 @@ def render(
         text = page.text(plan)
         if len(text) <= limit:
             return text
-    return words.shortened(page.text(smaller[-1]), limit)
+    return figures.shortened(page.text(smaller[-1]), limit)
 
 
 def _plans(wanting: int) -> Iterator[_Plan]:
@@ -99,7 +99,7 @@ class _Page:
         yield f"## {icon} rubric-ci · {words.headline(self.report)}"
         totals = self.report.totals
         counts = [f"{ICONS[kind]} {number:,} {word}" for kind, number, word in words.counts(totals)]
-        mean = [] if totals.score is None else [f"mean score **{words.score(totals.score)}**"]
+        mean = [] if totals.score is None else [f"mean score **{figures.score(totals.score)}**"]
         yield " · ".join([*counts, *mean, words.gate(self.report)])
 
     def _shed(self, plan: _Plan) -> Iterator[str]:
@@ -152,7 +152,7 @@ class _Page:
     def _passing(self, plan: _Plan) -> Iterator[str]:
         if self.passing and plan.passing:
             opened = " open" if len(self.passing) == len(self.report.cases) <= 20 else ""
-            count = words.plural(len(self.passing), "passing case")
+            count = figures.plural(len(self.passing), "passing case")
             yield f"<details{opened}><summary>{ICONS['pass']} {count}</summary>"
             yield self._rows(self.passing)
             yield "</details>"
@@ -165,9 +165,9 @@ class _Page:
 
     def _row(self, case: CaseResult) -> list[str]:
         kind = words.standing(case)
-        name = escape.code_span(words.shortened(case.id, 120), in_table=True)
+        name = escape.code_span(figures.shortened(case.id, 120), in_table=True)
         place = self.links.place(case.file, case.line)
-        score = words.score(case.score) if isinstance(case, Graded) else "-"
+        score = figures.score(case.score) if isinstance(case, Graded) else "-"
         word = "no verdict" if kind == "errored" else kind
         trials = words.trials(case)
         verdict = f"{ICONS[kind]} {word}" + (f"<br><sub>{trials}</sub>" if trials else "")
@@ -201,7 +201,7 @@ class _Page:
         yield f"<sub>{facts}{run}</sub>"
 
     def _prose(self, text: str, plan: _Plan) -> str:
-        return escape.prose(words.shortened(text, plan.characters))
+        return escape.prose(figures.shortened(text, plan.characters))
 
 
 def _list(title: str, lines: list[str]) -> Iterator[str]:
@@ -211,6 +211,6 @@ def _list(title: str, lines: list[str]) -> Iterator[str]:
 
 
 def _names(cases: list[CaseResult]) -> str:
-    shown = [escape.code_span(words.shortened(case.id, 120)) for case in cases[:10]]
+    shown = [escape.code_span(figures.shortened(case.id, 120)) for case in cases[:10]]
     more = [f"and {len(cases) - 10:,} more"] if len(cases) > 10 else []
     return ", ".join([*shown, *more])

@@ -11,7 +11,7 @@ from rubric_ci.model.report import (
     Graded,
     RunReport,
 )
-from rubric_ci.render import escape, words
+from rubric_ci.render import escape, figures, words
 
 ICONS: Mapping[words.Standing, str] = {
     "pass": "✅",
@@ -31,7 +31,7 @@ class Links:
 
     def place(self, file: str, line: int, shown: str = "") -> str:
         """Return a line of a file as a link, or as code where there is no server."""
-        text = shown or f"{words.shortened(file, 200)}:{line}"
+        text = shown or f"{figures.shortened(file, 200)}:{line}"
         if not self.blob:
             return escape.markdown(text)
         target = f"{escape.link_target(self.blob)}/{escape.path_target(file)}"
@@ -49,14 +49,14 @@ class Detail:
 
     def prose(self, text: str) -> str:
         """Escape a text and cut it to size."""
-        return escape.prose(words.shortened(text, self.characters))
+        return escape.prose(figures.shortened(text, self.characters))
 
 
 def details(case: Graded, detail: Detail) -> Iterator[str]:
     """Yield the blocks of a folded section: what was missed and why."""
-    name = escape.prose_in_html(words.shortened(case.id, 120))
-    reason = escape.prose_in_html(words.shortened(case.reason, 200))
-    score = words.score(case.score)
+    name = escape.prose_in_html(figures.shortened(case.id, 120))
+    reason = escape.prose_in_html(figures.shortened(case.reason, 200))
+    score = figures.score(case.score)
     yield f"<details><summary>{ICONS[case.verdict]} <b>{name}</b> · {score} · {reason}</summary>"
     yield _about(case, detail)
     yield from _missed(case, detail)
@@ -71,13 +71,13 @@ def errored(cases: list[Errored], detail: Detail) -> Iterator[str]:
 
 
 def _error(case: Errored, detail: Detail) -> str:
-    name = escape.code_span(words.shortened(case.id, 120))
+    name = escape.code_span(figures.shortened(case.id, 120))
     place = detail.links.place(case.file, case.line, f"line {case.line}")
     return f"{name} ({place}): {detail.prose(case.reason)}"
 
 
 def _about(case: Graded, detail: Detail) -> str:
-    target = escape.code_span(words.shortened(case.target, 120))
+    target = escape.code_span(figures.shortened(case.target, 120))
     parts = [
         detail.links.place(case.file, case.line),
         f"target {target}" if case.target else "",
@@ -117,7 +117,7 @@ def _evaluator(evaluator: EvaluatorResult, detail: Detail) -> str:
     name = f"**{escape.markdown(evaluator.name)}** ({escape.markdown(evaluator.type)})"
     if not isinstance(evaluator, Assessed):
         return f"- {ICONS['errored']} {name} · {detail.prose(evaluator.reason)}"
-    head = f"- {ICONS[evaluator.verdict]} {name} · {words.score(evaluator.score)}"
+    head = f"- {ICONS[evaluator.verdict]} {name} · {figures.score(evaluator.score)}"
     said = [evaluator.reasoning, *evaluator.misses]
     return head + _quote([detail.prose(text) for text in said if text])
 

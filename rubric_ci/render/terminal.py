@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rubric_ci.model.report import CaseResult, CriterionResult, Graded, RunReport
-from rubric_ci.render import changes, escape, words
+from rubric_ci.render import changes, escape, figures, words
 
 STYLES: Mapping[words.Standing, str] = {
     "pass": "green",
@@ -59,7 +59,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
     for case in wanting[:MOST_DETAILS]:
         yield from _missed(case, report)
     if len(wanting) > MOST_DETAILS:
-        more = words.plural(len(wanting) - MOST_DETAILS, "more case")
+        more = figures.plural(len(wanting) - MOST_DETAILS, "more case")
         yield _text(f"the reasons of {more} are in the report files", "dim")
     yield from _left_out(report)
     for line in changes.lines(report.comparison) if report.comparison else ():
@@ -90,11 +90,11 @@ def _table(rows: Sequence[CaseResult]) -> Table:
     table.add_column("reason", overflow="fold", ratio=3)
     for case in rows:
         kind = words.standing(case)
-        score = words.score(case.score) if isinstance(case, Graded) else "-"
+        score = figures.score(case.score) if isinstance(case, Graded) else "-"
         trials = words.trials(case)
         verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
         verdict.append(f"\n{trials}" if trials else "", style="dim")
-        table.add_row(_text(case.id), score, verdict, _text(words.shortened(case.reason, 200)))
+        table.add_row(_text(case.id), score, verdict, _text(figures.shortened(case.reason, 200)))
     return table
 
 
@@ -108,7 +108,7 @@ def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
     for evaluator in words.not_passing(case):
         if evaluator.name not in told:
             said = (
-                f"{words.score(evaluator.score)} {evaluator.reasoning}"
+                f"{figures.score(evaluator.score)} {evaluator.reasoning}"
                 if evaluator.outcome == "assessed"
                 else f"no result: {evaluator.reason}"
             )
@@ -125,9 +125,9 @@ def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableT
     yield Padding(line + place, (0, 0, 0, 2))
     for text in (criterion.text, criterion.reasoning):
         if text:
-            yield Padding(_text(words.shortened(text, 600)), (0, 0, 0, 4))
+            yield Padding(_text(figures.shortened(text, 600)), (0, 0, 0, 4))
     if criterion.evidence:
-        quote = f"“{words.shortened(criterion.evidence, 300)}”"
+        quote = f"“{figures.shortened(criterion.evidence, 300)}”"
         yield Padding(_text(quote, "italic"), (0, 0, 0, 4))
 
 

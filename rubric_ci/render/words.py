@@ -1,10 +1,8 @@
 """The words, figures and order that every format shares."""
 
 from collections.abc import Iterable, Iterator
-from decimal import ROUND_FLOOR, Decimal
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.exchange import Usage
 from rubric_ci.model.report import (
     Assessed,
     CaseResult,
@@ -16,6 +14,7 @@ from rubric_ci.model.report import (
     Totals,
 )
 from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
+from rubric_ci.render import figures
 
 Standing: TypeAlias = Literal["fail", "errored", "borderline", "pass", "skipped"]
 STANDINGS: tuple[Standing, ...] = ("fail", "errored", "borderline", "pass", "skipped")
@@ -44,12 +43,13 @@ def headline(report: RunReport) -> str:
             return f"fail: {_some(counts.failed, counts.graded, 'fails', 'fail')}"
         case "error":
             unread = "some eval files could not be read"
-            errored = f"{plural(counts.errored, 'case')} errored"
+            errored = f"{figures.plural(counts.errored, 'case')} errored"
             return f"no verdict: {errored if counts.errored else unread}"
         case "nothing-changed":
             return "nothing to grade: the change affects no case"
         case "nothing-graded":
-            return f"nothing was graded: {plural(counts.skipped, 'case')} without anything to grade"
+            skipped = figures.plural(counts.skipped, "case")
+            return f"nothing was graded: {skipped} without anything to grade"
 
 
 def gate(report: RunReport) -> str:
@@ -110,51 +110,9 @@ def votes(criterion: CriterionResult) -> str:
     return "votes differ: " + ", ".join(mark(criterion.kind, vote) for vote in criterion.votes)
 
 
-def score(value: float) -> str:
-    """Show two decimals, rounded down: what misses 0.8 never reads as 0.80."""
-    exact = Decimal(repr(round(value, 6)))
-    return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
-
-
-def cost(totals: Totals | Usage) -> str:
-    """Say what was spent; calls without a known price are never counted as free."""
-    if not totals.calls:
-        return "no model calls"
-    calls = plural(totals.calls, "model call")
-    if totals.unpriced_calls >= totals.calls:
-        return f"{calls}, price unknown"
-    unpriced = (
-        f" and {totals.unpriced_calls} without a known price" if totals.unpriced_calls else ""
-    )
-    return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
-
-
-def dollars(amount: float) -> str:
-    """Show cents where there are some, else what there is."""
-    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
-
-
-def usage(totals: Totals | Usage) -> str:
-    """Say the rest of what was used, or nothing."""
-    parts = [
-        f"{totals.input_tokens:,} + {totals.output_tokens:,} tokens" if totals.input_tokens else "",
-        f"{totals.cache_hits} from cache" if totals.cache_hits else "",
-        f"{plural(totals.repairs, 'reply', 'replies')} asked for again" if totals.repairs else "",
-    ]
-    return ", ".join(part for part in parts if part)
-
-
-def duration(seconds: float) -> str:
-    """Show seconds, and minutes where there are some."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
-
-
 def not_run(report: RunReport) -> list[str]:
     """Say what was left out of the run as a whole, and why."""
-    spared = plural(report.spared, "case")
+    spared = figures.plural(report.spared, "case")
     return [
         *([f"{spared} not run: the change does not affect them"] if report.spared else []),
         *(
@@ -212,9 +170,9 @@ def facts(report: RunReport) -> list[str]:
     """Return what the run took and by which rules it judged, a few words each."""
     judge = report.judge
     every = [
-        cost(report.totals),
-        usage(report.totals),
-        duration(report.duration_seconds),
+        figures.cost(report.totals),
+        figures.usage(report.totals),
+        figures.duration(report.duration_seconds),
         f"judge {judge.model}, prompt {judge.prompt_version}" if judge else "",
         f"pass ≥ {report.gate.passing:g}, borderline ≥ {report.gate.borderline:g}",
         report.tool,
@@ -222,19 +180,9 @@ def facts(report: RunReport) -> list[str]:
     return [fact for fact in every if fact]
 
 
-def shortened(text: str, limit: int) -> str:
-    """Cut text to a number of characters, with an ellipsis."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """Count in words."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def _all(number: int) -> str:
     return "the only case passes" if number == 1 else f"all {number:,} graded cases pass"
 
 
 def _some(number: int, graded: int, one: str, many: str) -> str:
-    return f"{number:,} of {plural(graded, 'graded case')} {one if number == 1 else many}"
+    return f"{number:,} of {figures.plural(graded, 'graded case')} {one if number == 1 else many}"

@@ -1,6 +1,5 @@
 """Words and figures that every format shares."""
 
-from dataclasses import replace
 
 import pytest
 
@@ -8,22 +7,6 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.rubric import MarkValue
 from rubric_ci.render import words
 from tests.reports import a_criterion, a_report, errored, graded, skipped
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (1.0, "1.00"),
-        (0.0, "0.00"),
-        (0.29, "0.29"),
-        (0.8, "0.80"),
-        (0.799999, "0.79"),
-        (0.999999, "0.99"),
-        (1e-06, "0.00"),
-    ],
-)
-def test_score_is_never_rounded_up(value: float, shown: str) -> None:
-    assert words.score(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -77,24 +60,6 @@ def test_headline(report: RunReport, shown: str) -> None:
     assert words.headline(report) == shown
 
 
-@pytest.mark.parametrize(
-    ("changes", "shown"),
-    [
-        ({"calls": 0}, "no model calls"),
-        ({"calls": 1, "cost_usd": 0.0123}, "1 model call, $0.0123"),
-        ({"calls": 3, "cost_usd": 0.0}, "3 model calls, $0.00"),
-        ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
-        ({"calls": 2, "unpriced_calls": 2}, "2 model calls, price unknown"),
-        (
-            {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
-            "3 model calls, $0.5000 and 1 without a known price",
-        ),
-    ],
-)
-def test_cost(changes: dict[str, float], shown: str) -> None:
-    assert words.cost(replace(a_report().totals, **changes)) == shown  # type: ignore[arg-type]
-
-
 def test_votes_are_told_only_where_they_differ() -> None:
     assert words.votes(a_criterion(votes=(True, True, True))) == ""
     told = words.votes(a_criterion(votes=(True, False, True)))
@@ -109,11 +74,3 @@ def test_a_criterion_that_does_not_count_is_not_missed() -> None:
     assert words.is_missed(a_criterion(weight=0.0, gated=True), report)
     assert not words.is_missed(a_criterion(gated=False, normalised=0.8), report)
     assert words.is_missed(a_criterion(gated=False, normalised=0.79), report)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3725, "62 min 5 s")],
-)
-def test_duration(seconds: float, shown: str) -> None:
-    assert words.duration(seconds) == shown

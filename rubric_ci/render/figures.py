@@ -1,0 +1,60 @@
+"""Numbers, amounts and lengths as every format shows them."""
+
+from decimal import ROUND_FLOOR, Decimal
+
+from rubric_ci.model.report import Totals
+from rubric_ci.model.usage import Usage
+
+
+def score(value: float) -> str:
+    """Show two decimals, rounded down: what misses 0.8 never reads as 0.80."""
+    exact = Decimal(repr(round(value, 6)))
+    return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
+
+
+def cost(totals: Totals | Usage) -> str:
+    """Say what was spent; calls without a known price are never counted as free."""
+    if not totals.calls:
+        return "no model calls"
+    calls = plural(totals.calls, "model call")
+    if totals.unpriced_calls >= totals.calls:
+        return f"{calls}, price unknown"
+    unpriced = (
+        f" and {totals.unpriced_calls} without a known price" if totals.unpriced_calls else ""
+    )
+    return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
+
+
+def usage(totals: Totals | Usage) -> str:
+    """Say the rest of what was used, or nothing."""
+    parts = [
+        f"{totals.input_tokens:,} + {totals.output_tokens:,} tokens" if totals.input_tokens else "",
+        f"{totals.cache_hits} from cache" if totals.cache_hits else "",
+        f"{plural(totals.repairs, 'reply', 'replies')} asked for again" if totals.repairs else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def duration(seconds: float) -> str:
+    """Show seconds, and minutes where there are some."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def dollars(amount: float) -> str:
+    """Show cents where there are some, else what there is."""
+    if 0 < amount < 0.0001:
+        return "less than $0.0001"
+    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """Count in words."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Cut text to a number of characters, with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,6 +1,5 @@
 """Words and figures that every format shares."""
 
-
 import pytest
 
 from rubric_ci.model.report import RunReport

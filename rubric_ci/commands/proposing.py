@@ -124,6 +124,8 @@ def _with_pull_request(
         if url:
             return Spared(f"the drafts for these cases wait in {url}")
 
+    seen = head.sha if head else None
+
     def publish(changes: Sequence[Rewrite]) -> None:
         added = added_by(changes)
         if not added:
@@ -133,7 +135,9 @@ def _with_pull_request(
         title, body = commit_message.subject(added), commit_message.pull_request_body(added)
         proposal = Proposal(base=base, title=title, body=body)
         with _explaining():
-            made = fixup.propose(place, event.head_sha, _files(changes), message, proposal)
+            made = fixup.propose(
+                place, event.head_sha, _files(changes), message, proposal, seen=seen
+            )
         tell(f"pull request {made.done}: {made.url}")
 
     return publish

@@ -15,6 +15,7 @@ from rubric_ci.github.api import Refused, Server, connected, patiently
 
 if TYPE_CHECKING:
     from github.GitCommit import GitCommit
+    from github.GitRef import GitRef
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
@@ -104,11 +105,20 @@ def add_commit(branch: Branch, onto: str, changes: Sequence[Change], message: st
 
 
 def propose(
-    branch: Branch, base_sha: str, changes: Sequence[Change], message: str, proposal: Proposal
+    branch: Branch,
+    base_sha: str,
+    changes: Sequence[Change],
+    message: str,
+    proposal: Proposal,
+    *,
+    seen: str | None,
 ) -> Proposed:
-    """Let a branch of ours hold one commit on top of a base, and keep one pull request for it."""
+    """Let a branch of ours hold one commit on top of a base, and keep one pull request for it.
+
+    `seen` is where the branch was found; None: nowhere. If it is elsewhere now, it is left there.
+    """
     made = _commit(branch, base_sha, changes, message)
-    _with_repository(branch, lambda repository: _place(repository, branch, made))
+    _with_repository(branch, lambda repository: _place(repository, branch, made, seen))
     return _with_repository(branch, lambda repository: _keep_pull(repository, branch, proposal))
 
 
@@ -180,27 +190,40 @@ def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) ->
     from github import GithubException
 
     try:
-        # NOTE: only what GitHub answers knows the address that takes changes.
-        repository.get_git_ref(f"heads/{branch.name}").complete().edit(sha, force=force)
+        _ref(repository, branch).edit(sha, force=force)
     except GithubException as error:
         if error.status not in {409, 422}:
             raise
-        raise CannotPush(
-            f"--pr: `{branch.name}` has moved meanwhile, or its rules refuse the commit: "
-            f"{(error.data or {}).get('message', error.status)}",
-            "Nothing was pushed: a run on the new head does it.",
+        said = (error.data or {}).get("message", error.status)
+        raise _moved(
+            branch, f"has moved meanwhile, or its rules refuse the commit: {said}"
         ) from error
 
 
-def _place(repository: "Repository", branch: Branch, sha: str) -> None:
+def _place(repository: "Repository", branch: Branch, sha: str, seen: str | None) -> None:
     from github import GithubException
 
-    try:
-        repository.create_git_ref(f"refs/heads/{branch.name}", sha)
-    except GithubException as error:
-        if error.status != 422:  # 422: there is one already
-            raise
-        _move(repository, branch, sha, force=True)
+    if seen is None:
+        try:
+            repository.create_git_ref(f"refs/heads/{branch.name}", sha)
+        except GithubException as error:
+            if error.status != 422:  # 422: there is one by now, maybe by us
+                raise
+        else:
+            return
+    if _ref(repository, branch).object.sha not in {seen, sha}:
+        raise _moved(branch, "has moved meanwhile")
+    _move(repository, branch, sha, force=True)
+
+
+def _ref(repository: "Repository", branch: Branch) -> "GitRef":
+    # NOTE: only what GitHub answers knows the address that takes changes.
+    return repository.get_git_ref(f"heads/{branch.name}").complete()
+
+
+def _moved(branch: Branch, what: str) -> CannotPush:
+    hint = "Nothing was pushed: a run on the new head does it."
+    return CannotPush(f"--pr: `{branch.name}` {what}", hint)
 
 
 def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> Proposed:

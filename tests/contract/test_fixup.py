@@ -123,11 +123,12 @@ def test_one_pull_request_is_kept(contract: GitHub, data: GitData, remote: Check
     ours = branch(contract, "rubric-ci-rubrics")
     base = remote.git("rev-parse", "main")
     assert fixup.open_proposal(ours) == ""
-    first = fixup.propose(ours, base, [CHANGE], "one", PROPOSAL)
+    first = fixup.propose(ours, base, [CHANGE], "one", PROPOSAL, seen=None)
     assert (first.done, first.url) == ("created", "https://github.example/acme/app/pull/8")
     other = Change(path="evals/b.yaml", before=b"b\n", after=b"c\n")
     again = Proposal(base="main", title="evals: add rubrics to 2 cases", body="more")
-    second = fixup.propose(ours, base, [CHANGE, other], "two", again)
+    seen = remote.git("rev-parse", "rubric-ci-rubrics")
+    second = fixup.propose(ours, base, [CHANGE, other], "two", again, seen=seen)
     assert (second.done, second.url) == ("updated", first.url)
     assert fixup.open_proposal(ours) == first.url
     assert remote.git("log", "--format=%s", f"{base}..rubric-ci-rubrics") == "two"
@@ -141,7 +142,23 @@ def test_a_pull_request_that_may_not_be_opened(github: GitHub, remote: Checkout)
     github.proposes = False
     ours = branch(github, "rubric-ci-rubrics")
     with pytest.raises(Refused, match="GitHub Actions is not permitted to create or approve"):
-        fixup.propose(ours, remote.git("rev-parse", "main"), [CHANGE], "m", PROPOSAL)
+        fixup.propose(ours, remote.git("rev-parse", "main"), [CHANGE], "m", PROPOSAL, seen=None)
+
+
+@pytest.mark.parametrize("found", [None, "main"])
+def test_what_others_put_on_our_branch_meanwhile_stays(
+    contract: GitHub, data: GitData, checkout: Checkout, remote: Checkout, found: str | None
+) -> None:
+    base = remote.git("rev-parse", "main")
+    checkout.git("switch", "--quiet", "--create", "rubric-ci-rubrics", "main")
+    theirs = checkout.commit({"evals/b.yaml": "theirs\n"})
+    checkout.git("push", "--quiet", str(remote.root), "rubric-ci-rubrics")
+    seen = remote.git("rev-parse", found) if found else None
+    with pytest.raises(CannotPush, match="`rubric-ci-rubrics` has moved meanwhile"):
+        fixup.propose(
+            branch(contract, "rubric-ci-rubrics"), base, [CHANGE], "m", PROPOSAL, seen=seen
+        )
+    assert remote.git("rev-parse", "rubric-ci-rubrics") == theirs
 
 
 def raw(checkout: Checkout, name: str) -> bytes:

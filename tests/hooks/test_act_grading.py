@@ -181,7 +181,7 @@ def test_a_fork_is_graded_without_rights_and_posted_by_another_run(
 
     github.pulls[7].head_sha = "b" * 40  # a newer push: the report is no longer about it
     job = report(topic, github, published, head)
-    assert not job.succeeded
+    assert job.succeeded, job.log
     assert "is no longer" in job.log
     assert github.bodies(7) == [comment]
 

@@ -31,6 +31,8 @@ _OURS = frozenset({"input_cost_per_token", "output_cost_per_token", "max_tokens"
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
 """How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
 
+_NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
+
 _PREFIX = re.compile(r"litellm\.|\w+Error: ")
 
 
@@ -290,6 +292,8 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
 
 def _trouble(error: Any, timeout: float) -> Trouble:
     message = _plain(str(error))
+    if _NO_KEY.search(message):  # nothing was sent, and nothing changes by waiting
+        return Trouble(message.removeprefix("broken reply: "), passing=False)
     if any(sign in message for sign in _BROKEN_BODIES):
         return Trouble(f"broken reply: {message}", passing=True)
     status = getattr(error, "status_code", None)

@@ -233,6 +233,26 @@ def test_known_prices() -> None:
     assert known.most_output_tokens == 32768
 
 
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/gpt-4.1-mini", "OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named_and_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch, model: str, variable: str
+) -> None:
+    for name in (variable, "GOOGLE_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_ADMIN_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    # A port that nobody listens on, so that no mistake of this test leaves the machine.
+    options = {"api_base": "http://127.0.0.1:9"}
+    with pytest.raises(Trouble, match=variable) as ended:
+        asyncio.run(request(call(Endpoint(model=model, options=options))))
+    assert not ended.value.passing
+
+
 def test_nobody_listens_there() -> None:
     with answering(Body(content=b"")) as server:
         gone = server.url

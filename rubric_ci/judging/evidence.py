@@ -46,9 +46,10 @@ def _stands_in(quote: str, answer: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
-    visible = "".join(c for c in plain if unicodedata.category(c) != "Cf")
-    return " ".join(visible.split()).casefold()
+    if not text.isascii():
+        plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+        text = "".join(c for c in plain if unicodedata.category(c) != "Cf")
+    return " ".join(text.split()).casefold()
 
 
 def _short(quote: str) -> str:

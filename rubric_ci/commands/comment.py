@@ -9,8 +9,8 @@ from rubric_ci import files, wire
 from rubric_ci.errors import (
     CannotConfigure,
     CannotFindPullRequest,
-    CannotReachGitHub,
     ExitCode,
+    UserError,
 )
 from rubric_ci.github import checks, pulls
 from rubric_ci.github import comment as comments
@@ -38,7 +38,7 @@ def try_to_publish(
     """Post at the end of a run, best effort: whatever happens is one line, never an exit code."""
     try:
         return publish(report, settings, environment)
-    except (CannotReachGitHub, CannotFindPullRequest, CannotConfigure) as error:
+    except UserError as error:
         return [f"not posted: {error.message}" + (f" ({error.hint})" if error.hint else "")]
 
 

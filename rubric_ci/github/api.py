@@ -18,6 +18,10 @@ ATTEMPTS = 3
 LONGEST_WAIT = 60.0  # seconds; GitHub may ask for an hour, and a runner is paid by the minute
 
 
+# What PyGithub raises over an answer that is not GitHub's: it trusts types and fields.
+_NONSENSE = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """Where the API is, and who we are to it."""
@@ -81,6 +85,9 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
     except requests.RequestException as error:
         message = f"cannot connect to {server.api_url}: {_innermost(error)}"
         raise Refused(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+    except _NONSENSE as error:
+        message = f"cannot make sense of what {server.api_url} answers: {_innermost(error)}"
+        raise Refused(message, "is there a proxy that answers in GitHub's place?") from error
     finally:
         client.close()
 

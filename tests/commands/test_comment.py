@@ -245,6 +245,21 @@ def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_pa
     )
 
 
+def test_without_pygithub(
+    github: GitHub,
+    settings: CommentSettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "github", None)
+    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    (said,) = try_to_publish(RED, settings, around)
+    assert said == (
+        "not posted: writing to GitHub needs PyGithub, which is missing "
+        "(pip install 'rubric-ci[github]')"
+    )
+
+
 def test_a_report_that_is_none(settings: CommentSettings) -> None:
     with pytest.raises(CannotReadFile):
         comment(settings, {})

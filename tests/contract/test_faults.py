@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -108,6 +108,26 @@ def test_gives_up_after_three_attempts(github: GitHub, naps: list[float]) -> Non
 def test_an_answer_without_json(github: GitHub) -> None:
     github.faults = faults(502, 502, 502, body="<html>Bad Gateway</html>")
     assert refusal(github) == "GitHub failed (502: no message)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["<html>Sign in</html>", "[]", "{}", "null", "", "7", '[{"id": {}}]', "[null]", '{"a": '],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_answer_that_is_none_of_githubs(github: GitHub, method: str, body: str) -> None:
+    github.faults = [Fault(method, COMMENTS, 200, body=body) for _ in range(3)]
+    with suppress(Refused):  # some of it can be read as an answer; none of it is a traceback
+        write(github)
+
+
+def test_an_answer_of_a_proxy_is_named(github: GitHub) -> None:
+    github.faults = [Fault("GET", COMMENTS, 200, body="<html>Sign in</html>") for _ in range(3)]
+    assert refusal(github) == (
+        f"cannot make sense of what {github.url} answers: "
+        "string indices must be integers, not 'str'"
+    )
 
 
 def test_a_comment_whose_answer_got_lost_is_found_again(github: GitHub) -> None:

@@ -6,7 +6,7 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli import main
 from rubric_ci.commands.opening import open_evals
-from rubric_ci.judging.draft_reply import Kind
+from rubric_ci.judging.draft_contract import Kind
 from rubric_ci.judging.drafting import draft_call
 from tests.checkout import ENVIRONMENT, Checkout
 

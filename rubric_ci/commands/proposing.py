@@ -18,8 +18,9 @@ from rubric_ci.errors import CannotConfigure, CannotPush
 from rubric_ci.git import open_repository
 from rubric_ci.github import fixup
 from rubric_ci.github.api import Refused, Server
+from rubric_ci.github.commits import Change
 from rubric_ci.github.event import Event, read_event
-from rubric_ci.github.fixup import Branch, Change, Proposal
+from rubric_ci.github.fixup import Branch, Proposal
 from rubric_ci.render import commit_message
 
 OURS = "rubric-ci/rubrics-"

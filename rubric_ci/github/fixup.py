@@ -1,27 +1,22 @@
-"""Changed files as one commit on a branch, made through the API, so that GitHub signs it.
+"""One commit on a branch of GitHub's, or on a branch of ours with one pull request for it.
 
-A branch is only ever moved forward, or is one that holds nothing but a commit of ours. A file
-whose content there is not what was changed here is a conflict, never overwritten.
+A branch is only ever moved forward, or is one that holds nothing but a commit of ours.
 """
 
-import base64
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
 from rubric_ci.github.api import Refused, Server, connected, patiently
+from rubric_ci.github.commits import Change, make
 
 if TYPE_CHECKING:
-    from github.GitCommit import GitCommit
     from github.GitRef import GitRef
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
 T = TypeVar("T")
-
-TREE = "tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +40,6 @@ class Head:
     sha: str
     message: str  # of the commit
     protected: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A file that exists, and what it is to say."""
-
-    path: str  # relative to the root of the repository, forward slashes
-    before: bytes
-    after: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,59 +117,7 @@ def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
 
 
 def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
-    return _with_repository(branch, lambda repository: _made(repository, onto, changes, message))
-
-
-def _made(repository: "Repository", onto: str, changes: Sequence[Change], message: str) -> str:
-    from github import InputGitTreeElement
-
-    parent = repository.get_git_commit(onto)
-    entries = _Entries(repository, parent)
-    elements = []
-    for change in changes:
-        mode, sha = entries.find(change.path)
-        if sha != _blob_id(change.before):
-            raise CannotPush(
-                f"--pr: {change.path} is not at {onto[:10]} what it is in this checkout",
-                "Check out the head of the pull request: `ref: ${{ github.head_ref }}`.",
-            )
-        content = base64.b64encode(change.after).decode()
-        blob = repository.create_git_blob(content, "base64")
-        elements.append(InputGitTreeElement(change.path, mode, "blob", sha=blob.sha))
-    tree = repository.create_git_tree(elements, parent.tree)
-    return repository.create_git_commit(message, tree, [parent]).sha
-
-
-class _Entries:
-    """The entries of a commit's folders, each asked for once; a whole tree may be cut off."""
-
-    def __init__(self, repository: "Repository", commit: "GitCommit") -> None:
-        self._repository = repository
-        self._root = commit.tree.sha
-        self._folders: dict[str, dict[str, tuple[str, str, str]]] = {}
-
-    def find(self, path: str) -> tuple[str, str]:
-        """Return the mode and object id of a file; empty ones where there is none."""
-        *folders, name = path.split("/")
-        sha = self._root
-        for folder in folders:
-            kind, _, sha = self._entries(sha).get(folder, ("", "", ""))
-            if kind != TREE:
-                return "", ""
-        _, mode, sha = self._entries(sha).get(name, ("", "", ""))
-        return mode, sha
-
-    def _entries(self, sha: str) -> dict[str, tuple[str, str, str]]:
-        if sha not in self._folders:
-            entries = self._repository.get_git_tree(sha).tree
-            self._folders[sha] = {e.path: (e.type, e.mode, e.sha) for e in entries}
-        return self._folders[sha]
-
-
-def _blob_id(content: bytes) -> str:
-    """Return the name that git gives to a file's content."""
-    header = f"blob {len(content)}\0".encode()
-    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+    return _with_repository(branch, lambda repository: make(repository, onto, changes, message))
 
 
 def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) -> None:

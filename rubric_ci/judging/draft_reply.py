@@ -1,13 +1,14 @@
-"""The reply of a model that drafts rubrics: what it must be, what it says or what is wrong."""
+"""From a drafting model's reply to a draft that `validate` accepts, or to what is wrong with it."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
+from rubric_ci.judging.draft_contract import FEWEST, MOST, Kind
 from rubric_ci.judging.extract import Wrong, find_object
 from rubric_ci.model.diagnostic import Diagnostic, Severity
 from rubric_ci.model.evals import JSON, RubricSpec
@@ -15,11 +16,6 @@ from rubric_ci.model.references import NotFound
 from rubric_ci.model.rubric import Rubric
 from rubric_ci.source.document import Document
 from rubric_ci.source.load import load
-
-Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
-
-FEWEST, MOST = 3, 7
-SCHEMA_VERSION = "1"
 
 _Text = Annotated[
     str, StringConstraints(min_length=1, max_length=400, pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$")
@@ -79,12 +75,6 @@ _KINDS: Mapping[str, type[_Check | _Scored | _Levelled]] = {
     "score-range": _Scored,
     "levels": _Levelled,
 }
-
-
-def draft_schema(kind: Kind) -> Mapping[str, JSON]:
-    """Return a strict JSON Schema of the reply; the number of criteria is left to `read_draft`."""
-    items = {"anyOf": list(_SCHEMAS.values())} if kind == "auto" else _SCHEMAS[kind]
-    return _closed({"rubrics": {"type": "array", "items": items}})
 
 
 def read_draft(text: str, kind: Kind) -> Draft | Wrong:
@@ -174,37 +164,3 @@ def _explained(number: int, error: ErrorDetails) -> str:
             return f'"{where}" of criterion {number} must be one line of text'
         case _:
             return f'"{where}" of criterion {number}: {error["msg"]}'
-
-
-def _closed(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-_STRING = {"type": "string"}
-_COMMON = {"id": _STRING, "expected_outcome": _STRING, "weight": {"type": "number"}}
-_GATE = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-_RANGE = _closed(
-    {
-        "score_range": {"type": "array", "items": {"type": "integer"}},
-        "expected_outcome": _STRING,
-    }
-)
-_LEVEL = _closed({"level": {"type": "integer"}, "name": _STRING, "criteria": _STRING})
-_SCHEMAS: Mapping[str, Mapping[str, JSON]] = {
-    "checklist": _closed({**_COMMON, "required": {"type": "boolean"}}),
-    "score-range": _closed(
-        {
-            **_COMMON,
-            "required_min_score": _GATE,
-            "score_ranges": {"type": "array", "items": _RANGE},
-        }
-    ),
-    "levels": _closed(
-        {**_COMMON, "required_min_level": _GATE, "levels": {"type": "array", "items": _LEVEL}}
-    ),
-}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from rubric_ci.judging.draft_reply import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
+from rubric_ci.judging.draft_contract import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
 from rubric_ci.judging.fence import about_fences, fenced
 from rubric_ci.judging.prompt import background
 from rubric_ci.model.config import Endpoint, OutputMode

@@ -8,7 +8,8 @@ import pytest
 from rubric_ci.errors import CannotPush
 from rubric_ci.github import fixup
 from rubric_ci.github.api import Refused, Server
-from rubric_ci.github.fixup import Branch, Change, Head, Proposal
+from rubric_ci.github.commits import Change
+from rubric_ci.github.fixup import Branch, Head, Proposal
 from tests.checkout import Checkout
 from tests.contract.fake_git import GitData
 from tests.contract.fake_github import Fault, GitHub

@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from rubric_ci.judging.draft_reply import Draft, Kind, draft_schema, read_draft, read_rubrics
+from rubric_ci.judging.draft_contract import Kind, draft_schema
+from rubric_ci.judging.draft_reply import Draft, read_draft, read_rubrics
 from rubric_ci.judging.extract import Wrong
 from rubric_ci.model.rubric import Check, Levelled, Scored
 

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from rubric_ci.judging.draft_reply import Kind
+from rubric_ci.judging.draft_contract import Kind
 from rubric_ci.judging.drafting import draft_call
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.diagnostic import Span

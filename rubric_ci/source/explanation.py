@@ -7,21 +7,11 @@ from typing import Any, Final, TypeAlias
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from rubric_ci.source.naming import KINDS, owner_name, rule_of, shown, value_name
 from rubric_ci.source.nearest import did_you_mean
 from rubric_ci.source.problem import Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
-
-KINDS: Final = {
-    "string": "text",
-    "number": "a number",
-    "integer": "an integer",
-    "boolean": "`true` or `false`",
-    "array": "a list",
-    "object": "a mapping",
-    "null": "nothing",
-}
-
 
 Written: TypeAlias = Callable[[Path], str | None]
 
@@ -43,11 +33,11 @@ def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
 def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     wanted: Any = error.validator_value
     kinds = [wanted] if isinstance(wanted, str) else wanted
-    name, value = _name(path), error.instance
+    name, value = value_name(path), error.instance
     expected = " or ".join(KINDS[kind] for kind in kinds)
-    rule = _rule(path, "type", "wrong-type")
+    rule = rule_of(path, "type", "wrong-type")
     hint = _as_number(value) if {"number", "integer"} & {*kinds} and isinstance(value, str) else ""
-    yield Problem(rule, path, f"{name} must be {expected}, not {_shown(value)}", hint)
+    yield Problem(rule, path, f"{name} must be {expected}, not {shown(value)}", hint)
 
 
 def _as_number(text: str) -> str:
@@ -67,10 +57,10 @@ def _is_unquoted(error: ValidationError) -> bool:
 def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
     """Explain a scalar that YAML reads as something else than the text that is meant."""
     if error.instance is None:
-        return Problem("missing-value", path, f"{_name(path)} has no value")
-    text = _shown(error.instance)[1:-1] if written is None else written
+        return Problem("missing-value", path, f"{value_name(path)} has no value")
+    text = shown(error.instance)[1:-1] if written is None else written
     kind = "true or false" if isinstance(error.instance, bool) else "a number"
-    message = f"{_name(path)} must be text; `{text}` reads as {kind}"
+    message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
     return Problem("not-text", path, message, f'quote it: "{text}"')
 
 
@@ -79,8 +69,8 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
     instance: Any = error.instance
     for key in wanted:
         if key not in instance:
-            rule = _rule((*path, key), "required", "missing-key")
-            owner = _owner(path)
+            rule = rule_of((*path, key), "required", "missing-key")
+            owner = owner_name(path)
             wanted_key = _OR.get(key, f"`{key}`")
             yield Problem(rule, path, f"{owner} has no {wanted_key}")
 
@@ -98,7 +88,7 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
     patterns = schema.get("patternProperties", {})
     for key in instance:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
-            message = f"unknown key `{key}` in {_owner(path)}"
+            message = f"unknown key `{key}` in {owner_name(path)}"
             hint = did_you_mean(key, known)
             yield Problem("unknown-key", (*path, key), message, hint, at_key=True)
 
@@ -106,45 +96,45 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
 def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     wanted: Any = error.validator_value
     values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
-    rule = _rule(path, "enum", "unknown-value")
+    rule = rule_of(path, "enum", "unknown-value")
     words = ", ".join(f"`{value}`" for value in values)
     value = error.instance
     hint = did_you_mean(value, values) if isinstance(value, str) else ""
-    message = f"{_name(path)} must be one of {words}, not {_shown(value)}"
+    message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
 
 
 def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
     if "propertyNames" in error.absolute_schema_path:
         key = error.instance
-        rule = _rule((*path, str(key)), "key", "unknown-key")
+        rule = rule_of((*path, str(key)), "key", "unknown-key")
         wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
-        message = f"the keys of {_name(path)} must be {wanted}, not `{key}`"
+        message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
         yield Problem(rule, (*path, str(key)), message, at_key=True)
     elif error.validator_value == "\\S":
-        rule = _rule(path, "pattern", "empty-text")
-        yield Problem(rule, path, f"{_name(path)} must not be empty")
+        rule = rule_of(path, "pattern", "empty-text")
+        yield Problem(rule, path, f"{value_name(path)} must not be empty")
     else:
-        yield Problem("unknown-value", path, f"{_name(path)} cannot be `{error.instance}`")
+        yield Problem("unknown-value", path, f"{value_name(path)} cannot be `{error.instance}`")
 
 
 def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
     bound = f"{words[str(error.validator)]} {error.validator_value}"
-    rule = _rule(path, "bounds", "out-of-range")
-    yield Problem(rule, path, f"{_name(path)} must be {bound}, not {error.instance}")
+    rule = rule_of(path, "bounds", "out-of-range")
+    yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {error.instance}")
 
 
 def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
     few = "at least" if str(error.validator).startswith("min") else "at most"
-    rule = _rule(path, few, "too-few")
+    rule = rule_of(path, few, "too-few")
     instance: Any = error.instance
     number, have = error.validator_value, len(instance)
     noun = "entry" if number == 1 else "entries"
     if have == 0:
-        yield Problem(rule, path, f"{_name(path)} must not be empty")
+        yield Problem(rule, path, f"{value_name(path)} must not be empty")
     else:
-        yield Problem(rule, path, f"{_name(path)} must have {few} {number} {noun}, not {have}")
+        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {noun}, not {have}")
 
 
 def _twins(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
@@ -189,87 +179,6 @@ _EXPLAIN: Final[dict[str, Explain]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
     **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
 }
-
-_TEXT_KEYS = ("expected_outcome", "description", "criteria")
-
-
-def _rule(path: Path, fault: str, otherwise: str) -> str:  # noqa: PLR0911 - one line per rule
-    """Name the rule of a fault: some places have rules of their own."""
-    if path and path[-1] == "score_ranges" and fault in {"at least", "at most"}:
-        return "score-range-coverage" if fault == "at least" else "score-range-overlap"
-    if "score_ranges" in path:
-        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(fault)
-        if path[-1] == "score_range":
-            kind = "type"
-        elif path[-1] in _TEXT_KEYS or kind is None:
-            kind = "text" if fault in {"required", "pattern", "type"} else None
-        if isinstance(path[-1], str) and path[-2] == "score_ranges" and fault != "key":
-            kind = "text"
-        return f"score-range-{kind}" if kind else otherwise
-    if path and path[-1] == "levels":
-        return "levels-count" if fault == "at least" else "levels-type"
-    if "levels" in path and (path[-1] == "level" or fault == "key"):
-        return "levels-type"
-    if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
-        return "levels-text"
-    if "rubrics" in path and path[-1] == "expected_outcome":
-        return "criterion-text"
-    if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
-        return "evaluator-type" if fault == "enum" else otherwise
-    return otherwise
-
-
-def _name(path: Path) -> str:
-    """Name the value at a path for a message."""
-    if not path:
-        return "an eval file"
-    if isinstance(path[-1], str):
-        return f"`{path[-1]}`"
-    keys = [step for step in path if isinstance(step, str)]
-    if keys and keys[-1] == "score_range":
-        return "a bound of `score_range`"
-    return f"an entry of `{keys[-1]}`" if keys else "an entry"
-
-
-def _owner(path: Path) -> str:
-    """Name the mapping at a path for a message."""
-    if not path:
-        return "the file"
-    if isinstance(path[-1], str):
-        return f"`{path[-1]}`"
-    keys = [step for step in path if isinstance(step, str)]
-    return _OWNERS.get(keys[-1], f"an entry of `{keys[-1]}`") if keys else "an entry"
-
-
-_OWNERS = {
-    "evalcases": "the case",
-    "rubrics": "the criterion",
-    "score_ranges": "the range",
-    "levels": "the level",
-    "evaluators": "the evaluator",
-    "input_messages": "the message",
-    "input": "the message",
-    "expected_messages": "the message",
-    "expected_output": "the message",
-    "content": "the part",
-    "targets": "the target",
-}
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return f"`{str(value).lower()}`"
-        case int() | float():
-            return f"`{value}`"
-        case str():
-            return f"the text `{value}`" if len(value) < 40 else "a text"
-        case list():
-            return "a list"
-        case _:
-            return "a mapping"
 
 
 def _without_consequences(found: list[Problem]) -> list[Problem]:

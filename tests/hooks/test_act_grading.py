@@ -209,8 +209,8 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
     )
 
 
-def test_a_regression_is_red_and_never_the_next_baseline(
-    topic: Topic, judge: aimock.Aimock, published: Checkout
+def test_a_regression_is_red_has_an_issue_and_never_is_the_next_baseline(
+    topic: Topic, judge: aimock.Aimock, github: GitHub, published: Checkout
 ) -> None:
     def night(answer: str) -> runner.Job:
         topic.checkout.git("checkout", "--quiet", "main")
@@ -219,9 +219,10 @@ def test_a_regression_is_red_and_never_the_next_baseline(
             topic.checkout,
             "regression.yml",
             event="schedule",
-            payload={"schedule": "43 2 * * *"},
+            payload={"schedule": "43 2 * * *", "repository": {"full_name": "acme/app"}},
             published=published,
-            secrets={"GITHUB_TOKEN": READ_ONLY, "OPENAI_API_KEY": KEY},
+            environ={"GITHUB_API_URL": github.url},
+            secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": KEY},
         )
 
     kept = topic.checkout.root.parent / "kept/cache/report.json"
@@ -231,15 +232,19 @@ def test_a_regression_is_red_and_never_the_next_baseline(
     assert first.succeeded, first.log
     assert "no baseline yet" in first.summary
     baseline = kept.read_text()
+    assert not github.issues
 
     second = night("Hello.")
     assert not second.succeeded, second.log
     assert second.outputs["verdict"] == "borderline"  # the gate holds; what is red is the loss
     assert kept.read_text() == baseline
+    (issue,) = github.issues.values()
+    assert (issue.state, "one" in issue.body) == ("open", True)
 
     third = night("Hello again!")
     assert third.succeeded, third.log
     assert kept.read_text() != baseline
+    assert issue.state == "closed"
 
 
 def test_shards_are_put_together_again(

@@ -122,8 +122,11 @@ def terminal(text: str) -> str:
 
 
 def log_line(text: str) -> str:
-    """Escape text into one line of a log where the GitHub runner looks for `##[command]`."""
-    return one_line(text).replace("##[", "# #[")
+    """Escape text into a line of a log, where the GitHub runner looks for commands.
+
+    It reads `::command::` at the start of a line and `##[command]` anywhere.
+    """
+    return re.sub("^::", ": :", one_line(text)).replace("##[", "# #[")
 
 
 def _unlinked(line: str) -> str:

@@ -21,7 +21,7 @@ def test_plain_lines() -> None:
         "[ 1/12] pass       1.00  one\n"
         "[ 2/12] fail       0.00  two: missed: # #[error]owned\n"
         "[ 3/12] errored       -  three: the judge was silent\n"
-        "[ 4/12] skipped       -  ::error::four: no rubrics\n"
+        "[ 4/12] skipped       -  : :error::four: no rubrics\n"
     )
 
 

@@ -106,6 +106,20 @@ def test_prose_in_html_has_no_backslashes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("a ::b::", "a ::b::", id="in the middle"),
+        pytest.param("::error::x", ": :error::x", id="at the start"),
+        pytest.param(" \u00a0\n::error::x", ": :error::x", id="after blanks"),
+        pytest.param("a ##[error]x", "a # #[error]x", id="anywhere"),
+        pytest.param("a\n::error::x", "a ::error::x", id="a line of its own"),
+    ],
+)
+def test_log_line(text: str, shown: str) -> None:
+    assert escape.log_line(text) == shown
+
+
+@pytest.mark.parametrize(
     ("text", "plain", "in_table"),
     [
         pytest.param("a*b", "`a*b`", "`a*b`", id="plain"),

@@ -31,15 +31,20 @@ def default(repository: Repository) -> str | None:
     return done.stdout.decode().strip().removeprefix("origin/") if done.returncode == 0 else None
 
 
-def check(repository: Repository, paths: Sequence[str], *, fixup: str = "") -> None:
-    """Raise CannotCommit unless these files can be committed on a branch of one's own."""
+def check(
+    repository: Repository, paths: Sequence[str], *, fixup: str = "", default_branch: str = ""
+) -> None:
+    """Raise CannotCommit unless these files can be committed on a branch of one's own.
+
+    `default_branch` is for who knows it where the clone may not.
+    """
     name = current(repository)
     if name is None:
         raise CannotCommit(
             "--commit: the checkout is at no branch (a detached head)",
             "Switch to a branch: git switch -c rubrics",
         )
-    if name == default(repository):
+    if name in {default_branch, default(repository)}:
         raise CannotCommit(
             f"--commit: `{name}` is the default branch, to which no commit is made",
             "Switch to a branch of your own: git switch -c rubrics",

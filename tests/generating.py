@@ -64,9 +64,9 @@ class Project:
         checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": EVAL})
         checkout.git("switch", "--quiet", "--create", "topic")
 
-    def record(self, kind: Kind = "checklist", **replies: str) -> None:
+    def record(self, kind: Kind = "checklist", *paths: str, **replies: str) -> None:
         """Keep a reply for each case of which the id is given; `replay` holds nothing else."""
-        opened = open_evals((), None)
+        opened = open_evals(paths, None)
         judge = opened.config.judge
         assert judge
         lines = []

@@ -10,6 +10,7 @@ from rubric_ci.commands.outcome import tell
 from rubric_ci.commands.rewriting import Rewrite
 from rubric_ci.drafts import Order
 from rubric_ci.git import Repository, open_repository
+from rubric_ci.github.event import read_event
 from rubric_ci.model.settings import GenerateSettings
 from rubric_ci.render import commit_message
 
@@ -35,7 +36,13 @@ def open_publication(
 
         return proposing.open_publication(root, orders, environment)
     repository = open_repository(root, environment)
-    branch.check(repository, paths_of(orders), fixup=settings.fixup)
+    event = read_event(environment)
+    branch.check(
+        repository,
+        paths_of(orders),
+        fixup=settings.fixup,
+        default_branch=event.default_branch if event else "",
+    )
     return lambda changes: commit(changes, repository, settings.fixup)
 
 

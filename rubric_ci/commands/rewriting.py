@@ -52,6 +52,8 @@ class Rewrite:
 def read_page(file: EvalFile, root: Path) -> Page:
     """Read the bytes of a file that loads."""
     path = root / file.path
+    if not path.is_file():  # outside of the repository a file is named from where the user is
+        path = Path(file.path)
     return Page(file=file, path=path, content=files.read_bytes(path))
 
 

@@ -53,6 +53,18 @@ def test_bytes_mode_and_link_stay(project: Project) -> None:
     assert real.read_bytes() == ("\ufeff" + AFTER).replace("\n", "\r\n").encode()
 
 
+def test_a_file_outside_of_the_repository(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = project.checkout.root.parent / "outside.yaml"
+    outside.write_text(EVAL)
+    monkeypatch.chdir(project.checkout.root / "evals")
+    project.record("checklist", "../../outside.yaml", refund=GOOD)
+    assert project.generate("../../outside.yaml").exit_code == 0
+    assert outside.read_text() == AFTER
+    assert project.file.read_text() == EVAL
+
+
 def test_json_lines(project: Project) -> None:
     project.file.unlink()
     lines = project.checkout.root / "evals/a.jsonl"

@@ -255,6 +255,16 @@ def test_no_place_for_a_pull_request(run: Run, environment: dict[str, str], mess
     assert run.project.file.read_text() == EVAL
 
 
+def test_a_commit_in_a_job_is_not_made_on_the_default_branch(run: Run) -> None:
+    event = run.checkout.root.parent / "event.json"
+    event.write_text(json.dumps({"repository": {"default_branch": "topic"}}))
+    facts = {"GITHUB_REPOSITORY": "acme/app", "GITHUB_EVENT_PATH": str(event)}
+    done = run.project.generate("--commit", **facts)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rubric-ci: --commit: `topic` is the default branch")
+    assert run.project.file.read_text() == EVAL
+
+
 def test_nothing_to_do_asks_github_nothing(run: Run) -> None:
     run.checkout.commit({"evals/a.yaml": AFTER, "rubric-ci.yaml": CONFIG})
     done = run.on_pull_request()

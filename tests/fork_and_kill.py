@@ -2,7 +2,8 @@
 
 Forks, because the library that talks to models takes seconds to import: here it is imported once,
 and what is killed is the command at work. After every kill, whatever is there must read back whole.
-Usage: FOLDER TIMES SECONDS SEED; prints how many of the runs ended before they were killed.
+Usage: FOLDER SERVER TIMES SECONDS SEED; prints how many runs ended before they were killed, and
+the most judgements that one kill lost: asked for, as the server saw it, and not kept.
 """
 
 import json
@@ -15,14 +16,15 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 from rubric_ci.cli import main as rubric_ci
+from tests.aimock import Aimock
 
 
-def main(folder: str, times: int, longest: float, seed: int) -> None:
+def main(folder: str, server: str, times: int, longest: float, seed: int) -> None:
     """Kill `times` runs, each after at most `longest` seconds."""
     os.chdir(folder)
     command("--no-cache", "--case", "case-0")
     chance = random.Random(seed)
-    ended = 0
+    ended, worst, lost = 0, 0, unkept(server)
     for _ in range(times):
         child = os.fork()
         if child == 0:
@@ -36,7 +38,9 @@ def main(folder: str, times: int, longest: float, seed: int) -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         check()
-    print(ended)
+        before, lost = lost, unkept(server)
+        worst = max(worst, lost - before)
+    print(ended, worst)
 
 
 def command(*arguments: str) -> None:
@@ -50,6 +54,16 @@ def command(*arguments: str) -> None:
         rubric_ci(["run", "--concurrency", "4", *arguments], standalone_mode=False)
 
 
+def unkept(server: str) -> int:
+    """Count the requests that the server saw and of which nothing is kept."""
+    kept = len(list(Path(".rubric-ci/cache").glob("??/*.json")))
+    seen, before = len(Aimock(server).requests()), -1
+    while seen != before:  # the server may still be writing down what it was sent
+        time.sleep(0.05)
+        seen, before = len(Aimock(server).requests()), seen
+    return seen - kept
+
+
 def check() -> None:
     """Read what is there; what was being written has another name."""
     for path in (Path(".rubric-ci/report.json"), *Path(".rubric-ci/cache").glob("??/*.json")):
@@ -58,4 +72,4 @@ def check() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]))

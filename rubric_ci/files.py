@@ -248,7 +248,10 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
         return True
     if path.resolve() in configured:
         return True
-    data = read_bytes(path)
+    try:
+        data = read_bytes(path)
+    except CannotReadFile:
+        return path.exists()  # to be told, unless it is a link to nowhere
     if path.suffix == ".jsonl":
         return _IS_CASE.search(data.split(b"\n", 1)[0]) is not None
     return _HOLDS_CASES.search(data) is not None

@@ -132,3 +132,14 @@ def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tree / "evals")
     assert files.from_root(Path("deep/../a.yaml"), tree) == "evals/a.yaml"
     assert files.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
+
+
+def test_a_link_to_nowhere_is_no_eval(tree: Path) -> None:
+    (tree / "evals/lost.yaml").symlink_to("nowhere.yaml")
+    found = files.find_evals(["evals"], [], tree)
+    assert Path("evals/lost.yaml") not in found
+
+
+def test_what_cannot_be_read_is_found_so_that_it_can_be_told(tree: Path) -> None:
+    (tree / "evals/memory.yaml").symlink_to("/proc/self/mem")
+    assert Path("evals/memory.yaml") in files.find_evals(["evals"], [], tree)

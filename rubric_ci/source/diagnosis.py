@@ -6,7 +6,7 @@ from functools import cache
 from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
 from rubric_ci.model.rulebook import RULES
 from rubric_ci.source.check import Source
-from rubric_ci.source.problem import Fault, Problem
+from rubric_ci.source.problem import Fault, Place, Problem
 from rubric_ci.source.syntax import split_lines
 
 
@@ -14,9 +14,13 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
     """Locate problems and sort them by their places."""
     lines_of = cache(lambda file: split_lines(source.text_of(file)))
     located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
+    seen: set[tuple[str, Place, str]] = set()
     for problem in found:
         file = source.file_of(problem.path)
         place = source.locate(problem.path, at_key=problem.at_key)
+        if (problem.rule, place, problem.message) in seen:
+            continue  # another alias leads here
+        seen.add((problem.rule, place, problem.message))
         message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
         fault = Fault(problem.rule, *place, message, problem.hint)
         located.append(of_fault(file, fault, lines_of(file)))

@@ -10,7 +10,7 @@ from functools import cache
 from posixpath import dirname, join, normpath
 
 from rubric_ci.fingerprint import files
-from rubric_ci.model.config import CliTarget, RecordedTarget, Target
+from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.model.glob import matcher
 
@@ -40,9 +40,6 @@ class ChangedPaths:
 
     def concerns(self, target: Target) -> bool:
         """Tell whether the target depends on a changed file, whatever the case."""
-        match target:
-            case RecordedTarget(answers=path) if any(self._near(path)):
-                return True
         words = _command_words(target)
         globs = self._matching(tuple(target.depends_on or ()))
         everything = depends_on_everything(target) and self._others

@@ -176,8 +176,9 @@ def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:
 def _read(repository: Repository, *arguments: str) -> str:
     done = run(repository, *arguments)
     if done.returncode != 0:
-        said = _text(done.stderr).removeprefix("fatal: ").splitlines() or ["no reason given"]
-        raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {said[0]}")
+        said, *more = _text(done.stderr).removeprefix("fatal: ").splitlines() or ["no reason given"]
+        hint = " ".join(" ".join(more).split())  # such as how to trust a folder of another owner
+        raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {said}", hint)
     return done.stdout.decode("utf-8", "surrogateescape")
 
 

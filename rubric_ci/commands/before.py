@@ -60,7 +60,7 @@ def open_before(now: WorkingTree, then: Snapshot, difference: Difference) -> Bef
     loaded = {path: each for path in (*differing, *gone) if (each := _load(path, then))}
     kept = [file for file in now.eval_files if file.path not in set(differing)]
     read = [each.eval_file for each in loaded.values() if each.eval_file]
-    config, problem = _config(now, then)
+    config, problem = _config(now, then, difference)
     names = (*(file.path for file in now.eval_files), *loaded)
     return Before(
         cases=tuple(case for file in (*kept, *read) for case in file.cases),
@@ -133,10 +133,16 @@ def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [problem for problem in diagnostics if problem.severity is Severity.ERROR]
 
 
-def _config(now: WorkingTree, then: Snapshot) -> tuple[Config | None, str]:
+def _config(now: WorkingTree, then: Snapshot, difference: Difference) -> tuple[Config | None, str]:
     """Return the configuration as it was, or why it cannot be read."""
     names = [file.path for file in now.eval_files]
-    if not then.changed.intersection(config_names(now.named_config, names)):
+    differing = [
+        name for name in config_names(now.named_config, names) if difference.may_differ(name)
+    ]
+    unknown = [name for name in differing if name not in difference.seen]
+    if unknown:
+        return None, f"`{unknown[0]}` is not kept in git"
+    if not differing:
         return now.config, ""
     config, targets = Config(), dict[str, Target]()
     for name, text in _texts(_own_config(now.named_config), then)[:1]:

@@ -53,9 +53,9 @@ def choose_changed(now: WorkingTree, difference: Difference) -> Selection:
             root=now.root, entries=difference.entries, changed=difference.changed, read=read
         )
         before = open_before(now, then, difference)
-        head, base = _head(now, difference), _base(now, before, then)
+        head, base = _head(now, difference), _base(now, before, then, difference)
     compared = {*before.files, *config_names(now.named_config, before.files)}
-    selection = select(head, base, ChangedPaths(difference.seen, compared))
+    selection = select(head, base, ChangedPaths(sorted(difference.seen), compared))
     origin = f"Compared with {difference.base.origin} ({difference.base.commit[:10]})."
     return replace(selection, notes=(origin, *selection.notes))
 
@@ -108,7 +108,7 @@ def _working_tree(opened: Opened, settings: RunSettings, config_name: str) -> Wo
 
 
 def _head(now: WorkingTree, difference: Difference) -> Side:
-    recorded = difference.changed.intersection(_recordings(now.config))
+    recorded = filter(difference.may_differ, _recordings(now.config))
     return Side(
         cases=now.cases,
         setups={case.target: now.setup_of(case, now.config) for case in _one_a_target(now.cases)},
@@ -116,8 +116,8 @@ def _head(now: WorkingTree, difference: Difference) -> Side:
     )
 
 
-def _base(now: WorkingTree, before: Before, then: Snapshot) -> Side:
-    recorded = then.changed.intersection(_recordings(now.config))
+def _base(now: WorkingTree, before: Before, then: Snapshot, difference: Difference) -> Side:
+    recorded = filter(difference.may_differ, _recordings(now.config))
     return Side(
         cases=before.cases,
         setups=dict(_setups(now, before)),

@@ -19,13 +19,18 @@ class Difference:
     repository: Repository
     entries: Mapping[str, Entry]  # of the base
     changes: tuple[Change, ...]
-    seen: tuple[str, ...]  # the changed paths, under every name that links give them
+    seen: frozenset[str]  # the changed paths, under every name that links give them
     ignored: tuple[str, ...]  # what git does not keep, so that nothing is known of it
 
     @property
     def changed(self) -> frozenset[str]:
         """The changed paths as git names them."""
         return frozenset(change.path for change in self.changes)
+
+    def may_differ(self, path: str) -> bool:
+        """Tell whether a file is not what it was, or not kept by git, so that nobody knows."""
+        unknown = path not in self.entries and (self.repository.root / path).is_file()
+        return unknown or path in self.seen
 
     @property
     def links_changed(self) -> bool:
@@ -52,7 +57,7 @@ def read_difference(repository: Repository, base: Base, outputs: str) -> Differe
         repository=repository,
         entries=entries,
         changes=changes,
-        seen=seen_through(links, [change.path for change in changes]),
+        seen=frozenset(seen_through(links, [change.path for change in changes])),
         ignored=tuple(path for path in git.ignored(repository) if not is_ours(path)),
     )
 

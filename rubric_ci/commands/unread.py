@@ -14,6 +14,7 @@ from rubric_ci.commands.difference import Difference
 from rubric_ci.commands.opening import FoundEvals
 from rubric_ci.dependencies import ChangedPaths
 from rubric_ci.errors import CannotReadFile
+from rubric_ci.model.config import RecordedTarget, Target
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.source.outline import count_cases, may_mention
 
@@ -26,18 +27,27 @@ def find_unconcerned(
         return {}
     names = {path: files.from_root(path, found.root) for path in found.paths}
     configured = config_names(config_name, names.values())
-    if difference.links_changed or difference.changed.intersection(configured):
+    if difference.links_changed or any(map(difference.may_differ, configured)):
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
-    paths = ChangedPaths(difference.seen, compared)
-    touched = {name for name, target in found.config.targets.items() if paths.concerns(target)}
+    paths = ChangedPaths(sorted(difference.seen), compared)
+    touched = {
+        target.name
+        for target in found.config.targets.values()
+        if paths.concerns(target) or _answers_differ(target, difference)
+    }
     if (settings.target or default_target(found.config)) in touched:
         return {}
     concerned = may_mention(difference.names | (set() if settings.target else touched))
     same = [path for path, name in names.items() if _is_same(path, name, difference)]
-    texts = {path: text for path in same if (text := _text(path)) and not concerned(text)}
-    counts = {path: count_cases(names[path], text) for path, text in texts.items()}
+    texts = {path: text for path in same if (text := _text(path)) is not None}
+    quiet = {path: text for path, text in texts.items() if not concerned(text + _suite(path))}
+    counts = {path: count_cases(names[path], text) for path, text in quiet.items()}
     return {path: count for path, count in counts.items() if count}
+
+
+def _answers_differ(target: Target, difference: Difference) -> bool:
+    return isinstance(target, RecordedTarget) and difference.may_differ(target.answers)
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
@@ -46,8 +56,14 @@ def _is_same(path: Path, name: str, difference: Difference) -> bool:
     return all(each in difference.entries and each not in difference.changed for each in used)
 
 
-def _text(path: Path) -> str:
+def _suite(path: Path) -> str:
+    """Return the text of a JSON Lines file's sidecar."""
+    beside = files.sidecar_of(path)
+    return (_text(beside) or "") if beside else ""
+
+
+def _text(path: Path) -> str | None:
     try:
         return files.read_text(path)
     except CannotReadFile:
-        return ""  # to be read, and then its problem is told
+        return None  # it will be read, and its problem told

@@ -379,6 +379,42 @@ def test_a_file_that_git_does_not_keep(checkout: Checkout) -> None:
     assert reasons(chosen(checkout, base))["prompted"] == why
 
 
+def test_a_configuration_that_git_does_not_keep(checkout: Checkout) -> None:
+    base = checkout.commit(FILES | {".gitignore": "rubric-ci.yaml\n"})
+    why = "`rubric-ci.yaml` is not kept in git"
+    assert reasons(chosen(checkout, base)) == dict.fromkeys(EVERY_CASE, why)
+
+
+def test_recorded_answers_that_git_does_not_keep(checkout: Checkout) -> None:
+    base = checkout.commit(FILES | {".gitignore": "answers.jsonl\n"})
+    why = "its answer in `answers.jsonl` changed"
+    assert reasons(chosen(checkout, base)) == {"remembered": why}
+
+
+def test_answers_of_the_default_target(checkout: Checkout) -> None:
+    config = "targets: [{name: only, provider: recorded, answers: answers.jsonl}]\n"
+    answers = '{"id": "one", "answer": "a"}\n{"id": "two", "answer": "b"}\n'
+    case = "  - id: {}\n    input: Hi\n    rubrics: [polite]\n"
+    evals = "evalcases:\n" + case.format("one") + case.format("two")
+    kept = {"rubric-ci.yaml": config, "answers.jsonl": answers, "evals/a.yaml": evals}
+    base = checkout.commit(kept)
+    checkout.write({"answers.jsonl": answers.replace('"b"', '"c"')})
+    assert reasons(chosen(checkout, base)) == {"two": "its answer in `answers.jsonl` changed"}
+    checkout.git("rm", "--quiet", "--cached", "answers.jsonl")
+    base = checkout.commit({".gitignore": "answers.jsonl\n"})
+    assert list(reasons(chosen(checkout, base))) == ["one", "two"]
+
+
+def test_a_configuration_behind_a_link(checkout: Checkout) -> None:
+    checkout.write(FILES | {"ci/config.yaml": CONFIG})
+    (checkout.root / "rubric-ci.yaml").unlink()
+    (checkout.root / "rubric-ci.yaml").symlink_to("ci/config.yaml")
+    base = checkout.commit()
+    assert reasons(chosen(checkout, base)) == {}
+    checkout.write({"ci/config.yaml": CONFIG.replace("response: hello", "response: hi")})
+    assert reasons(chosen(checkout, base))["kind"] == "target `default` changed"
+
+
 def test_a_json_lines_file_and_its_sidecar(checkout: Checkout) -> None:
     lines = '{"id": "one", "input": "Hi"}\n{"id": "two", "input": "Ho"}\n'
     suite = "rubrics: [polite]\n"
@@ -388,6 +424,15 @@ def test_a_json_lines_file_and_its_sidecar(checkout: Checkout) -> None:
     assert reasons(chosen(checkout, base)) == {"two": "case edited: input_messages"}
     checkout.write({"evals/d.jsonl": lines, "evals/d.yaml": suite.replace("polite", "brief")})
     assert reasons(chosen(checkout, base)) == dict.fromkeys(["one", "two"], "case edited: rubrics")
+
+
+def test_what_only_the_sidecar_of_a_json_lines_file_mentions(checkout: Checkout) -> None:
+    suite = "execution: {evaluators: [{name: t, type: llm_judge, prompt: judges/taste.md}]}\n"
+    lines = '{"id": "one", "input": "Hi"}\n'
+    base = checkout.commit(FILES | {"evals/d.jsonl": lines, "evals/d.yaml": suite})
+    checkout.write({"judges/taste.md": "Is {{ candidate_answer }} brief?\n"})
+    why = "`judges/taste.md` changed"
+    assert reasons(chosen(checkout, base)) == {"graded": why, "one": why}
 
 
 def test_a_link_that_leads_elsewhere_now(checkout: Checkout) -> None:

@@ -20,6 +20,11 @@ def own_login(client: "Github") -> str:
         return ""
 
 
-def is_by(user: "NamedUser | Organization", login: str) -> bool:
-    """Tell whether a user is us; an app writes as a bot, and people cannot."""
+def is_by(user: "NamedUser | Organization | None", login: str) -> bool:
+    """Tell whether a user is us; an app writes as a bot, and people cannot.
+
+    GitHub names no user where the account was deleted; PyGithub does not say so.
+    """
+    if user is None:
+        return False
     return user.login == login if login else user.type == "Bot"

@@ -115,7 +115,8 @@ def _mend(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> P
 
 
 def _ours(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
-    marked = [entry for entry in issue.get_comments() if entry.body.startswith(place.marker)]
+    every = issue.get_comments()
+    marked = [entry for entry in every if (entry.body or "").startswith(place.marker)]
     login = own_login(client) if marked else ""
     return next((entry for entry in marked if is_by(entry.user, login)), None)
 

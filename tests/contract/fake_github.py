@@ -61,7 +61,7 @@ class Fault:
 @dataclass
 class Comment:
     id: int
-    user: User
+    user: User | None  # None: the account was deleted
     body: str
     edits: int = 0
 
@@ -123,7 +123,7 @@ class GitHub:
     def bodies(self, number: int) -> list[str]:
         return [comment.body for comment in self.pulls[number].comments]
 
-    def say(self, number: int, user: User, body: str) -> Comment:
+    def say(self, number: int, user: User | None, body: str) -> Comment:
         comment = Comment(self.next_id, user, body)
         self.next_id += 1
         self.pulls[number].comments.append(comment)
@@ -407,8 +407,8 @@ class _Handler(BaseHTTPRequestHandler):
                 "url": f"{repo}/issues/comments/{comment.id}",
                 "html_url": f"{page}#issuecomment-{comment.id}",
                 "issue_url": f"{repo}/issues/{number}",
-                "user": self._complete("simple-user", comment.user.as_json()),
-                "body": comment.body,
+                "user": comment.user and self._complete("simple-user", comment.user.as_json()),
+                "body": comment.body or None,
                 "created_at": WHEN,
                 "updated_at": WHEN,
                 "author_association": "NONE",

@@ -155,6 +155,13 @@ def test_a_comment_that_is_deleted_meanwhile(github: GitHub) -> None:
     assert refusal(github) == "GitHub does not find pull request #7 of acme/app (404: Not Found)"
 
 
+def test_comments_of_nobody_and_without_text(github: GitHub) -> None:
+    github.say(7, None, f"{PLACE.marker}\nof a deleted account")
+    github.say(7, BOT, "")
+    assert [write(github), write(github)] == ["created", "unchanged"]
+    assert len(github.bodies(7)) == 3
+
+
 def test_no_answer_in_time(github: GitHub, naps: list[float]) -> None:
     github.faults = [Fault("GET", COMMENTS, delay=1.5) for _ in range(3)]
     assert refusal(github) == f"{github.url} did not answer within 1 s"

@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import click
 
 from rubric_ci import files, wire
+from rubric_ci.commands.keys import Choice, choose, pressed
 from rubric_ci.commands.opening import open_evals, show_problems
 from rubric_ci.errors import (
     CannotConfigure,
@@ -18,28 +19,15 @@ from rubric_ci.errors import (
     InvalidInput,
 )
 from rubric_ci.judging import labels
-from rubric_ci.judging.corpus import allows
 from rubric_ci.judging.labels import Label
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
-from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, MarkValue
+from rubric_ci.model.rubric import Criterion, MarkValue
 from rubric_ci.model.settings import LabelSettings
 from rubric_ci.render import label_screen
 
 Key: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, answer."""
-
-Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit"]
-
-_PLAIN_KEYS: Mapping[str, Choice] = {
-    "c": CANNOT_ASSESS,
-    "s": "skip",
-    "b": "back",
-    "q": "quit",
-}
-_CHECK_KEYS: Mapping[str, Choice] = {"y": True, "n": False}
-_ESCAPES = ("\x1b", "\x00", "\xe0")  # what arrows and function keys begin with
-_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +86,7 @@ def _has_answer(result: CaseResult) -> TypeGuard[Graded | Errored]:
 
 
 def _ask_all(questions: Sequence[Question], kept: dict[Key, Label], path: Path) -> None:
-    keys = _keys()
+    keys = pressed()
     at = next((n for n, q in enumerate(questions) if _known(q, kept) is None), len(questions))
     while at < len(questions):
         question = questions[at]
@@ -121,52 +109,7 @@ def _ask(question: Question, place: str, known: MarkValue | None, keys: Iterator
             question.case, question.answer, question.criterion, place=place, known=known
         )
     )
-    if isinstance(question.criterion, Check):
-        return _pressed({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
-    return _typed(question.criterion, keys)
-
-
-def _keys() -> Iterator[str]:
-    """Yield the keys pressed, one by one: quick fingers deliver several at once."""
-    while True:
-        try:
-            pressed = click.getchar()
-        except EOFError:
-            pressed = "q"
-        if not pressed.startswith(_ESCAPES):
-            yield from pressed
-
-
-def _pressed(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
-    while (key := next(keys)) not in known:
-        click.echo("\a", nl=False)
-    return known[key]
-
-
-def _typed(criterion: Criterion, keys: Iterator[str]) -> Choice:
-    """Read a number up to Enter, or one of the plain keys."""
-    typed = ""
-    while (key := next(keys)) not in _PLAIN_KEYS:
-        if key in _ENTER and allows(criterion, _number(typed)):
-            return int(typed)
-        typed = _edited(typed, key)
-        click.echo(f"\r{typed:<8}", nl=False)
-    return _PLAIN_KEYS[key]
-
-
-def _edited(typed: str, key: str) -> str:
-    if key in _ERASE:
-        return typed[:-1]
-    if key in _ENTER:
-        return ""  # what stands there is no mark of this criterion: begin again
-    return typed + key if key.isdecimal() or (key == "-" and not typed) else typed
-
-
-def _number(typed: str) -> int | None:
-    try:
-        return int(typed)
-    except ValueError:
-        return None
+    return choose(question.criterion, keys)
 
 
 def _known(question: Question, kept: Mapping[Key, Label]) -> MarkValue | None:

@@ -9,6 +9,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     # The text as YAML or JSON.
     "unreadable": (ERROR, ""),
     "encoding": (ERROR, "save the file as UTF-8"),
+    "file-size": (ERROR, "split the file"),
     "yaml-syntax": (ERROR, ""),
     "yaml-tab": (ERROR, "indent with spaces"),
     "yaml-character": (ERROR, "remove it, or write it as an escape in double quotes"),

@@ -10,6 +10,7 @@ from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from rubric_ci.source.construction import Construction, Oddity, merged_nodes, place
 from rubric_ci.source.depth import too_deep
 from rubric_ci.source.problem import Fault, Path, Place
+from rubric_ci.source.size import too_large
 
 
 class Document:
@@ -110,9 +111,9 @@ class Document:
         return found
 
     def _compose(self) -> Any:
-        deep = too_deep(self.text)
-        if deep:
-            return self._fault(deep)
+        unfit = too_large(self.text) or too_deep(self.text)
+        if unfit:
+            return self._fault(unfit)
         try:
             node = _Composer(self.text).get_single_node()
         except YAMLError as error:

@@ -9,6 +9,7 @@ from rubric_ci.source.document import Document
 from rubric_ci.source.jsonplace import offset_of
 from rubric_ci.source.problem import Fault, Path, Place
 from rubric_ci.source.scalars import MOST_DIGITS
+from rubric_ci.source.size import too_large
 
 _WHITE: Final = " \t\r"
 
@@ -69,6 +70,10 @@ class JsonLines:
         return self.sidecar.paths_of(nodes) if self.sidecar else {}
 
     def _read(self) -> None:
+        large = too_large(self.text)
+        if large:
+            self.faults.append((self.file, large))
+            return
         cases = []
         for number, line in enumerate(self.text.split("\n"), start=1):
             if line.strip(_WHITE):

@@ -167,6 +167,21 @@ def test_any_text_is_read_or_explained(text: str) -> None:
         check_evals(source, lambda _: NotFound("no such file"))
 
 
+LARGE = {
+    "values": "evalcases: [{metadata: {a: [" + "1," * 1_950_000 + "1]}}]\n",
+    "lines": '{"id": "a", "input": "q"}\n' * 150_000,
+    "characters": "evalcases: " + "x" * 16_000_000,
+}
+
+
+@pytest.mark.parametrize("file", ["a.yaml", "a.jsonl"])
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_files_are_refused_before_they_are_read(file: str, kind: str) -> None:
+    source = open_source(file, LARGE[kind])
+    assert [fault.rule for _, fault in source.faults] == ["file-size"]
+    assert not source.readable
+
+
 HEAVY = ("alias-bomb.yaml", "merge-bomb.yaml", "deep-flow.yaml", "deep.jsonl", "huge-number.yaml")
 
 

@@ -39,7 +39,7 @@ def make(repository: "Repository", onto: str, changes: Sequence[Change], message
         if sha != _blob_id(change.before):
             raise CannotPush(
                 f"--pr: {change.path} is not at {onto[:10]} what it is in this checkout",
-                "Check out the head of the pull request: `ref: ${{ github.head_ref }}`.",
+                "Check out its head: `ref: ${{ github.event.pull_request.head.sha }}`.",
             )
         content = base64.b64encode(change.after).decode()
         blob = repository.create_git_blob(content, "base64")

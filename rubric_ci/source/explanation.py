@@ -132,7 +132,9 @@ def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
     number, have = error.validator_value, len(instance)
     noun = "entry" if number == 1 else "entries"
     if have == 0:
-        yield Problem(rule, path, f"{value_name(path)} must not be empty")
+        drafted = "leave it out, and `rubric-ci generate rubrics` drafts them"
+        hint = drafted if path[-1] == "rubrics" else ""
+        yield Problem(rule, path, f"{value_name(path)} must not be empty", hint)
     else:
         yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {noun}, not {have}")
 

@@ -93,7 +93,8 @@ def run(
     own = {
         "PATH": os.pathsep.join([str(BIN), ENVIRONMENT["PATH"]]),
         "HOME": str(scratch / "home"),
-        "XDG_CACHE_HOME": str(scratch / "cache"),
+        # The runner's tools are kept from job to job, as on a runner of one's own.
+        "XDG_CACHE_HOME": str(published.root.parent / "runner"),
     }
     ended = subprocess.run(
         words,

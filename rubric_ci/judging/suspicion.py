@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from rubric_ci.judging import phrases
+
 QUOTE_LENGTH = 60
 REPEATS = 5
 ECHOES = 2  # one may be a fact that the answer has to state
@@ -48,27 +50,27 @@ def suspicions(answer: str, *, question: str, criteria: Sequence[str]) -> tuple[
 
 def _orders(seen: _Seen) -> Iterator[Suspicion]:
     message = "the answer gives the judge an order"
-    yield from _matches(_ORDER, seen.folded, "orders-the-judge", message)
+    yield from _matches(phrases.ORDER, seen.folded, "orders-the-judge", message)
 
 
 def _roles(seen: _Seen) -> Iterator[Suspicion]:
     message = "the answer speaks in another role's name"
-    yield from _matches(_ROLE, seen.folded, "plays-a-role", message)
+    yield from _matches(phrases.ROLE, seen.folded, "plays-a-role", message)
 
 
 def _fences(seen: _Seen) -> Iterator[Suspicion]:
     message = "the answer pretends to end here"
-    yield from _matches(_FENCE, seen.folded, "forges-a-fence", message)
+    yield from _matches(phrases.FENCE, seen.folded, "forges-a-fence", message)
 
 
 def _replies(seen: _Seen) -> Iterator[Suspicion]:
     message = "the answer holds a judge's reply"
-    yield from _matches(_REPLY, seen.folded, "forges-a-reply", message)
+    yield from _matches(phrases.REPLY, seen.folded, "forges-a-reply", message)
 
 
 def _claims(seen: _Seen) -> Iterator[Suspicion]:
     message = "the answer marks itself"
-    yield from _matches(_CLAIM, seen.folded, "marks-itself", message)
+    yield from _matches(phrases.CLAIM, seen.folded, "marks-itself", message)
 
 
 def _invisible(seen: _Seen) -> Iterator[Suspicion]:
@@ -100,7 +102,7 @@ def _nothing(seen: _Seen) -> Iterator[Suspicion]:
     said = _bare(seen.folded)
     if not said:
         yield Suspicion(rule="says-nothing", message="the answer has no words", quote=seen.answer)
-    elif _OPENING.fullmatch(said):
+    elif phrases.OPENING.fullmatch(said):
         message = "the answer only announces one"
         yield Suspicion(rule="says-nothing", message=message, quote=_shorten(seen.answer))
 
@@ -138,71 +140,6 @@ _RULES: tuple[_Rule, ...] = (
 )
 
 _WORD = re.compile(r"\w{2,}")
-_JUDGE = r"(?:judge|grader|evaluator|examiner)"
-_TOP = r"(?:full|top|maximum|maximal|highest|perfect|best)(?:\ possible)?\ (?:mark|score|point)s?"
-_ALL = r"(?:all|each|every|everything|both|the\ criteri\w+|this\ answer)"
-_MET = r"(?:satisfied|met|fulfilled|passed)"
-
-# Each line of these patterns was weighed against what honest answers say: `set debug to true`,
-# `>>> f(10)`, `user: root`, `if all conditions are met` must stay quiet.
-_ORDER = re.compile(
-    rf"""
-    \b(?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
-    | \b(?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:previous|prior|above|earlier|your)\b
-        .{{0,15}} \b(?:instructions?|rules|prompts?|text)\b
-    | \b(?:mark|grade|rate|count)\s+{_ALL}\b .{{0,30}} \b{_MET}\b
-    | \b(?:give|award|assign|output)\b .{{0,40}} \b{_TOP}\b
-    | \b(?:award|give)\ {_TOP}
-    | \bas\ (?:the\ |an?\ )?{_JUDGE},?\ you\b | \bdear\ {_JUDGE}\b | \bnote\ to\ the\ {_JUDGE}\b
-    | ^\W{{0,20}}{_JUDGE}: | \b{_JUDGE}\ must\b
-    | \b(?:new|final|updated)\ instructions?\b
-    | \b(?:return|set|say)\ satisfied\b
-    | (?:ignorier|ignora\ |ignore\ (?:les|as)\ |игнорируи|تجاهل|忽略).{{0,30}}
-        (?:anweisung|instruc|инструкц|التعليمات|指令)
-    | 指示.{{0,10}}無視
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-_ROLE = re.compile(
-    r"""
-    <\|?/?(?:im_start|im_end|system|endoftext)\|?> | \[/?inst\] | <</?sys>>
-    | ^[ \t]*(?:system|developer|human|assistant):\s+\S+\ +\S+\ +\S+
-    | ^[ \t]*\[(?:system|developer|judge)\] | ^\#+\ *(?:system|judge)\ *$
-    | \byou\ are\ now\ an?\b | \byou\ are\ \w+bot\b | \bstay\ in\ character\b
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
-_FENCE = re.compile(
-    r"""
-    </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
-    | <<<[^<>\n]{0,60}\b(?:end|begin)\b[^<>\n]{0,60}>>>
-    | ^\W{0,20}(?:end|begin)\ (?:of\ )?(?:the\ )?(?:untrusted\ |candidate\ )?
-        (?:answer|text|data)\W{0,20}$
-    | \]\]></
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
-_REPLY = re.compile(
-    r"""
-    \bsatisfied["']?\s*[:=]\s*(?:true|satisfied)\b
-    | "c\d+"\s*:\s*\{ | "checks"\s*:\s*\[\s*\{
-    | =\ satisfied,
-    """,
-    re.VERBOSE,
-)
-_CLAIM = re.compile(
-    rf"""
-    \b(?:all|both|every|each)\b .{{0,20}} \bcriteri\w+ .{{0,20}} \b{_MET}\b
-    | \bself-(?:assessment|grade|score)\b
-    | \b(?:score|scored|rating|answer)\b .{{0,20}} \b10\ (?:/|out\ of)\ 10\b
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_OPENING = re.compile(
-    r"(?:thought process|solution|(?:final )?answer|解答?)"
-    r"|(?:let|think)"
-    r"(?: (?:s|us|me|solve|think|work|this|it|the|problem|through|about|step|by|out))*"
-)
 _ORDINARY_JOINERS = re.compile(
     "(?<=[^\\x00-\\x7f])[\\u200c-\\u200f\\ufe0f]|^\\ufeff"  # scripts and emoji that need them
     "|\\U0001f3f4[\\U000e0020-\\U000e007f]{1,7}"  # flags of regions

@@ -1,0 +1,71 @@
+"""Phrases that are meant for a judge; read in folded text: lower case, without accents.
+
+Each was weighed against what honest answers say: `set debug to true`, `>>> f(10)`, `user: root`,
+`if all conditions are met` must stay quiet.
+"""
+
+import re
+
+_JUDGE = r"(?:judge|grader|evaluator|examiner)"
+_TOP = r"(?:full|top|maximum|maximal|highest|perfect|best)(?:\ possible)?\ (?:mark|score|point)s?"
+_ALL = r"(?:all|each|every|everything|both|the\ criteri\w+|this\ answer)"
+_MET = r"(?:satisfied|met|fulfilled|passed)"
+
+ORDER = re.compile(
+    rf"""
+    \b(?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
+    | \b(?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:previous|prior|above|earlier|your)\b
+        .{{0,15}} \b(?:instructions?|rules|prompts?|text)\b
+    | \b(?:mark|grade|rate|count)\s+{_ALL}\b .{{0,30}} \b{_MET}\b
+    | \b(?:give|award|assign|output)\b .{{0,40}} \b{_TOP}\b
+    | \b(?:award|give)\ {_TOP}
+    | \bas\ (?:the\ |an?\ )?{_JUDGE},?\ you\b | \bdear\ {_JUDGE}\b | \bnote\ to\ the\ {_JUDGE}\b
+    | ^\W{{0,20}}{_JUDGE}: | \b{_JUDGE}\ must\b
+    | \b(?:new|final|updated)\ instructions?\b
+    | \b(?:return|set|say)\ satisfied\b
+    | (?:ignorier|ignora\ |ignore\ (?:les|as)\ |игнорируи|تجاهل|忽略).{{0,30}}
+        (?:anweisung|instruc|инструкц|التعليمات|指令)
+    | 指示.{{0,10}}無視
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+ROLE = re.compile(
+    r"""
+    <\|?/?(?:im_start|im_end|system|endoftext)\|?> | \[/?inst\] | <</?sys>>
+    | ^[ \t]*(?:system|developer|human|assistant):\s+\S+\ +\S+\ +\S+
+    | ^[ \t]*\[(?:system|developer|judge)\] | ^\#+\ *(?:system|judge)\ *$
+    | \byou\ are\ now\ an?\b | \byou\ are\ \w+bot\b | \bstay\ in\ character\b
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+FENCE = re.compile(
+    r"""
+    </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
+    | <<<[^<>\n]{0,60}\b(?:end|begin)\b[^<>\n]{0,60}>>>
+    | ^\W{0,20}(?:end|begin)\ (?:of\ )?(?:the\ )?(?:untrusted\ |candidate\ )?
+        (?:answer|text|data)\W{0,20}$
+    | \]\]></
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+REPLY = re.compile(
+    r"""
+    \bsatisfied["']?\s*[:=]\s*(?:true|satisfied)\b
+    | "c\d+"\s*:\s*\{ | "checks"\s*:\s*\[\s*\{
+    | =\ satisfied,
+    """,
+    re.VERBOSE,
+)
+CLAIM = re.compile(
+    rf"""
+    \b(?:all|both|every|each)\b .{{0,20}} \bcriteri\w+ .{{0,20}} \b{_MET}\b
+    | \bself-(?:assessment|grade|score)\b
+    | \b(?:score|scored|rating|answer)\b .{{0,20}} \b10\ (?:/|out\ of)\ 10\b
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+OPENING = re.compile(
+    r"(?:thought process|solution|(?:final )?answer|解答?)"
+    r"|(?:let|think)"
+    r"(?: (?:s|us|me|solve|think|work|this|it|the|problem|through|about|step|by|out))*"
+)

@@ -117,7 +117,7 @@ async def _settled(task: Task, tools: Tools, window: _Window, trials: int) -> Ca
         return _skipped(task, _nothing_to_grade(task.case))
     attempts = (_result(task, tools, window, attempt) for attempt in range(trials))
     try:
-        return settle(await asyncio.gather(*attempts))
+        return settle(await together.everything(attempts))
     except NotAsked as nothing:
         return _skipped(task, str(nothing))
 
@@ -132,7 +132,8 @@ async def _result(task: Task, tools: Tools, window: _Window, attempt: int) -> Ca
             answer = await _guarded(_answer(task, tools, window, attempt))
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
-        results = await asyncio.gather(*(_assess(task, answer, s, tools) for s in case.evaluators))
+        assessing = (_assess(task, answer, spec, tools) for spec in case.evaluators)
+        results = await together.everything(assessing)
         return _concluded(task, answer, results, tools, perf_counter() - started)
 
 

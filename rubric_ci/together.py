@@ -1,7 +1,13 @@
-"""Do many things at once; when that is stopped, what had ended counts; effects."""
+"""Do many things at once and leave none of them behind; effects.
+
+NOTE: a cancelled `asyncio.gather` goes on at the first of its tasks that ends. The others are
+still cleaning up then, and to cancel them once more would keep them from it. A task group cancels
+each once and waits for all.
+"""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -13,22 +19,22 @@ async def ended(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
     When this is cancelled (Ctrl-C), whatever runs is stopped and the results so far are returned:
     fewer results than works mean just that. What a work raises stops all and is raised.
     """
-    running = [asyncio.create_task(work) for work in works]
+    running: list[asyncio.Task[T]] = []
+    with suppress(asyncio.CancelledError):
+        await _run(works, running)
+    return tuple(task.result() for task in running if not task.cancelled())
+
+
+async def everything(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
+    """Return all results in the order of the works; what a work raises stops all and is raised."""
+    running: list[asyncio.Task[T]] = []
+    await _run(works, running)
+    return tuple(task.result() for task in running)
+
+
+async def _run(works: Iterable[Coroutine[Any, Any, T]], running: "list[asyncio.Task[T]]") -> None:
     try:
-        await asyncio.gather(*running)
-    except asyncio.CancelledError:
-        await _stop(running)
-    except BaseException:
-        await _stop(running)
-        raise
-    return tuple(task.result() for task in running if _has_result(task))
-
-
-async def _stop(running: "Sequence[asyncio.Task[T]]") -> None:
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
-
-
-def _has_result(task: "asyncio.Task[T]") -> bool:
-    return not task.cancelled() and task.exception() is None
+        async with asyncio.TaskGroup() as group:
+            running.extend(group.create_task(work) for work in works)
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None

@@ -285,12 +285,21 @@ def test_results_keep_the_order_and_progress_does_not_wait_for_it(tmp_path: Path
     ]
     results = grade(tasks, tmp_path, on_result=lambda result: heard.append(result.id))
     assert [result.id for result in results] == ["slow", "quick", "skipped"]
-    assert heard == ["skipped", "quick", "slow"]
+    assert heard[0] == "skipped"
+    assert heard[-1] == "slow"
 
 
 def test_the_window_bounds_cases_at_once(tmp_path: Path) -> None:
     tasks = [task(script(1.0), target=sleeper(0.3), case_id=str(n)) for n in range(6)]
-    assert most_at_once(grade(tasks, tmp_path, concurrency=3)) == 3
+    assert most_at_once(grade(tasks, tmp_path, concurrency=3)) <= 3
+
+
+def test_the_window_is_used(tmp_path: Path) -> None:
+    together = "touch here-{EVAL_ID}; until [ $(ls here-* | wc -l) = 3 ]; do sleep 0.1; done; echo"
+    target = CliTarget(name="meeting", command_template=f"{together} met", timeout_seconds=40)
+    tasks = [task(script(1.0), target=target, case_id=str(n)) for n in range(3)]
+    results = grade(tasks, tmp_path, concurrency=3)
+    assert [result.answer for result in results if isinstance(result, Graded)] == ["met"] * 3
 
 
 def test_a_target_may_be_narrower(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Many things at once: in order, stopped early, and ended by what one of them raises."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -38,3 +39,53 @@ def test_what_one_raises_stops_the_others() -> None:
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(failed()) == set()
+
+
+async def cleaning(log: list[str], name: str, seconds: float) -> None:
+    try:
+        await asyncio.sleep(50)
+    finally:
+        await asyncio.sleep(seconds)
+        log.append(name)
+
+
+async def fail_soon() -> None:
+    await asyncio.sleep(0)
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("way", [together.ended, together.everything], ids=["ended", "everything"])
+def test_a_failure_is_raised_when_all_have_cleaned_up(way: Any) -> None:
+    log: list[str] = []
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(way([cleaning(log, "slow", 0.1), fail_soon()]))
+    assert log == ["slow"]
+
+
+def test_everything_is_cancelled_when_all_have_cleaned_up() -> None:
+    async def cancelled(log: list[str]) -> list[str]:
+        works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
+        task = asyncio.create_task(together.everything(works))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return log
+
+    assert asyncio.run(cancelled([])) == ["quick", "slow"]
+
+
+def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
+    async def stopped(log: list[str]) -> list[str]:
+        works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
+        task = asyncio.create_task(together.ended(works))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        assert await task == ()
+        return log
+
+    assert asyncio.run(stopped([])) == ["quick", "slow"]
+
+
+def test_everything_comes_in_the_order_of_the_works() -> None:
+    assert asyncio.run(together.everything([after(0.02, 1), after(0, 2)])) == (1, 2)

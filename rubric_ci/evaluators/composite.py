@@ -3,12 +3,12 @@
 A gate that is missed inside a member that counts is missed, whatever the aggregator says.
 """
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
+from rubric_ci import together
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge, script_mark
 from rubric_ci.evaluators.llm_judge import ask_opinion
@@ -33,7 +33,9 @@ from rubric_ci.model.report import (
 from rubric_ci.model.scoring import DECIMALS, verdict, weighted_mean
 from rubric_ci.model.tools import Tools
 
-Evaluate: TypeAlias = Callable[[EvalCase, Answer, EvaluatorSpec, Tools], Awaitable[EvaluatorResult]]
+Evaluate: TypeAlias = Callable[
+    [EvalCase, Answer, EvaluatorSpec, Tools], Coroutine[Any, Any, EvaluatorResult]
+]
 
 _RESULTS = "EVALUATOR_RESULTS_JSON"
 _QUESTION = """\
@@ -66,7 +68,9 @@ async def composite(
     case: EvalCase, answer: Answer, spec: CompositeSpec, tools: Tools, evaluate: Evaluate
 ) -> Assessed:
     """Let every member assess the answer, then aggregate; a counted one without score is fatal."""
-    found = await asyncio.gather(*(evaluate(case, answer, m, tools) for m in spec.evaluators))
+    found = await together.everything(
+        evaluate(case, answer, member, tools) for member in spec.evaluators
+    )
     members = [replace(member, weight=_weight(spec, member)) for member in found]
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)

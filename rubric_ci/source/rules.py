@@ -20,13 +20,25 @@ def eval_problems(data: Any) -> Iterator[Problem]:
         return
     suite = _execution(data)
     yield from criteria_problems(data.get("rubrics"), ("rubrics",))
-    yield from _evaluators(suite.get("evaluators"), ("execution", "evaluators"), inline=False)
     cases = data.get("evalcases")
+    inline = "rubrics" in data or not _is_bare_case(cases)
+    yield from _evaluators(suite.get("evaluators"), ("execution", "evaluators"), inline=inline)
     if isinstance(cases, list):
         yield from _same_ids(cases)
         for index, case in enumerate(cases):
             if isinstance(case, dict):
                 yield from _case(case, ("evalcases", index), data, suite)
+
+
+def _is_bare_case(cases: Any) -> bool:
+    """Tell whether some case is graded by nothing but the suite's evaluators."""
+    return not isinstance(cases, list) or any(
+        isinstance(case, dict)
+        and "rubrics" not in case
+        and "evaluators" not in case
+        and "evaluators" not in _execution(case)
+        for case in cases
+    )
 
 
 def target_problems(data: Any, known: frozenset[str]) -> Iterator[Problem]:

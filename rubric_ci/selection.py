@@ -137,8 +137,9 @@ def _matched(head: Side, base: Side) -> dict[Key, EvalCase]:
 def _earlier(case: EvalCase, same: EvalCase | None, moved: list[EvalCase]) -> EvalCase | None:
     if same is case or not moved:
         return same
-    alike = (was for was in moved if not _edits(case, was))
-    return next(alike, same or moved[0])
+    known = [was for was in (same, *moved) if was is not None]
+    alike = [was for was in known if not _edits(case, was)]
+    return next((was for was in alike if was.target == case.target), (alike or known)[0])
 
 
 def _edits(case: EvalCase, was: EvalCase) -> list[str]:

@@ -359,6 +359,16 @@ def test_cases_that_are_gone_are_told() -> None:
     assert selection.chosen == ()
 
 
+def test_a_case_that_stayed_is_not_taken_for_one_that_went() -> None:
+    stayed = replace(CASE, input_messages=(*CASE.input_messages,))
+    went = replace(CASE, file="evals/b.yaml", target="other")
+    base = replace(
+        side(went, CASE), setups={**side(went, target=AGENT).setups, **side(CASE).setups}
+    )
+    selection = select(side(stayed), base, ChangedPaths([]))
+    assert (selection.chosen, selection.spared) == ((), 1)
+
+
 def test_a_copy_is_a_new_case() -> None:
     copy = replace(CASE, file="evals/b.yaml")
     selection = select(side(CASE, copy), side(CASE), ChangedPaths([]))

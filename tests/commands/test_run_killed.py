@@ -14,7 +14,7 @@ from tests.project import Project, clean_environment
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 KILLS = 50
-CASES = 500
+CASES = 400
 CONCURRENCY = 4
 CONFIG = """\
 evals: [evals/*.eval.yaml]
@@ -48,7 +48,7 @@ def test_fifty_kills(project: Project, aimock: Aimock) -> None:
         str(project.root),
         aimock.url,
         str(KILLS),
-        "0.6",
+        "0.1",
         "4",
     ]
     killed = subprocess.run(

@@ -11,7 +11,7 @@ from rubric_ci.cache import Cache
 from tests.aimock import Aimock, says
 from tests.project import Project, clean_environment
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
 
 KILLS = 50
 CASES = 400
@@ -56,7 +56,7 @@ def test_fifty_kills(project: Project, aimock: Aimock) -> None:
         env=clean_environment(),
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=400,
         check=True,
         cwd=Path(__file__).parents[2],
     )

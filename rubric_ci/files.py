@@ -55,13 +55,12 @@ def config_of(root: Path) -> Path | None:
 
 def targets_of(folder: Path, root: Path) -> list[Path]:
     """Return the targets files that serve evals of a folder, the nearest first."""
-    found = []
-    for current in (folder.resolve(), *folder.resolve().parents):
-        for place in (current, current / ".agentv"):
-            found += [place / name for name in TARGETS_NAMES if (place / name).is_file()]
-        if current == root.resolve():
-            break
-    return found
+    start, top = folder.resolve(), root.resolve()
+    above = [start, *start.parents]
+    folders = above[: above.index(top) + 1] if top in above else [start]
+    places = (place for current in folders for place in (current, current / ".agentv"))
+    found = (place / name for place in places for name in TARGETS_NAMES)
+    return [path for path in found if path.is_file()]
 
 
 def from_root(path: Path, root: Path) -> str:

@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 
-from rubric_ci import __version__
+from rubric_ci import __version__, options
 from rubric_ci.errors import ExitCode, UserError
-
-CACHE_DIR = Path(".rubric-ci/cache")  # as model.settings has it, which --help need not load
-REPORTS = ("json", "markdown", "junit", "sarif", "html")
+from rubric_ci.options import REPORTS
 
 
 class _Lines(click.types.StringParamType):
@@ -72,7 +70,7 @@ def main() -> None:
 
 @main.command()
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option(
     "--format",
     "style",
@@ -84,7 +82,7 @@ def main() -> None:
 @click.option("--fix", is_flag=True, help="Mend what can mean one thing only, in place.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change; exit 1 if it would.")
 @click.option("--explain", metavar="RULE", help="Print what a rule means; `all` prints every rule.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@options.color
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:
     """Check eval files, targets and configuration, offline.
 
@@ -103,7 +101,7 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
 
 @main.command()
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option("--target", default="", help="Ask this target, whatever the eval files say.")
 @click.option("--judge", default="", help="Mark with this model, or with this target's model.")
 @click.option(
@@ -122,17 +120,7 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     help="The least bad verdict that fails the gate.",
 )
 @click.option("--require-rubrics", is_flag=True, help="A case with nothing to grade is an error.")
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    help="Compare with this report; one that does not exist yet is told in the report.",
-)
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1),
-    default=0.05,
-    help="A score may fall so far below the baseline's.",
-)
+@options.against_a_baseline
 @click.option(
     "--trials", type=click.IntRange(min=1), default=1, help="Answer and grade each case N times."
 )
@@ -142,27 +130,9 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     metavar="I/N",
     help="Grade one part of N; `rubric-ci merge` puts the reports together.",
 )
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
-@click.option(
-    "--output-dir",
-    type=click.Path(path_type=Path),
-    default=Path(".rubric-ci"),
-    help="Where reports go.",
-)
-@click.option(
-    "--reports", default="json,markdown", help=f"Which, separated by commas: {', '.join(REPORTS)}."
-)
-@click.option(
-    "--annotations/--no-annotations",
-    default=None,
-    help="Print workflow commands; on where GITHUB_ACTIONS is set.",
-)
-@click.option(
-    "--record", type=click.Path(path_type=Path), help="Keep every reply of a model in this file."
-)
-@click.option(
-    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
-)
+@options.concurrency
+@options.outputs
+@options.recording
 @click.option(
     "--batch",
     is_flag=True,
@@ -177,29 +147,10 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     metavar="N|auto",
     help="Ask the judge so often: an odd number, or auto.",
 )
-@click.option("--max-calls", type=click.IntRange(min=0), help="Send no more requests to models.")
-@click.option(
-    "--max-cost-usd", type=click.FloatRange(min=0), help="Send nothing that might cost more."
-)
-@click.option(
-    "--max-seconds", type=click.FloatRange(min=0), help="Ask nothing any more after this time."
-)
-@click.option(
-    "--cache-dir",
-    type=click.Path(path_type=Path),
-    default=CACHE_DIR,
-    help="Where judgements are kept.",
-)
-@click.option("--cache/--no-cache", default=True, help="Take judgements that were made before.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-@click.option(
-    "--comment",
-    type=click.Choice(["update", "new", "on-failure", "off"]),
-    default="off",
-    help="Comment on the pull request, best effort.",
-)
-@click.option("--comment-key", default="default", help="Tells several comments of ours apart.")
-@click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name.")
+@options.caps
+@options.remembering
+@options.color
+@options.posting
 def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: Any) -> None:
     """Grade cases, explain their verdicts, and hold the gate.
 
@@ -220,7 +171,7 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
 
 @main.command()
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option(
     "--case", "cases", multiple=True, type=LINES, help="Count cases whose id matches this glob."
 )
@@ -250,47 +201,15 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 
 @main.command()
 @click.argument("parts", nargs=-1, required=True, type=LINES)
-@click.option(
-    "--output-dir",
-    type=click.Path(path_type=Path),
-    default=Path(".rubric-ci"),
-    help="Where reports go.",
-)
-@click.option(
-    "--reports",
-    default="json,markdown",
-    help=f"Which, separated by commas: {', '.join(REPORTS)}.",
-)
+@options.outputs
 @click.option(
     "--fail-on",
     type=click.Choice(["fail", "borderline", "never"]),
     help="The least bad verdict that fails the gate; else that of the shards.",
 )
-@click.option(
-    "--annotations/--no-annotations",
-    default=None,
-    help="Print workflow commands; on where GITHUB_ACTIONS is set.",
-)
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    help="Compare with this report; one that does not exist yet is told in the report.",
-)
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1),
-    default=0.05,
-    help="A score may fall so far below the baseline's.",
-)
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-@click.option(
-    "--comment",
-    type=click.Choice(["update", "new", "on-failure", "off"]),
-    default="off",
-    help="Comment on the pull request, best effort.",
-)
-@click.option("--comment-key", default="default", help="Tells several comments of ours apart.")
-@click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name.")
+@options.against_a_baseline
+@options.color
+@options.posting
 def merge(parts: tuple[str, ...], reports: str, fail_on: str | None, **options: Any) -> None:
     """Put the reports of shards together, as if they had been one run.
 
@@ -301,7 +220,9 @@ def merge(parts: tuple[str, ...], reports: str, fail_on: str | None, **options: 
     from rubric_ci.model.settings import RunSettings
 
     settings = RunSettings(
-        reports=_names(reports, REPORTS), fail_on=FailOn(fail_on) if fail_on else None, **options
+        reports=_names(reports, REPORTS),
+        fail_on=FailOn(fail_on) if fail_on else None,
+        **options,
     )
     raise SystemExit(merge_reports([Path(part) for part in parts], settings))
 
@@ -335,16 +256,11 @@ def compare(**options: Any) -> None:
 
 @main.command("judge-check")
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option("--judge", default="", help="Check this model, or this target's model.")
 @click.option("--max-moved", type=click.IntRange(min=0), default=0, help="How many marks may move.")
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Answers in flight.")
-@click.option(
-    "--record", type=click.Path(path_type=Path), help="Keep every reply of the judge in this file."
-)
-@click.option(
-    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
-)
+@options.concurrency
+@options.recording
 def judge_check(paths: tuple[str, ...], **options: Any) -> None:
     """Put a corpus of attacks to the judge and count the marks that move.
 
@@ -358,7 +274,7 @@ def judge_check(paths: tuple[str, ...], **options: Any) -> None:
 
 @main.command()
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
@@ -385,7 +301,7 @@ def label(**options: Any) -> None:
 @main.command()
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option("--judge", default="", help="Measure this model, or this target's model.")
 @click.option(
     "--output",
@@ -396,13 +312,8 @@ def label(**options: Any) -> None:
     "--both-modes", is_flag=True, help="Ask batched and isolated, and compare; costs twice."
 )
 @click.option("--seed", default=0, help="Of the resampling behind the intervals.")
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Answers in flight.")
-@click.option(
-    "--record", type=click.Path(path_type=Path), help="Keep every reply of the judge in this file."
-)
-@click.option(
-    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
-)
+@options.concurrency
+@options.recording
 def calibrate(**options: Any) -> None:
     """Measure how far the judge agrees with the LABELS of a person.
 
@@ -422,7 +333,7 @@ def generate() -> None:
 
 @generate.command()
 @click.argument("paths", nargs=-1, type=LINES)
-@click.option("--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml.")
+@options.config
 @click.option("--target", default="", help="Draft with this target's model; else with the judge.")
 @click.option(
     "--case", "cases", multiple=True, type=LINES, help="Draft for cases whose id matches this glob."
@@ -443,27 +354,10 @@ def generate() -> None:
     is_flag=True,
     help="In a workflow run: commit to the pull request's branch, else open a pull request.",
 )
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight.")
-@click.option(
-    "--record", type=click.Path(path_type=Path), help="Keep every reply of a model in this file."
-)
-@click.option(
-    "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
-)
-@click.option("--max-calls", type=click.IntRange(min=0), help="Send no more requests to models.")
-@click.option(
-    "--max-cost-usd", type=click.FloatRange(min=0), help="Send nothing that might cost more."
-)
-@click.option(
-    "--max-seconds", type=click.FloatRange(min=0), help="Ask nothing any more after this time."
-)
-@click.option(
-    "--cache-dir",
-    type=click.Path(path_type=Path),
-    default=CACHE_DIR,
-    help="Where judgements are kept.",
-)
-@click.option("--cache/--no-cache", default=True, help="Take judgements that were made before.")
+@options.concurrency
+@options.recording
+@options.caps
+@options.remembering
 def rubrics(paths: tuple[str, ...], **options: Any) -> None:
     """Draft rubrics for the cases that have an expected outcome and none, in place.
 
@@ -521,7 +415,7 @@ def comment(**options: Any) -> None:
     "--cache-dir",
     "folder",
     type=click.Path(path_type=Path),
-    default=CACHE_DIR,
+    default=options.CACHE_DIR,
     help="Where judgements are kept.",
 )
 @click.option(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rubric_ci.source.edit import insert_rubrics
+from rubric_ci.source.edit import insert_rubrics, is_same
 
 CORPUS = Path(__file__).parents[1] / "edits"
 BEFORE = sorted(p for p in CORPUS.glob("*.yaml") if not p.name.endswith(".after.yaml"))
@@ -37,6 +37,24 @@ def test_a_second_edit_changes_nothing(before: Path) -> None:
     twice, refused = edit(once)
     assert twice == once
     assert len(refused.splitlines()) == len(yaml.load(once, yaml.CSafeLoader)["evalcases"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"a": 1, "b": [True]}, {"b": [True], "a": 1}, True),
+        ([1], [True], False),
+        ([1], [1.0], False),
+        ([0.0], [False], False),
+        (["1"], [1], False),
+        ([None], [""], False),
+        ([1, 2], [2, 1], False),
+        ([1], [1, 1], False),
+        ({"a": 1}, {"a": 1, "b": 1}, False),
+    ],
+)
+def test_data_is_compared_type_for_type(one: object, other: object, same: bool) -> None:
+    assert is_same(one, other) is same
 
 
 VARIANTS: dict[str, Callable[[str], str]] = {

@@ -1,6 +1,5 @@
 """A file is a test: `tests/evals/valid` has no problem, `invalid` has those of its `.txt`."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
@@ -56,6 +57,9 @@ async def _exchanged(
     litellm = llm.load_litellm()
     from openai import OpenAIError
 
+    # NOTE: litellm makes a coroutine to read a finished batch for its own books, and forgets it.
+    warnings.filterwarnings("ignore", "coroutine '.*afile_content' was never awaited")
+
     where = {"custom_llm_provider": "openai", "api_base": server[0], "api_key": server[1]}
     try:
         output = await _output(litellm, where, calls, poll)
@@ -86,9 +90,7 @@ async def _output(
     files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
     if not files:
         raise Trouble(f"batch {batch.id} {batch.status} without any reply", passing=False)
-    # NOTE: litellm's asynchronous twin of this leaves a coroutine behind that nobody awaits.
-    read = (asyncio.to_thread(litellm.file_content, file_id=file, **where) for file in files)
-    texts = [content.text for content in await asyncio.gather(*read)]
+    texts = [(await litellm.afile_content(file_id=file, **where)).text for file in files]
     found = [json.loads(line) for text in texts for line in text.splitlines() if line.strip()]
     return {line["custom_id"]: line for line in found}
 

@@ -12,6 +12,32 @@ CACHE_DIR = Path(".rubric-ci/cache")  # as model.settings has it, which --help n
 REPORTS = ("json", "markdown", "junit", "sarif", "html")
 
 
+class _Lines(click.types.StringParamType):
+    """A word; an environment variable holds several, one a line, as workflows write lists."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [line.strip() for line in rv.splitlines() if line.strip()]
+
+
+LINES = _Lines()
+
+
+def variable(context: click.Context, parameter: click.Parameter) -> str:
+    """Return the environment variable of an option or argument, named as people type it."""
+    word = max(parameter.opts, key=len).removeprefix("--")
+    return f"{context.auto_envvar_prefix}_{word}".upper().replace("-", "_")
+
+
+class Command(click.Command):
+    """A command of which everything can be said by environment variables, as an action does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Name the variable of every option and argument, then read the words."""
+        for parameter in self.params:
+            parameter.envvar = variable(ctx, parameter)
+        return super().parse_args(ctx, args)
+
+
 def _bundle(*options: Decorator) -> Decorator:
     """Return the options as one decorator; help shows them in this order."""
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import main, variable
+from rubric_ci.cli import main
+from rubric_ci.options import variable
 from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +66,9 @@ def variables(
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """The same for one command and those below it."""
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner
             yield from variables(inner, click.Context(inner, info_name=name, parent=context))
         return
     words = context.command_path.strip()

@@ -362,11 +362,6 @@ def _votes(value: str | None) -> int | str | None:
     raise click.BadParameter(f"`{value}` is neither an odd number nor auto")
 
 
-def _lines(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Split what one environment variable holds: a path a line, as workflows write lists."""
-    return tuple(line.strip() for path in paths for line in path.splitlines() if line.strip())
-
-
 def _shard(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None

@@ -14,10 +14,10 @@ TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
-_HOLDS_CASES = re.compile(rb"^\s*\{?\s*[\"']?evalcases[\"']?\s*:", re.MULTILINE)
-_IS_CASE = re.compile(
-    rb"\"id\"\s*:.*\"(?:input|input_messages)\"\s*:|\"input(?:_messages)?\"\s*:.*\"id\"\s*:"
-)
+
+# Compiled by the first search: a hook that names its files does without.
+_HOLDS_CASES = rb"(?m)^\s*\{?\s*[\"']?evalcases[\"']?\s*:"
+_IS_CASE = rb"\"id\"\s*:.*\"(?:input|input_messages)\"\s*:|\"input(?:_messages)?\"\s*:.*\"id\"\s*:"
 
 
 def find_root(start: Path) -> Path:
@@ -192,7 +192,7 @@ def shown(path: Path) -> Path:
 
 def holds_cases(path: Path) -> bool:
     """Tell whether a YAML file is an eval file."""
-    return _HOLDS_CASES.search(read_bytes(path)) is not None
+    return re.search(_HOLDS_CASES, read_bytes(path)) is not None
 
 
 def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
@@ -252,8 +252,8 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     except CannotReadFile:
         return path.exists()  # to be told, unless it is a link to nowhere
     if path.suffix == ".jsonl":
-        return _IS_CASE.search(data.split(b"\n", 1)[0]) is not None
-    return _HOLDS_CASES.search(data) is not None
+        return re.search(_IS_CASE, data.split(b"\n", 1)[0]) is not None
+    return re.search(_HOLDS_CASES, data) is not None
 
 
 def _umask() -> int:

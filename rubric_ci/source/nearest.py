@@ -17,14 +17,14 @@ SYNONYMS: Final = {
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the closest known name, or nothing if none is close."""
-    from difflib import get_close_matches  # only files with problems need it
-
     names = list(known)
     if SYNONYMS.get(name) in names:
         return SYNONYMS[name]
     folded = name.lower().replace("-", "_")
     if folded in names:
         return folded
+    from difflib import get_close_matches  # only files with problems need it
+
     close = get_close_matches(folded, names, n=1, cutoff=0.7)
     if close:
         return close[0]

@@ -55,12 +55,16 @@ def resolve(text: str) -> tuple[Scalar, str]:
     """Return the value of a plain scalar that starts like a number, and its oddity or nothing."""
     if is_short_decimal(text):
         return int(text), ""
+    if not text.lstrip("+-.")[:1].isdigit():
+        return (_NOT_FINITE[text], "not-finite") if text in _NOT_FINITE else (text, "")
+    return _resolve_digits(text)
+
+
+def _resolve_digits(text: str) -> tuple[Scalar, str]:
     if re.fullmatch(_FLOAT, text):
         return float(text), ""
     if re.fullmatch(_INT, text):
         return _bounded(text), ""
-    if text in _NOT_FINITE:
-        return _NOT_FINITE[text], "not-finite"
     odd = re.fullmatch(_ODD, text)
     if odd is None:
         return text, ""

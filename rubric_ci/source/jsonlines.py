@@ -47,7 +47,9 @@ class JsonLines:
 
     def alias_line(self, path: Path) -> int | None:
         """Return the line of the alias through which a path leads, if it does."""
-        return self.sidecar.alias_line(path) if self.sidecar else None
+        if self.sidecar is None or self.file_of(path) != self.sidecar.file:
+            return None  # JSON has no aliases, and what a broken sidecar has is not known
+        return self.sidecar.alias_line(path)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return where the value at a path stands, or its key; of a missing one, its parent."""
@@ -85,7 +87,7 @@ class JsonLines:
         own = dict(suite) if isinstance(suite, dict) else {}
         if "evalcases" in own and self.sidecar:
             self._sidecar_fault("the cases of a JSON Lines file stand in its lines")
-        if not cases and not self.faults:
+        if not cases and all(file != self.file for file, _ in self.faults):
             self._fault("yaml-empty", 1, 0, "there is nothing in this file")
         self.data = {**own, "evalcases": cases} if cases else None
 

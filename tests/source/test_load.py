@@ -280,6 +280,36 @@ def test_json_lines_with_a_sidecar() -> None:
     assert texts == ["shared", "own"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "beside", "expected"),
+    [
+        (
+            '{"id": 5, "input": "q", "rubrics": ["r"]}',
+            "x: &a b: c",
+            [("evals/a.jsonl", "not-text"), ("evals/a.yaml", "yaml-syntax")],
+        ),
+        (
+            '{"id": 5, "input": "q"}',
+            "evalcases: [&a {id: *a}]",
+            [
+                ("evals/a.jsonl", "case-empty"),
+                ("evals/a.jsonl", "not-text"),
+                ("evals/a.yaml", "unknown-key"),
+                ("evals/a.yaml", "yaml-alias"),
+            ],
+        ),
+        ("", "a: b\u2028", [("evals/a.jsonl", "yaml-empty"), ("evals/a.yaml", "yaml-line-break")]),
+    ],
+    ids=["a broken one with an anchor", "one with an alias", "one that is odd, and no lines"],
+)
+def test_a_sidecar_with_faults_of_its_own(
+    lines: str, beside: str, expected: list[tuple[str, str]]
+) -> None:
+    loaded = load("evals/a.jsonl", lines, files({}), beside)
+    assert loaded.eval_file is None
+    assert [(d.file, d.rule) for d in loaded.diagnostics] == expected
+
+
 def test_every_problem_is_told_at_once_and_in_order() -> None:
     text = """\
     evalcases:

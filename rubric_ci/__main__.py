@@ -8,7 +8,7 @@ SELDOM = 50_000  # new objects between two collections; imports make many, and n
 def main() -> None:
     """Run the command line, collecting seldom and not at all at the end: a hook feels both."""
     gc.set_threshold(SELDOM)
-    from rubric_ci.cli import main as command_line
+    from rubric_ci.cli.main import main as command_line
 
     try:
         command_line()

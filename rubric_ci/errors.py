@@ -1,7 +1,7 @@
 """Every error that a user can meet, and every exit code, on one page.
 
 Bad input is a value (`model.diagnostic.Diagnostic`). What is raised here is either a setup that
-cannot work (`UserError`, caught once, in `cli.py`) or the lack of a verdict for one case
+cannot work (`UserError`, caught once, in `cli/main.py`) or the lack of a verdict for one case
 (`NoVerdict`, caught where a target or an evaluator is called, where it becomes `Errored` or
 `Unassessed`). Anything else is a bug and shows its traceback.
 """

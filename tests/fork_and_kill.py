@@ -15,7 +15,7 @@ import time
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
-from rubric_ci.cli import main as rubric_ci
+from rubric_ci.cli.main import main as rubric_ci
 from tests.aimock import Aimock
 
 

@@ -4,7 +4,7 @@ import json
 
 from click.testing import CliRunner, Result
 
-from rubric_ci.cli import main
+from rubric_ci.cli.main import main
 from rubric_ci.commands.opening import open_evals
 from rubric_ci.judging.draft_contract import Kind
 from rubric_ci.judging.drafting import draft_call

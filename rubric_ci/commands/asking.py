@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from rubric_ci import batch_api, llm, recordings
-from rubric_ci.budget import Caps
 from rubric_ci.cache import Cache
 from rubric_ci.errors import NotAsked
+from rubric_ci.llm import batch_api, recordings
+from rubric_ci.llm.budget import Caps
+from rubric_ci.llm.connection import connect
 from rubric_ci.model.exchange import Ask, ModelCall, ModelReply
 from rubric_ci.model.settings import GenerateSettings, RunSettings
 from rubric_ci.model.tools import Memory
@@ -30,7 +31,7 @@ def build_ask(
     elif batch:
         ask = batch_api.connect(caps=caps)
     else:
-        ask = llm.connect(concurrency=concurrency, caps=caps)
+        ask = connect(concurrency=concurrency, caps=caps)
     return recordings.record(ask, record_to) if record_to else ask
 
 

@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from rubric_ci import files
 from rubric_ci.commands.difference import Difference
-from rubric_ci.fingerprint import Setup
 from rubric_ci.model.change import ABSENT, SUBMODULE, Change
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostic import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
-from rubric_ci.snapshot import Snapshot
+from rubric_ci.repository.snapshot import Snapshot
+from rubric_ci.selection.fingerprint import Setup
 from rubric_ci.source.config import LoadedConfig, LoadedTargets, load_config, load_targets
 from rubric_ci.source.load import Loaded, load
 

@@ -5,24 +5,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci import files, git, revision
+from rubric_ci import files
 from rubric_ci.commands.before import Before, WorkingTree, config_names, open_before
 from rubric_ci.commands.choosing import choose_cases, choose_judge, choose_target
 from rubric_ci.commands.difference import Difference, read_difference
 from rubric_ci.commands.opening import Opened, find_evals, open_evals, read_evals
 from rubric_ci.commands.unread import find_unconcerned
-from rubric_ci.dependencies import ChangedPaths
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.fingerprint import Setup
-from rubric_ci.git import Repository
 from rubric_ci.github.event import read_event
 from rubric_ci.judging.prompt import PROMPT_VERSION
 from rubric_ci.model.change import FoundBase, NoBase, Trigger
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.settings import RunSettings
-from rubric_ci.selection import Selection, Side, everything, select
-from rubric_ci.snapshot import Snapshot
+from rubric_ci.repository import git, revision
+from rubric_ci.repository.git import Repository
+from rubric_ci.repository.snapshot import Snapshot
+from rubric_ci.selection.cases import Selection, Side, everything, select
+from rubric_ci.selection.dependencies import ChangedPaths
+from rubric_ci.selection.fingerprint import Setup
 
 EVERY_CASE = "every case was asked for"
 

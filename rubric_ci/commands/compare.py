@@ -9,7 +9,7 @@ import click
 
 from rubric_ci import wire
 from rubric_ci.commands.comment import build_server
-from rubric_ci.comparison import compare
+from rubric_ci.comparison.reports import compare
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
 from rubric_ci.files import read_text
 from rubric_ci.github.event import read_event

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 
-from rubric_ci import git
-from rubric_ci.dependencies import seen_through
-from rubric_ci.git import Repository
 from rubric_ci.model.change import SYMLINK, Base, Change, Entry
+from rubric_ci.repository import git
+from rubric_ci.repository.git import Repository
+from rubric_ci.selection.dependencies import seen_through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

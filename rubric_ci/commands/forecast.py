@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from rubric_ci import llm
 from rubric_ci.engine import Task
 from rubric_ci.judging.estimate import Estimate, estimate
+from rubric_ci.llm.models import prices_of
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 
@@ -39,7 +39,7 @@ def _line(judge: JudgeConfig, wanted: Estimate) -> str:
 
 
 def _cost(judge: JudgeConfig, wanted: Estimate) -> str:
-    prices = llm.prices(judge.endpoint)
+    prices = prices_of(judge.endpoint)
     if prices is None:
         return "price unknown"
     cost = wanted.input_tokens * prices.input + wanted.output_tokens * prices.output

@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rubric_ci import branch
 from rubric_ci.commands.ordering import digest
 from rubric_ci.commands.outcome import tell
 from rubric_ci.commands.publishing import Publish, Spared, added_by, commit, paths_of
 from rubric_ci.commands.rewriting import Rewrite
 from rubric_ci.drafts import Order
 from rubric_ci.errors import CannotConfigure, CannotPush
-from rubric_ci.git import open_repository
 from rubric_ci.github import fixup
 from rubric_ci.github.api import Refused, Server
 from rubric_ci.github.commits import Change
 from rubric_ci.github.event import Event, read_event
 from rubric_ci.github.fixup import Branch, Proposal
 from rubric_ci.render import commit_message
+from rubric_ci.repository import branch
+from rubric_ci.repository.git import open_repository
 
 OURS = "rubric-ci/rubrics-"
 """The branches of our own pull requests; the name of the base branch comes after it."""

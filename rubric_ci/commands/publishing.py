@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from rubric_ci import branch
 from rubric_ci.commands.outcome import tell
 from rubric_ci.commands.rewriting import Rewrite
 from rubric_ci.drafts import Order
-from rubric_ci.git import Repository, open_repository
 from rubric_ci.github.event import read_event
 from rubric_ci.model.settings import GenerateSettings
 from rubric_ci.render import commit_message
+from rubric_ci.repository import branch
+from rubric_ci.repository.git import Repository, open_repository
 
 Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Carry on with the files that were written."""

@@ -46,7 +46,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.model.tools import Tools
-from rubric_ci.selection import Selection
+from rubric_ci.selection.cases import Selection
 from rubric_ci.sharding import piece, split
 
 INTERRUPTED = "interrupted before it ended"

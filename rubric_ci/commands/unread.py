@@ -12,10 +12,10 @@ from rubric_ci.commands.before import config_names, sidecar_name
 from rubric_ci.commands.choosing import default_target
 from rubric_ci.commands.difference import Difference
 from rubric_ci.commands.opening import FoundEvals
-from rubric_ci.dependencies import ChangedPaths
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.model.config import RecordedTarget, Target
 from rubric_ci.model.settings import RunSettings
+from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.source.outline import count_cases, may_mention
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from rubric_ci.cli import main
+from rubric_ci.cli.main import main
 from rubric_ci.judging.corpus import Probe
 from rubric_ci.judging.labels import Label, dump
 from rubric_ci.source.load import load

@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.commands.changes import open_selected
 from rubric_ci.model.settings import RunSettings
-from rubric_ci.selection import Selection
+from rubric_ci.selection.cases import Selection
 from tests.checkout import Checkout
 
 CONFIG = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rubric_ci.cli import main
+from rubric_ci.cli.main import main
 from rubric_ci.commands.judge_check import SHIPPED
 from rubric_ci.judging import fence
 from rubric_ci.judging.corpus import Probe, probes

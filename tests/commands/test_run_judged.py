@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rubric_ci.cli import main
+from rubric_ci.cli.main import main
 from tests.aimock import Aimock, Reply, fails, says
 from tests.project import Project, clean_environment
 
@@ -239,7 +239,7 @@ def test_what_is_remembered_needs_no_library(judged: Judged) -> None:
     done = Project.run(judged, "--max-cost-usd", "1", PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "rubric_ci.llm" in loaded
+    assert "rubric_ci.llm.connection" in loaded
     assert loaded & {"litellm", "openai", "httpx", "aiohttp"} == set()
 
 

@@ -227,7 +227,7 @@ NOUNS = ("jsonschema", *(f"rubric_ci.model.{noun}" for noun in ("evals", "report
 def test_what_is_not_loaded(project: Path, text: str) -> None:
     (project / "evals/good.yaml").write_text(text)
     script = (
-        "import sys\nfrom rubric_ci.cli import main\n"
+        "import sys\nfrom rubric_ci.cli.main import main\n"
         "try:\n    main(['validate', 'evals'])\nexcept SystemExit:\n    pass\n"
         "print('\\n'.join(sys.modules), file=sys.stderr)"
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hooks.action import COMMANDS
-from rubric_ci.cli import main
+from rubric_ci.cli.main import main
 from tests.hooks import composite, tables
 
 ACTION = composite.read(tables.ROOT)

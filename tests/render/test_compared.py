@@ -2,7 +2,7 @@
 
 import json
 
-from rubric_ci.comparison import compare
+from rubric_ci.comparison.reports import compare
 from rubric_ci.render import compared
 from tests.reports import a_report, errored, graded
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci import wire
-from rubric_ci.comparison import compare
+from rubric_ci.comparison.reports import compare
 from rubric_ci.render import annotations, formats, markdown
 from rubric_ci.render.markdown_case import Links
 from tests.reports import a_criterion, a_report, a_rubric, errored, graded, skipped

@@ -1,0 +1,1 @@
+"""Requests to models: direct or through litellm, patient, within caps; effects."""

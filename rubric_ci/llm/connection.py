@@ -1,0 +1,48 @@
+"""The way of a model call: patience, a window and a budget for all, then the server; effects."""
+
+import asyncio
+
+from rubric_ci.llm import chat
+from rubric_ci.llm.budget import Budget, Caps
+from rubric_ci.llm.chat_format import chat_body, read_reply
+from rubric_ci.llm.models import facts_of, prices_of
+from rubric_ci.llm.providers import ask_litellm, load_litellm
+from rubric_ci.llm.transport import Trouble, patient
+from rubric_ci.llm.window import Window
+from rubric_ci.model.exchange import Ask, ModelCall, ModelReply
+
+
+def connect(*, concurrency: int, caps: Caps) -> Ask:
+    """Return an Ask for a whole run: patient, within its caps and one window for all."""
+    window, budget = Window(concurrency), Budget(caps, prices_of)
+    return patient(window.through(budget.within(request)))
+
+
+async def complete(call: ModelCall) -> ModelReply:
+    """Send a call and repeat it while that can help; raises CannotReachModel."""
+    return await patient(request)(call)
+
+
+async def request(call: ModelCall) -> ModelReply:
+    """Send one request; raises Trouble."""
+    direct = chat.speaks(call.endpoint, facts_of(call.endpoint.model))
+    if not direct:
+        await _loaded()
+    timeout = call.endpoint.timeout_seconds
+    try:
+        # NOTE: the libraries' own timeout is between two bytes; a server may trickle for ever.
+        async with asyncio.timeout(timeout):
+            return await (ask_directly(call) if direct else ask_litellm(call))
+    except TimeoutError as error:
+        raise Trouble(f"no reply within {timeout:g} s", status=408) from error
+
+
+async def ask_directly(call: ModelCall) -> ModelReply:
+    """Ask a server that speaks OpenAI's chat format; raises Trouble."""
+    return read_reply(call, await chat.post(call.endpoint, chat_body(call)))
+
+
+async def _loaded() -> None:
+    """Import litellm beside the loop: seconds in it would count as a script's or a server's."""
+    if not load_litellm.cache_info().currsize:
+        await asyncio.to_thread(load_litellm)

@@ -1,0 +1,1 @@
+"""The git repository around the evals: its objects, its branches, an earlier state; effects."""

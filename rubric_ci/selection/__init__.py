@@ -1,0 +1,1 @@
+"""The cases that a change can affect; pure."""

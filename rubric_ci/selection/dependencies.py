@@ -1,0 +1,119 @@
+"""Which of the changed paths a case depends on without holding their text.
+
+Those are the files that its scripts and its target's command name, and what `depends_on` lists.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from posixpath import dirname, join, normpath
+
+from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.model.glob import matcher
+from rubric_ci.selection.fingerprint import files
+
+DEEPEST = 50  # a link to a folder around it gives names without end
+
+_WORD = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
+
+
+class ChangedPaths:
+    """The paths that differ between base and working tree, looked up by what depends on them."""
+
+    def __init__(self, paths: Iterable[str], compared: Collection[str] = ()) -> None:
+        """Take `compared`, eval files and configuration, for what they say, not as files."""
+        self._paths = tuple(paths)
+        self._others = tuple(path for path in self._paths if path not in compared)
+        self._below = _by_folder(self._paths)
+        self._matching = cache(self._match)
+
+    def reason(self, case: EvalCase, target: Target) -> str:
+        """Say which changed files the case depends on; empty: none."""
+        hits = {hit for file in _named(case, target) for hit in self._near(file)}
+        hits.update(self._matching((*case.depends_on, *(target.depends_on or ()))))
+        if hits or not depends_on_everything(target):
+            return changed(sorted(hits))
+        why = f", and target `{target.name}` depends on every file"
+        return changed(self._others) + why if self._others else ""
+
+    def concerns(self, target: Target) -> bool:
+        """Tell whether the target depends on a changed file, whatever the case."""
+        words = _command_words(target)
+        globs = self._matching(tuple(target.depends_on or ()))
+        everything = depends_on_everything(target) and self._others
+        return bool(globs or everything) or any(any(self._near(word)) for word in words)
+
+    def _near(self, file: str) -> Iterator[str]:
+        """Give the file itself, what lies below it, and the link or submodule it lies in."""
+        yield from self._below.get(file, ())
+        yield from (above for above in _ancestors(file) if above in self._below.get(above, ()))
+
+    def _match(self, globs: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(filter(matcher(globs), self._paths)) if globs else ()
+
+
+def depends_on_everything(target: Target) -> bool:
+    """Tell whether any file of the repository may matter to the target."""
+    return target.depends_on is None
+
+
+def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, ...]:
+    """Add the names that changed paths have through links (link to where it leads)."""
+    leading = defaultdict(list)
+    for link, place in links.items():
+        leading[place].append(link)
+    seen, waiting = set(paths), list(paths)
+    while waiting:
+        path = waiting.pop()
+        for place in (path, *_ancestors(path)):
+            names = {f"{link}{path[len(place) :]}" for link in leading.get(place, ())}
+            new = {name for name in names if name.count("/") <= DEEPEST} - seen
+            seen |= new
+            waiting.extend(new)
+    return tuple(sorted(seen))
+
+
+def changed(paths: Collection[str]) -> str:
+    """Name the first paths and count the others."""
+    names = [f"`{path}`" for path in paths]
+    if len(names) > 2:
+        return f"{names[0]} and {len(names) - 1} more files changed"
+    return f"{' and '.join(names)} changed" if names else ""
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    """List each path under itself and under every folder above it."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        for place in (path, *_ancestors(path)):
+            places[place].append(path)
+    return dict(places)
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    while path := dirname(path):
+        yield path
+
+
+def _named(case: EvalCase, target: Target) -> Iterator[str]:
+    """Give what may be a path, relative to the root; words that are none change nothing."""
+    yield from set(case.references) - files(case).keys()
+    for spec in every_evaluator(case.evaluators):
+        if isinstance(spec, CodeJudgeSpec):
+            yield from _words(spec.script, spec.cwd)
+    yield from _command_words(target)
+
+
+def _command_words(target: Target) -> Iterator[str]:
+    if isinstance(target, CliTarget):
+        yield from _words(target.command_template, target.cwd)
+
+
+def _words(script: str | tuple[str, ...], folder: str) -> Iterator[str]:
+    for text in (script,) if isinstance(script, str) else script:
+        for word in _WORD.findall(text.replace("\\", "/")):
+            path = normpath(join(folder, word))
+            if path not in {normpath(folder), "."}:
+                yield path

@@ -1,0 +1,157 @@
+"""Caps that hold: nothing is sent that might not fit, and the reason is said."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.llm.budget import Budget, Caps, Prices
+from rubric_ci.llm.transport import Trouble
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply, Usage
+
+CALL = ModelCall(
+    endpoint=Endpoint(model="m"),
+    messages=(ChatMessage(role="user", content="?" * 1000),),
+    key="k",
+    max_tokens=1000,
+)
+# 1,000 bytes, 1,000 for what goes around them, "null": $2.004 to read; $2 to write.
+PRICES = Prices(input=0.001, output=0.002)
+WORST = 4.004
+
+
+class Server:
+    """Charges what it is told to."""
+
+    def __init__(self, cost: float = 1.0, seconds: float = 0.0) -> None:
+        self.cost = cost
+        self.seconds = seconds
+        self.sent = 0
+        self.charged = 0.0
+
+    async def __call__(self, _: ModelCall) -> ModelReply:
+        self.sent += 1
+        await asyncio.sleep(self.seconds)
+        self.charged += self.cost
+        return ModelReply(text="ok", usage=Usage(calls=1, cost_usd=self.cost))
+
+
+def send(server: Server, caps: Caps, count: int, prices: Prices | None = PRICES) -> list[object]:
+    async def all_at_once() -> list[object]:
+        ask = Budget(caps, lambda _: prices).within(server)
+        asked = (ask(CALL) for _ in range(count))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    return asyncio.run(all_at_once())
+
+
+def reasons(results: list[object]) -> set[str]:
+    assert all(isinstance(r, ModelReply | OverBudget) for r in results)
+    return {str(r) for r in results if isinstance(r, OverBudget)}
+
+
+def test_without_caps_everything_is_sent() -> None:
+    server = Server()
+    assert reasons(send(server, Caps(), 20, prices=None)) == set()
+    assert server.sent == 20
+
+
+def test_calls() -> None:
+    server = Server()
+    assert reasons(send(server, Caps(calls=3), 20)) == {"budget: all 3 calls are used up"}
+    assert server.sent == 3
+
+
+def test_no_calls_at_all() -> None:
+    server = Server()
+    assert reasons(send(server, Caps(calls=0), 2)) == {"budget: all 0 calls are used up"}
+    assert server.sent == 0
+
+
+@pytest.mark.parametrize("cap", [4.5, 5.0, 9.0, 13.7, 20.0])
+@pytest.mark.parametrize("cost", [0.25, 1.0, WORST])
+def test_the_cost_never_passes_its_cap(cap: float, cost: float) -> None:
+    server = Server(cost=cost, seconds=0.001)
+    assert len(reasons(send(server, Caps(cost_usd=cap), 100))) == 1
+    assert server.charged <= cap
+    # What is left is less than the worst that one more call may cost.
+    assert server.charged + WORST > cap
+
+
+def test_the_reason_says_what_was_spent() -> None:
+    assert reasons(send(Server(), Caps(cost_usd=5.5), 9)) == {
+        "budget: $2.0000 of $5.5 are spent, and the next call may cost $4.0040"
+    }
+
+
+def test_once_reached_even_a_small_call_is_refused() -> None:
+    small = replace(CALL, messages=(), max_tokens=1)
+
+    async def asked() -> None:
+        ask = Budget(Caps(cost_usd=2), lambda _: PRICES).within(Server())
+        for call in (CALL, small):
+            with pytest.raises(OverBudget, match=r"the next call may cost \$4\.0040"):
+                await ask(call)
+
+    asyncio.run(asked())
+
+
+def test_a_reply_of_unknown_cost_counts_as_its_worst() -> None:
+    async def uncounted(_: ModelCall) -> ModelReply:
+        return ModelReply(text="ok", usage=Usage(calls=1, unpriced_calls=1))
+
+    async def asked() -> None:
+        ask = Budget(Caps(cost_usd=9), lambda _: PRICES).within(uncounted)
+        await ask(CALL)
+        await ask(CALL)
+        with pytest.raises(OverBudget, match=r"\$8\.0080 of \$9 are spent"):
+            await ask(CALL)
+
+    asyncio.run(asked())
+
+
+@pytest.mark.parametrize(("status", "spent"), [(429, "0.0000"), (500, "0.0000"), (408, "4.0040")])
+def test_an_error_costs_nothing_but_a_lost_reply_may(status: int, spent: str) -> None:
+    async def failing(_: ModelCall) -> ModelReply:
+        raise Trouble("no", status=status)
+
+    async def asked() -> None:
+        budget = Budget(Caps(cost_usd=5), lambda _: PRICES)
+        with pytest.raises(Trouble):
+            await budget.within(failing)(CALL)
+        large = replace(CALL, max_tokens=9000)
+        with pytest.raises(OverBudget, match=rf"\${spent} of \$5 are spent"):
+            await budget.within(Server())(large)
+
+    asyncio.run(asked())
+
+
+def test_an_unpriced_model_cannot_have_a_cap_in_dollars() -> None:
+    (error,) = send(Server(), Caps(cost_usd=1), 1, prices=None)
+    assert isinstance(error, CannotConfigure)
+    assert error.message == "m has no known price, so a cap in dollars cannot hold"
+    assert "input_cost_per_token" in error.hint
+
+
+def test_time_cuts_what_is_under_way_and_refuses_the_rest() -> None:
+    async def asked() -> None:
+        ask = Budget(Caps(seconds=0.05), lambda _: None).within(Server(seconds=60))
+        with pytest.raises(OverBudget, match=r"budget: 0\.05 seconds have passed") as ended:
+            await ask(CALL)
+        assert ended.value.usage == Usage(calls=1)
+        with pytest.raises(OverBudget, match=r"budget: 0\.05 seconds have passed") as ended:
+            await ask(CALL)
+        assert ended.value.usage == Usage()
+
+    asyncio.run(asyncio.wait_for(asked(), timeout=10))
+
+
+def test_without_a_limit_a_reply_is_as_long_as_the_model_can() -> None:
+    prices = Prices(input=0, output=1, most_output_tokens=7)
+    bare = replace(CALL, max_tokens=None)
+    assert prices.worst(bare) == 7
+    limited = replace(bare, endpoint=Endpoint(model="m", options={"max_tokens": 5}))
+    assert prices.worst(limited) == 5
+    assert prices.worst(CALL) == 1000

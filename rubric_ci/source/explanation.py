@@ -99,9 +99,22 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     rule = rule_of(path, "enum", "unknown-value")
     words = ", ".join(f"`{value}`" for value in values)
     value = error.instance
-    hint = did_you_mean(value, values) if isinstance(value, str) else ""
+    hint = ""
+    if isinstance(value, str):
+        hint = (rule == "evaluator-type" and _INSTEAD.get(value)) or did_you_mean(value, values)
     message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
+
+
+_INSTEAD: Final = {
+    "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
+    "expected_messages": "`tool_trajectory` compares calls of tools, `field_accuracy` contents",
+    **dict.fromkeys(
+        ("contains", "icontains", "equals", "regex", "is_json", "is-json", "starts_with"),
+        "let the script of a `code_judge` look",
+    ),
+}
+"""What serves in place of evaluators that other tools, or other versions of them, have."""
 
 
 def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:

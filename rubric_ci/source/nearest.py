@@ -11,6 +11,7 @@ SYNONYMS: Final = {
     **dict.fromkeys(("assert", "assertions", "checks"), "rubrics"),
     **dict.fromkeys(("text", "path", "file"), "value"),
     **dict.fromkeys(("command", "cmd"), "script"),
+    **dict.fromkeys(("input", "arguments", "params"), "args"),
 }
 """Words that other tools use for the same things."""
 

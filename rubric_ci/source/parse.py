@@ -58,5 +58,9 @@ def _target(owner: dict[str, Any]) -> str:
 
 def _note(case: dict[str, Any]) -> str:
     notes = case.get("notes", "")
-    lines = [case.get("note", ""), *([notes] if isinstance(notes, str) else notes)]
+    lines = [
+        case.get("description", ""),
+        case.get("note", ""),
+        *([notes] if isinstance(notes, str) else notes),
+    ]
     return "\n".join(line for line in lines if line)

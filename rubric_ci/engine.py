@@ -78,18 +78,19 @@ class _Window:
             for task in tasks
             if isinstance(task.target, LlmTarget | CliTarget) and task.target.concurrency
         }
-        self._health: dict[str, asyncio.Task[None]] = {}
+        self._health: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def target(self, target: Target) -> "asyncio.Semaphore | nullcontext[None]":
         """Return the window of one target, held while it answers."""
         return self._targets.get(target.name, nullcontext())
 
     async def healthy(self, target: Target, tools: Tools) -> None:
-        """Let the target's health check run once; its failure is every case's."""
+        """Let the target's health check run once in a folder; its failure is every case's."""
         if isinstance(target, CliTarget):
-            if target.name not in self._health:
-                self._health[target.name] = asyncio.create_task(health.check(target, tools))
-            await asyncio.shield(self._health[target.name])
+            place = target.name, target.cwd
+            if place not in self._health:
+                self._health[place] = asyncio.create_task(health.check(target, tools))
+            await asyncio.shield(self._health[place])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
 """Checking files one by one: what each is, what it needs to know of the others."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci import files
-from rubric_ci.errors import CannotReadFile
+from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.source.check import check_config, check_evals, open_source
 from rubric_ci.source.document import Document
 from rubric_ci.source.encoding import decode
@@ -63,9 +63,9 @@ class Checker:
         except CannotReadFile as error:
             return _fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), b"")
         if path.name in files.CONFIG_NAMES or path == self.config:
-            return self._check_config(name, data, targets_only=False)
+            return self._check_config(name, data, path, targets_only=False)
         if path.name in files.TARGETS_NAMES:
-            return self._check_config(name, data, targets_only=True)
+            return self._check_config(name, data, path, targets_only=True)
         return self._check_eval(name, data, path)
 
     def check_stdin(self, data: bytes) -> Found:
@@ -82,16 +82,17 @@ class Checker:
             return _fault(beside.as_posix(), sidecar, files.read_bytes(beside))
         source = open_source(name, text, None if isinstance(sidecar, Fault) else sidecar)
         folder = path.parent
-        targets = self.facts.targets | self._targets_beside(folder)
-        found = check_evals(source, self._lookup(folder), targets)
+        known = self._targets_beside(folder)
+        found = check_evals(source, self._lookup(folder), known.targets, known.agents)
         return self._switched(found, source.texts())
 
-    def _check_config(self, name: str, data: bytes, *, targets_only: bool) -> Found:
+    def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:
         text = decode(data)
         if isinstance(text, Fault):
             return _fault(name, text, data)
         document = Document(name, text)
-        found = check_config(document, targets_only=targets_only)
+        others = partial(self._targets_of_others, path)
+        found = check_config(document, targets_only=targets_only, others=others)
         return self._switched(found, document.texts())
 
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
@@ -104,9 +105,28 @@ class Checker:
     def _is_eval(self, path: Path) -> bool:
         return files.is_eval(path, self.facts.globs, self.root)
 
-    def _read_targets_beside(self, folder: Path) -> frozenset[str]:
-        found = (self._facts(path).targets for path in files.targets_of(folder, self.root))
-        return frozenset[str]().union(*found)
+    def _read_targets_beside(self, folder: Path) -> Facts:
+        """Return the targets that serve a folder; the first of a name is the one that counts."""
+        known = self.facts
+        for path in files.targets_of(folder, self.root):
+            facts = self._facts(path)
+            agents = known.agents | (facts.agents - known.targets)
+            known = Facts(targets=known.targets | facts.targets, agents=agents)
+        return known
+
+    def _targets_of_others(self, path: Path) -> frozenset[str]:
+        """Return the targets that the cases of a file's targets know beside them."""
+        folder = path.resolve().parent
+        folders = {folder.parent if folder.name == ".agentv" else folder}
+        if self.config and path.resolve() == self.config.resolve():
+            folders |= {found.resolve().parent for found in self._configured()}
+        return frozenset[str]().union(*(self._targets_beside(each).targets for each in folders))
+
+    def _configured(self) -> list[Path]:
+        try:
+            return files.find_evals((), self.facts.globs, self.root)
+        except CannotFindEvals:
+            return []
 
     def _facts(self, path: Path) -> Facts:
         text = decode(files.read_bytes(path))

@@ -4,10 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from posixpath import dirname, join, normpath
+from typing import Any
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
 from rubric_ci.judging.prompt import PROMPT_VERSION
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target, with_model
+from rubric_ci.model.config import (
+    CliTarget,
+    Config,
+    Endpoint,
+    JudgeConfig,
+    LlmTarget,
+    Target,
+    with_model,
+)
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.source.variables import substitute
@@ -40,7 +50,7 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     targets = config.targets
     name = override or case.target or default_target(config)
     if name in targets:
-        return targets[name]
+        return _beside(case, targets[name])
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
     raise CannotConfigure(f"{asker}: there is no target `{name}`", nearest(name, targets))
 
@@ -85,10 +95,14 @@ def judge_info(judge: JudgeConfig) -> JudgeInfo:
 
 
 def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
-    """Put the environment's values into a model target; raises `MissingVariable`."""
+    """Put the environment's values into a model or a command; raises `MissingVariable`."""
     match target:
         case LlmTarget(name=name, endpoint=endpoint):
             return replace(target, endpoint=_resolved(endpoint, f"target `{name}`", environment))
+        case CliTarget(name=name):
+            written = (target.command_template, target.cwd, target.healthcheck)
+            command, cwd, asked = _substituted(written, f"target `{name}`", environment)
+            return replace(target, command_template=command, cwd=cwd, healthcheck=asked)
         case _:
             return target
 
@@ -115,8 +129,27 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(f'`{name}`' for name in names)}" if names else "none is defined"
 
 
+def _beside(case: EvalCase, target: Target) -> Target:
+    """Return the target in the folder of the case's eval file, if that is where it runs."""
+    if not isinstance(target, CliTarget) or not target.beside_evals:
+        return target
+    folder, asked = dirname(case.file), target.healthcheck
+    if asked and "cwd" in asked:
+        asked = {**asked, "cwd": _folder(folder, str(asked["cwd"]))}
+    return replace(target, cwd=_folder(folder, target.cwd), healthcheck=asked, beside_evals=False)
+
+
+def _folder(beside: str, folder: str) -> str:
+    return folder if folder.startswith("${{") else normpath(join(beside, folder))
+
+
 def _resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
+    options = _substituted(endpoint.options, who, environment)
+    return replace(endpoint, options=options)
+
+
+def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
     try:
-        return replace(endpoint, options=substitute(endpoint.options, environment))
+        return substitute(value, environment)
     except MissingVariable as error:
         raise MissingVariable(f"{who}: {error.message}", error.hint) from None

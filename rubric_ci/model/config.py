@@ -69,6 +69,8 @@ class CliTarget:
     name: str
     command_template: str
     cwd: str = "."  # relative to the repository root
+    beside_evals: bool = False  # then `cwd` is relative to the folder of each case's eval file
+    files_format: str = "{path}"  # of each file in {FILES}
     timeout_seconds: float = 120.0
     healthcheck: Mapping[str, JSON] | None = None
     env: tuple[str, ...] = ()

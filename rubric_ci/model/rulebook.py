@@ -40,6 +40,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "too-few": (ERROR, ""),
     "alias-conflict": (ERROR, "remove the older spelling"),
     "similar-key": (WARNING, ""),
+    "unused-setting": (WARNING, "remove it, or let its name begin with `x-`"),
     # Cases and evaluators.
     "case-id-duplicate": (ERROR, "give every case of a file its own id"),
     "case-empty": (ERROR, "add `rubrics`, or an `expected_outcome` to draft them from"),
@@ -65,6 +66,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     # Configuration and targets.
     "literal-secret": (WARNING, "write `${{ NAME }}` and set the environment variable NAME"),
     "target-name-duplicate": (ERROR, "give every target its own name"),
+    "judge-target": (ERROR, "name a target with `model`"),
     "threshold-order": (ERROR, "keep `borderline` at or below `pass`"),
     "unknown-placeholder": (ERROR, ""),
     "unknown-rule": (ERROR, "`rubric-ci validate --explain` lists the rules"),
@@ -73,12 +75,14 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "file-missing": (ERROR, "paths are looked up beside the eval file, then in the folders above"),
     "prompt-variable": (ERROR, ""),
     "unknown-target": (ERROR, ""),
+    "agent-target": (WARNING, "let `provider: cli` start it, or record its answers"),
     "unused-ignore": (WARNING, ""),
 }
 
 SWITCHABLE: Final = frozenset(
     (
         *("yaml-line-break", "unknown-key", "similar-key", "ambiguous-text", "plain-number"),
+        *("unused-setting", "agent-target"),
         *("case-empty", "gate-kind", "gate-out-of-reach", "unknown-member", "prompt-variable"),
         *("unknown-target", "literal-secret", "unused-ignore"),
     )

@@ -211,6 +211,12 @@ PAGES: Mapping[str, Page] = {
         "- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5",
         "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5",
     ),
+    "unused-setting": Page(
+        "What a file asks for is not done here. Most of these are settings of AgentV that have no "
+        "counterpart; a misspelt setting of a command is told as well.",
+        "targets: [{name: default, model: openai/a, max_retries: 9}]\n",
+        "targets: [{name: default, model: openai/a}]\n",
+    ),
     "case-id-duplicate": _cases(
         "Reports, baselines and selections name cases by id, so an id stands for one case of a "
         "file.",
@@ -335,6 +341,13 @@ PAGES: Mapping[str, Page] = {
         "targets:\n  - {name: default, model: openai/a}\n  - {name: default, model: openai/b}\n",
         "targets:\n  - {name: default, model: openai/a}\n  - {name: other, model: openai/b}\n",
     ),
+    "judge-target": Page(
+        "Only a model can judge.",
+        "targets:\n  - {name: default, model: openai/a, judge_target: agent}\n"
+        "  - {name: agent, provider: cli, command_template: 'agent {PROMPT}'}\n",
+        "targets:\n  - {name: default, model: openai/a, judge_target: strict}\n"
+        "  - {name: strict, model: openai/b}\n",
+    ),
     "threshold-order": Page(
         "A borderline score is below a passing one.",
         "gate: {thresholds: {pass: 0.6, borderline: 0.8}}\n",
@@ -371,6 +384,12 @@ PAGES: Mapping[str, Page] = {
         "Targets stand in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` beside the "
         "evals. Where there is none of them, this is not checked.",
         f"execution: {{target: defualt}}\n{_GOOD}",
+        f"execution: {{target: default}}\n{_GOOD}",
+    ),
+    "agent-target": Page(
+        "A targets file may define an agent of AgentV, but rubric-ci starts commands only. What "
+        "such a target should answer gets no verdict.",
+        f"execution: {{target: codex}}\n{_GOOD}",
         f"execution: {{target: default}}\n{_GOOD}",
     ),
     "unused-ignore": Page(

@@ -3,7 +3,7 @@
 NOTE: a file without problems pays for none of what describes problems, hence the late imports.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from rubric_ci.model.references import Lookup
@@ -33,20 +33,38 @@ def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
 
 
 def check_evals(
-    source: Source, lookup: Lookup, targets: frozenset[str] = frozenset()
+    source: Source,
+    lookup: Lookup,
+    targets: frozenset[str] = frozenset(),
+    agents: frozenset[str] = frozenset(),
 ) -> "tuple[Diagnostic, ...]":
-    """Return all problems of an eval file; `targets` are the names that are known, if any are."""
-    return _diagnosed(source, list(_eval_problems(source, lookup, targets)))
+    """Return all problems of an eval file.
+
+    `targets` are the names that are known, if any are; `agents` those that nobody here can ask.
+    """
+    found = list(_eval_problems(source, lookup))
+    if targets and source.readable:
+        found.extend(target_problems(source.data, targets, agents))
+    return _diagnosed(source, found)
 
 
-def check_config(document: Document, *, targets_only: bool = False) -> "tuple[Diagnostic, ...]":
-    """Return all problems of a configuration or a targets file."""
+def check_config(
+    document: Document,
+    *,
+    targets_only: bool = False,
+    others: Callable[[], frozenset[str]] | None = None,
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of a configuration or a targets file.
+
+    `others` gives the names of the targets in other files; without it, judges are not looked for.
+    """
     from rubric_ci.source.config_rules import config_problems
 
-    return _diagnosed(document, list(config_problems(document, targets_only=targets_only)))
+    found = config_problems(document, targets_only=targets_only, others=others)
+    return _diagnosed(document, list(found))
 
 
-def _eval_problems(source: Source, lookup: Lookup, targets: frozenset[str]) -> Iterator[Problem]:
+def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
     if not source.readable:
         return
     found = schema_problems("eval", source)
@@ -56,8 +74,6 @@ def _eval_problems(source: Source, lookup: Lookup, targets: frozenset[str]) -> I
 
         found.extend(oddity_problems(source, found))
     found.extend(reference_problems(source.data, lookup))
-    if targets:
-        found.extend(target_problems(source.data, targets))
     yield from found
 
 

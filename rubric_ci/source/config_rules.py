@@ -1,6 +1,5 @@
 """What is wrong with a configuration or a targets file: its shape, and what no schema can say."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,31 +9,55 @@ from rubric_ci.source.nearest import did_you_mean
 from rubric_ci.source.oddities import oddity_problems
 from rubric_ci.source.problem import Path, Problem
 from rubric_ci.source.schema import problems as schema_problems
+from rubric_ci.source.spelling import (
+    as_written,
+    given_twice,
+    path_as_written,
+    respelt,
+    snake_case,
+    snake_cased,
+)
+from rubric_ci.source.target_rules import Names, is_idle, is_model, target_rules
 
-PLACEHOLDERS: Final = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
-
-_PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
-    *("judge_target", "timeout_seconds", "depends_on", "max_tokens"),
+    *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens", "settings"),
 )
-_OF_CLI: Final = ("command_template", "command", "cwd", "env", "healthcheck")
 
 
-def config_problems(document: Document, *, targets_only: bool = False) -> Iterator[Problem]:
-    """Yield what is wrong; a targets file has no keys but `targets`."""
+def config_problems(
+    document: Document, *, targets_only: bool = False, others: Names | None = None
+) -> Iterator[Problem]:
+    """Yield what is wrong; a targets file has no keys but `targets`.
+
+    `others` are the targets of other files; without it, judges are not looked for.
+    """
     if not document.readable:
         return
-    found = schema_problems("config", document)
+    respelt_problems = schema_problems("config", _Respelt(document))
+    found = [as_written(problem, document.data) for problem in respelt_problems]
     data = document.data if isinstance(document.data, dict) else {}
     if targets_only:
         found.extend(_not_of_targets(data))
     found.extend(_judge(data.get("judge")))
     found.extend(_targets(data.get("targets")))
+    found.extend(target_rules(data.get("targets"), others))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules")))
     found.extend(oddity_problems(document, found))
     yield from found
+
+
+class _Respelt:
+    """A document whose keys in camelCase are the names that they mean."""
+
+    def __init__(self, document: Document) -> None:
+        self.data = respelt(document.data)
+        self._document = document
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written."""
+        return self._document.written(path_as_written(path, self._document.data))
 
 
 def _not_of_targets(data: dict[str, Any]) -> Iterator[Problem]:
@@ -52,44 +75,19 @@ def _judge(judge: Any) -> Iterator[Problem]:
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
         yield Problem("votes-even", ("judge", "votes"), f"`votes` must be odd, not {votes}")
+    yield from given_twice(judge, ("judge",))
     yield from _secret(judge, ("judge",))
     known = (*_KNOWN, "mode", "output", "evidence", "votes", "canary")
     yield from _misspelt(judge, ("judge",), known)
 
 
 def _targets(targets: Any) -> Iterator[Problem]:
-    if not isinstance(targets, list):
-        return
-    names = [target.get("name") for target in targets if isinstance(target, dict)]
-    for index, target in enumerate(targets):
-        if not isinstance(target, dict):
-            continue
-        path: Path = ("targets", index)
-        yield from _secret(target, path)
-        if isinstance(target.get("name"), str) and target["name"] in names[:index]:
-            message = f"the name `{target['name']}` is taken by an earlier target"
-            yield Problem("target-name-duplicate", (*path, "name"), message)
-        if target.get("provider") == "cli":
-            yield from _placeholders(target, path)
-            yield from _misspelt(target, path, (*_KNOWN, *_OF_CLI))
-        else:
-            yield from _misspelt(target, path, (*_KNOWN, "answers", "response"))
-
-
-def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
-    for key in ("command_template", "commandTemplate", "command"):
-        template = target.get(key)
-        for name in _PLACEHOLDER.findall(template) if isinstance(template, str) else ():
-            if name not in PLACEHOLDERS:
-                message = f"`{{{name}}}` is not filled in"
-                known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
-                hint = _did_you_mean(name) or f"known are {known}"
-                yield Problem("unknown-placeholder", (*path, key), message, hint)
-
-
-def _did_you_mean(name: str) -> str:
-    hint = did_you_mean(name, [known.lower() for known in PLACEHOLDERS])
-    return re.sub("`(.*)`", lambda found: f"`{{{found[1].upper()}}}`", hint)
+    for index, target in enumerate(targets if isinstance(targets, list) else ()):
+        if isinstance(target, dict):
+            path: Path = ("targets", index)
+            yield from _secret(target, path)
+            if is_model(target):
+                yield from _misspelt(target, path, _KNOWN)
 
 
 def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -102,16 +100,14 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:
     """Warn of keys that are handed to the model call and look like a setting of ours."""
+    meant = snake_cased(owner)
     for key in owner:
-        if key not in known and not key.startswith("x-"):
-            hint = did_you_mean(key, [name for name in known if name not in owner])
-            if hint and not _is_another_spelling(key, hint):
+        name = snake_case(key)
+        if name not in known and not name.startswith("x-") and not is_idle(name):
+            hint = did_you_mean(name, [other for other in known if other not in meant])
+            if hint:
                 message = f"`{key}` is handed on as it is"
                 yield Problem("similar-key", (*path, key), message, hint, at_key=True)
-
-
-def _is_another_spelling(key: str, hint: str) -> bool:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower() in hint
 
 
 def _thresholds(gate: Any) -> Iterator[Problem]:

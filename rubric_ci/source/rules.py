@@ -41,18 +41,20 @@ def _is_bare_case(cases: Any) -> bool:
     )
 
 
-def target_problems(data: Any, known: frozenset[str]) -> Iterator[Problem]:
-    """Yield targets that nothing defines."""
+def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) -> Iterator[Problem]:
+    """Yield targets that nothing defines, and those that nobody here can ask."""
     if not isinstance(data, dict):
         return
-    yield from _target(data, (), known)
+    yield from _target(data, (), known, agents)
     cases = data.get("evalcases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         if isinstance(case, dict):
-            yield from _target(case, ("evalcases", index), known)
+            yield from _target(case, ("evalcases", index), known, agents)
 
 
-def _target(owner: dict[str, Any], path: Path, known: frozenset[str]) -> Iterator[Problem]:
+def _target(
+    owner: dict[str, Any], path: Path, known: frozenset[str], agents: frozenset[str]
+) -> Iterator[Problem]:
     execution = _execution(owner)
     places = (owner, path), (execution, (*path, "execution"))
     for holder, where in places:
@@ -61,6 +63,9 @@ def _target(owner: dict[str, Any], path: Path, known: frozenset[str]) -> Iterato
             hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
             message = f"no target is called `{name}`"
             yield Problem("unknown-target", (*where, "target"), message, hint)
+        elif name in agents:
+            message = f"`{name}` is an agent that rubric-ci does not start by itself"
+            yield Problem("agent-target", (*where, "target"), message)
 
 
 def _same_ids(cases: list[Any]) -> Iterator[Problem]:
@@ -131,6 +136,7 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
             yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
         case "code_judge":
             yield from _misspelt(evaluator, path)
+            yield from _models_of_scripts(evaluator, path)
         case "composite":
             members = evaluator.get("evaluators")
             yield from _evaluators(members, (*path, "evaluators"), inline=False)
@@ -147,6 +153,14 @@ def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
             if hint:
                 message = f"`{key}` is handed to the script as its config"
                 yield Problem("similar-key", (*path, key), message, hint, at_key=True)
+
+
+def _models_of_scripts(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Warn of a key with which AgentV lets a script ask a model."""
+    if isinstance(evaluator.get("target"), dict):
+        message = "`target` lets no script ask a model; it is handed on as its config"
+        hint = "use an `llm_judge`, or name in `env` what the script needs to ask by itself"
+        yield Problem("unused-setting", (*path, "target"), message, hint, at_key=True)
 
 
 def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:

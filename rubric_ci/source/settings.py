@@ -1,8 +1,7 @@
 """Checked configuration data to `Config` and targets: every spelling becomes one."""
 
-import re
 from collections.abc import Mapping
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.model.config import (
@@ -20,16 +19,8 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.source.document import Document
-from rubric_ci.source.facts import glob_from_root
-
-AGENTS: Final = frozenset(
-    (
-        *("codex", "codex-cli", "vscode", "vscode-insiders", "claude", "claude-cli", "claude-code"),
-        *("claude-sdk", "copilot", "copilot-cli", "copilot-sdk", "pi", "pi-agent-sdk", "pi-cli"),
-        *("pi-coding-agent", "agentv"),
-    )
-)
-"""Providers of AgentV that are programs of their own; valid in a file, not run by us."""
+from rubric_ci.source.facts import AGENTS, glob_from_root
+from rubric_ci.source.spelling import snake_cased
 
 _JUDGING: Final = ("mode", "output", "evidence", "votes", "canary")
 _PREFIXES: Final = {
@@ -51,7 +42,7 @@ _NOT_OPTIONS: Final = frozenset(
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
         *("mode", "output", "evidence", "votes", "canary", "max_retries", "provider_batching"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
-        *("retry_status_codes", "verbose"),
+        *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
 )
 
@@ -72,7 +63,7 @@ def read_config(document: Document) -> Config:
 def read_targets(document: Document) -> tuple[Target, ...]:
     """Return the targets of a configuration or of a targets file."""
     return tuple(
-        _target(_snake_cased(target), document.file) for target in document.data.get("targets", ())
+        _target(snake_cased(target), document.file) for target in document.data.get("targets", ())
     )
 
 
@@ -82,7 +73,7 @@ def _judge(data: Any) -> JudgeConfig:
     own = {
         key: data[key] for key in ("mode", "output", "evidence", "votes", "canary") if key in data
     }
-    return JudgeConfig(endpoint=_endpoint(_snake_cased(data)), **own)
+    return JudgeConfig(endpoint=_endpoint(snake_cased(data)), **own)
 
 
 def _gate(data: dict[str, Any]) -> GateConfig:
@@ -99,7 +90,8 @@ def _gate(data: dict[str, Any]) -> GateConfig:
 
 
 def _target(data: dict[str, Any], file: str) -> Target:
-    shared = {"name": data["name"], "judge_target": data.get("judge_target", "")}
+    judge = data.get("judge_target", data.get("grader_target", ""))
+    shared = {"name": data["name"], "judge_target": judge}
     depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
     match data.get("provider", "").lower():
         case "cli":
@@ -107,6 +99,8 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 **shared,
                 command_template=data.get("command_template") or data["command"],
                 cwd=_folder(file, data.get("cwd", ".")),
+                beside_evals=_is_beside_evals(file),
+                files_format=data.get("files_format", data.get("attachments_format", "{path}")),
                 timeout_seconds=float(data.get("timeout_seconds", 120.0)),
                 healthcheck=_healthcheck(data.get("healthcheck"), file),
                 env=tuple(data.get("env", ())),
@@ -131,18 +125,20 @@ def _target(data: dict[str, Any], file: str) -> Target:
 
 
 def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
-    if written is None or "cwd" not in written:
-        return written
-    return {**written, "cwd": _folder(file, written["cwd"])}
+    if written is None:
+        return None
+    asked = snake_cased(written)
+    return {**asked, "cwd": _folder(file, asked["cwd"])} if "cwd" in asked else asked
 
 
 def _endpoint(data: dict[str, Any]) -> Endpoint:
     """Name the model as litellm does; what is not ours is an option of the call."""
     provider = data.get("provider", "").lower()
     prefix = _PREFIXES.get(provider, provider)
-    name = data.get("model", data.get("deployment", data.get("deployment_name", "")))
+    names = ("model", "deployment", "deployment_name", "variant")
     if prefix == "azure":
-        name = data.get("deployment", data.get("deployment_name", data.get("model", "")))
+        names = ("deployment", "deployment_name", "model", "variant")
+    name = next(data[key] for key in names if key in data)
     return Endpoint(
         model=f"{prefix}/{name}" if prefix and not name.startswith(f"{prefix}/") else name,
         options=_options({**data.get("settings", {}), **data}),
@@ -158,13 +154,16 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _snake_cased(data: dict[str, Any]) -> dict[str, Any]:
-    return {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower(): item for key, item in data.items()}
+def _is_beside_evals(file: str) -> bool:
+    """Tell whether the folders of a file are relative to those of the eval files, as AgentV's."""
+    return basename(dirname(file)) == ".agentv"
 
 
 def _folder(file: str, folder: str) -> str:
-    """Resolve a folder beside a file; `.agentv/` stands for the folder that holds it."""
-    return _from_root(re.sub(r"(^|/)\.agentv/", r"\1", file), folder)
+    """Resolve a folder beside a file, unless it depends on the eval file or the environment."""
+    if _is_beside_evals(file) or folder.startswith("${{"):
+        return folder
+    return _from_root(file, folder)
 
 
 def _from_root(file: str, path: str) -> str:

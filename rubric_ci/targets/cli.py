@@ -27,8 +27,9 @@ async def answer(case: EvalCase, target: CliTarget, tools: Tools, attempt: int) 
     """Run the command for the case; raises NoVerdict where it fails or says nothing."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
+        files = _files(case, target.files_format, tools.root)
         command = Command(
-            script=_fill(target.command_template, _values(case, written, tools.root, attempt)),
+            script=_fill(target.command_template, _values(case, files, written, attempt)),
             cwd=tools.root / target.cwd,
             environment=clean_environment(tools.environment, target.env),
             timeout_seconds=target.timeout_seconds,
@@ -40,18 +41,28 @@ async def answer(case: EvalCase, target: CliTarget, tools: Tools, attempt: int) 
     return _answer(text, finished, target)
 
 
-def _values(case: EvalCase, written: Path, root: Path, attempt: int) -> dict[str, str]:
+def _values(case: EvalCase, files: str, written: Path, attempt: int) -> dict[str, str]:
     """Return what each placeholder stands for, quoted for the shell."""
-    files = (p.path for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
     system = "\n\n".join(m.text for m in case.input_messages if m.role == "system")
     return {
         "PROMPT": _quote(case.question),
         "GUIDELINES": _quote(system),
         "EVAL_ID": _quote(case.id),
         "ATTEMPT": str(attempt),
-        "FILES": " ".join(_quote(str(root / path)) for path in dict.fromkeys(files)),
+        "FILES": files,
         "OUTPUT_FILE": _quote(str(written)),
     }
+
+
+def _files(case: EvalCase, form: str, root: Path) -> str:
+    """Return the files of the input messages, each once and in the form that is asked for."""
+    found = (p.path for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
+    return " ".join(_file(form, root / path) for path in dict.fromkeys(found))
+
+
+def _file(form: str, path: Path) -> str:
+    values = {"{path}": _quote(str(path)), "{basename}": _quote(path.name)}
+    return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

@@ -150,7 +150,49 @@ def test_targets_are_known_from_every_file(project: Path) -> None:
     assert ran.stdout.splitlines()[0] == (
         "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known are new, old"
     )
-    assert ran.stdout.splitlines()[-1] == "6 files checked: 1 error"
+    assert ran.stdout.splitlines()[-1] == "6 files checked: 1 error and 1 warning"
+
+
+def test_an_agent_is_told_where_an_eval_names_it(project: Path) -> None:
+    (project / "targets.yaml").write_text(
+        "targets: [{name: one, provider: codex}, {name: two, provider: codex}]\n"
+    )
+    (project / "rubric-ci.yaml").write_text("targets: [{name: two, model: openai/x}]\n")
+    for name in ("one", "two"):
+        (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
+    ran = rubric_ci("validate", cwd=project)
+    assert ran.stdout.splitlines()[0] == (
+        "evals/one.yaml:1:21: warning: agent-target: `one` is an agent that rubric-ci does not "
+        "start by itself; let `provider: cli` start it, or record its answers"
+    )
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 1 warning")
+
+
+def test_judges_are_known_from_every_file(project: Path) -> None:
+    (project / "evals/.agentv").mkdir()
+    (project / "rubric-ci.yaml").write_text(
+        "evals: [evals/*.yaml]\ntargets:\n- {name: a, model: m, judge_target: beside}\n"
+        "- {name: b, model: m, judge_target: besides}\n"
+    )
+    (project / "evals/.agentv/targets.yaml").write_text(
+        "targets:\n- {name: beside, model: m, judge_target: a}\n"
+        "- {name: c, model: m, judge_target: d}\n"
+    )
+    ran = rubric_ci("validate", cwd=project)
+    found = [line for line in ran.stdout.splitlines() if "unknown-target" in line]
+    assert (ran.returncode, found) == (
+        1,
+        [
+            (
+                "rubric-ci.yaml:4:37: unknown-target: no target is called `besides`; did you mean "
+                "`beside`?"
+            ),
+            (
+                "evals/.agentv/targets.yaml:3:37: unknown-target: no target is called `d`; known "
+                "are a, b, beside, c"
+            ),
+        ],
+    )
 
 
 def test_github(project: Path) -> None:

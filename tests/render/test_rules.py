@@ -22,7 +22,10 @@ def rules_of(text: str) -> list[str]:
     source = open_source("a.jsonl" if text.startswith("{") else "a.yaml", text)
     known = {"prompts/task.md": Found("prompts/task.md", "")}
     found = check_evals(
-        source, lambda name: known.get(name, NotFound("gone")), frozenset(["default"])
+        source,
+        lambda name: known.get(name, NotFound("gone")),
+        frozenset(["default", "codex"]),
+        frozenset(["codex"]),
     )
     return [problem.rule for problem in switched(found, source.texts(), {})]
 

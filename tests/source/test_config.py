@@ -147,6 +147,34 @@ TARGETS: dict[str, tuple[str, Target]] = {
         "{name: a, provider: CLI, commandTemplate: 'run {PROMPT}', timeoutSeconds: 5}",
         CliTarget(name="a", command_template="run {PROMPT}", timeout_seconds=5.0),
     ),
+    "a command and its files": (
+        "{name: a, provider: cli, command: run, attachmentsFormat: '-f {path}', graderTarget: b}",
+        CliTarget(name="a", command_template="run", files_format="-f {path}", judge_target="b"),
+    ),
+    "a health check in camel case": (
+        (
+            "{name: a, provider: cli, command: run,"
+            " healthcheck: {type: command, commandTemplate: ok, timeoutSeconds: 3, cwd: b}}"
+        ),
+        CliTarget(
+            name="a",
+            command_template="run",
+            healthcheck={
+                "type": "command",
+                "command_template": "ok",
+                "timeout_seconds": 3,
+                "cwd": "b",
+            },
+        ),
+    ),
+    "a folder of the environment": (
+        "{name: a, provider: cli, command: run, cwd: '${{ AGENT }}'}",
+        CliTarget(name="a", command_template="run", cwd="${{ AGENT }}"),
+    ),
+    "a variant": (
+        "{name: a, provider: openrouter, variant: x/y}",
+        LlmTarget(name="a", endpoint=Endpoint(model="openrouter/x/y")),
+    ),
     "recorded": (
         "{name: a, provider: recorded, answers: a.jsonl}",
         RecordedTarget(name="a", answers="a.jsonl"),
@@ -167,7 +195,7 @@ def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
     text = "targets: [{name: a, provider: cli, command: run, cwd: ..}]"
     (target,) = load_targets("evals/x/.agentv/targets.yaml", text).targets
     assert isinstance(target, CliTarget)
-    assert target.cwd == "evals"
+    assert (target.cwd, target.beside_evals) == ("..", True)
 
 
 WRONG = {
@@ -210,6 +238,33 @@ WRONG = {
             "not the text `fatal`"
         ),
     ),
+    "camel case of a wrong type": (
+        "targets: [{name: a, provider: cli, command: x, timeoutSeconds: long}]",
+        "1:64 wrong-type `timeout_seconds` must be a number, not the text `long`",
+    ),
+    "a number for a text in camel case": (
+        "targets: [{name: a, provider: cli, commandTemplate: 7}]",
+        "1:53 not-text `command_template` must be text; `7` reads as a number",
+    ),
+    "an unknown key of a health check": (
+        (
+            "targets: [{name: a, provider: cli, command: x,"
+            " healthcheck: {type: http, url: 'http://x', waitFor: 3}}]"
+        ),
+        "1:91 unknown-key unknown key `waitFor` in `healthcheck`",
+    ),
+    "both spellings": (
+        "targets: [{name: a, model: m, maxTokens: 1, max_tokens: 2}]",
+        "1:31 alias-conflict `maxTokens` and `max_tokens` say the same; give one of them",
+    ),
+    "a provider without a model": (
+        "targets: [{name: a, provider: azure, settings: {model: m}}]",
+        "1:11 missing-key the target has no `model`",
+    ),
+    "a judge that is none": (
+        "targets: [{name: a, model: m, judge_target: b}, {name: b, provider: mock}]",
+        "1:45 judge-target `b` is no model and cannot judge",
+    ),
     "broken YAML": ("judge: [", "1:9 yaml-syntax the file ends in the middle of a value"),
 }
 
@@ -225,6 +280,66 @@ WARNED = {
     "a key in the file": ("judge: {model: m, api_key: sk-1}", "literal-secret"),
     "a misspelt setting": ("judge: {model: m, temprature: 0}", "similar-key"),
 }
+
+
+UNUSED = {
+    "retries": (
+        "{name: a, model: m, max_retries: 9}",
+        "`max_retries` has no effect on a model",
+        "a request to a model is repeated up to 4 times, a command never",
+    ),
+    "retries in camel case": (
+        "{name: a, model: m, retryMaxDelayMs: 9}",
+        "`retryMaxDelayMs` has no effect on a model",
+        "a request to a model is repeated up to 4 times, a command never",
+    ),
+    "batches": (
+        "{name: a, provider: cli, command: x, provider_batching: true}",
+        "`provider_batching` has no effect on a command",
+        "each case is asked for by itself, so let the command answer one",
+    ),
+    "votes of a target": (
+        "{name: a, model: m, votes: 3}",
+        "`votes` has no effect on a model",
+        "it is a setting of `judge` in rubric-ci.yaml",
+    ),
+    "a misspelt setting of a command": (
+        "{name: a, provider: cli, command: x, timeout: 3}",
+        "`timeout` has no effect on a command",
+        "did you mean `timeout_seconds`?",
+    ),
+    "a delay": (
+        "{name: a, provider: mock, delay_ms: 3}",
+        "`delay_ms` has no effect on a fixed answer",
+        "remove it, or let its name begin with `x-`",
+    ),
+    "concurrency of recorded answers": (
+        "{name: a, provider: recorded, answers: a.jsonl, workers: 3}",
+        "`workers` has no effect on recorded answers",
+        "remove it, or let its name begin with `x-`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "message", "hint"), UNUSED.values(), ids=UNUSED.keys())
+def test_settings_without_effect_are_told(written: str, message: str, hint: str) -> None:
+    loaded = load_targets("targets.yaml", f"targets: [{written}]")
+    assert loaded.targets != ()
+    found = [(d.rule, d.severity.value, d.message, d.hint) for d in loaded.diagnostics]
+    assert found == [("unused-setting", "warning", message, hint)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{name: a, provider: cli, command: x, provider_batching: false, verbose: false, x-own: 1}",
+        "{name: a, model: m, retries-of-the-provider: 3}",
+        "{name: a, provider: codex, timeout_seconds: 3, log_dir: logs, max_retries: 2}",
+    ],
+    ids=["what is off anyway", "options of the model call", "an agent, which an eval must name"],
+)
+def test_settings_that_are_left_alone(written: str) -> None:
+    assert load_targets("targets.yaml", f"targets: [{written}]").diagnostics == ()
 
 
 @pytest.mark.parametrize(("text", "rule"), WARNED.values(), ids=WARNED.keys())

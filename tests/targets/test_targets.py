@@ -299,6 +299,15 @@ def test_cli_gets_files_and_guidelines(tmp_path: Path) -> None:
 
 
 @posix
+def test_cli_is_given_files_in_its_own_form(tmp_path: Path) -> None:
+    asked = Message(role="user", parts=(FilePart("a/it's {basename}.md", "text"),))
+    target = cli("printf '%s|' {FILES}", files_format="--file {path} --as={basename}")
+    given = answer(target, tmp_path, build_case(input_messages=(asked,)))
+    path = f"{tmp_path}/a/it's {{basename}}.md"
+    assert given.text == f"--file|{path}|--as=it's {{basename}}.md|"
+
+
+@posix
 def test_cli_sees_what_is_named_for_it(tmp_path: Path) -> None:
     seen = answer(cli("env", env=("DEMO",)), tmp_path).text
     assert "DEMO=on" in seen

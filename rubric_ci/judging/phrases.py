@@ -13,16 +13,19 @@ _MET = r"(?:satisfied|met|fulfilled|passed)"
 
 ORDER = re.compile(
     rf"""
-    \b(?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
-    | \b(?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:previous|prior|above|earlier|your)\b
-        .{{0,15}} \b(?:instructions?|rules|prompts?|text)\b
-    | \b(?:mark|grade|rate|count)\s+{_ALL}\b .{{0,30}} \b{_MET}\b
-    | \b(?:give|award|assign|output)\b .{{0,40}} \b{_TOP}\b
-    | \b(?:award|give)\ {_TOP}
-    | \bas\ (?:the\ |an?\ )?{_JUDGE},?\ you\b | \bdear\ {_JUDGE}\b | \bnote\ to\ the\ {_JUDGE}\b
-    | ^\W{{0,20}}{_JUDGE}: | \b{_JUDGE}\ must\b
-    | \b(?:new|final|updated)\ instructions?\b
-    | \b(?:return|set|say)\ satisfied\b
+    \b(?:
+        (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
+        | (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:previous|prior|above|earlier|your)\b
+            .{{0,15}} \b(?:instructions?|rules|prompts?|text)\b
+        | (?:mark|grade|rate|count)\s+{_ALL}\b .{{0,30}} \b{_MET}\b
+        | (?:give|award|assign|output)\b .{{0,40}} \b{_TOP}\b
+        | (?:award|give)\ {_TOP}
+        | as\ (?:the\ |an?\ )?{_JUDGE},?\ you\b | dear\ {_JUDGE}\b | note\ to\ the\ {_JUDGE}\b
+        | {_JUDGE}\ must\b
+        | (?:new|final|updated)\ instructions?\b
+        | (?:return|set|say)\ satisfied\b
+    )
+    | ^\W{{0,20}}{_JUDGE}:
     | (?:ignorier|ignora\ |ignore\ (?:les|as)\ |игнорируи|تجاهل|忽略).{{0,30}}
         (?:anweisung|instruc|инструкц|التعليمات|指令)
     | 指示.{{0,10}}無視
@@ -31,10 +34,12 @@ ORDER = re.compile(
 )
 ROLE = re.compile(
     r"""
-    <\|?/?(?:im_start|im_end|system|endoftext)\|?> | \[/?inst\] | <</?sys>>
-    | ^[ \t]*(?:system|developer|human|assistant):\s+\S+\ +\S+\ +\S+
-    | ^[ \t]*\[(?:system|developer|judge)\] | ^\#+\ *(?:system|judge)\ *$
-    | \byou\ are\ now\ an?\b | \byou\ are\ \w+bot\b | \bstay\ in\ character\b
+    <(?: \|?/?(?:im_start|im_end|system|endoftext)\|?> | </?sys>> ) | \[/?inst\]
+    | ^(?:
+        [ \t]*(?:system|developer|human|assistant):\s+\S+\ +\S+\ +\S+
+        | [ \t]*\[(?:system|developer|judge)\] | \#+\ *(?:system|judge)\ *$
+    )
+    | \b(?: you\ are\ (?:now\ an?\b | \w+bot\b) | stay\ in\ character\b )
     """,
     re.VERBOSE | re.MULTILINE,
 )

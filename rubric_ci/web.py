@@ -1,9 +1,7 @@
 """Ask a web address whether it is there; effects."""
 
 import asyncio
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 
 async def trouble(url: str, timeout_seconds: float) -> str:
@@ -14,6 +12,9 @@ async def trouble(url: str, timeout_seconds: float) -> str:
 
 
 def _trouble(url: str, timeout_seconds: float) -> str:
+    from urllib.error import HTTPError, URLError  # few targets have an address to ask
+    from urllib.request import urlopen
+
     try:
         with urlopen(url, timeout=timeout_seconds):  # noqa: S310 - the scheme is checked above
             return ""

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.commands.comment import try_to_publish
 from rubric_ci.commands.step import leave_behind
 from rubric_ci.github.event import read_event
 from rubric_ci.model.report import RunReport
@@ -45,6 +44,8 @@ def on_github(environment: Mapping[str, str]) -> bool:
 def _posted(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
     if settings.comment == "off" and not settings.check_run:
         return []
+    from rubric_ci.commands.comment import try_to_publish  # and with it GitHub's side
+
     wanted = CommentSettings(
         mode=settings.comment, key=settings.comment_key, check=settings.check_run
     )

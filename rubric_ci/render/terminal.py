@@ -27,7 +27,7 @@ SIGNS: Mapping[words.Standing, str] = {
     "errored": "!",
     "skipped": "-",
 }
-MOST_ROWS, MOST_DETAILS = 200, 50
+MOST_ROWS = MOST_DETAILS = 50
 _RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from math import isfinite
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.evals import JSON
@@ -24,7 +25,7 @@ SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 def render(report: RunReport) -> str:
     """Return the report as indented JSON that any UTF-8 file can hold."""
-    return _json(_plain(report))
+    return _json(report)
 
 
 def render_comparison(comparison: Comparison) -> str:
@@ -76,14 +77,18 @@ def _plain(value: object) -> JSON:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     if isinstance(value, float) and not isfinite(value):
-        return str(value)  # JSON has no such number; only a script's own details may hold one
+        # JSON has no such number; only a script's own details may hold one.
+        return json.loads(to_json(value, inf_nan_mode="strings"))
     return value
 
 
-def _json(data: JSON) -> str:
-    # A lone surrogate in a model's text cannot be UTF-8; its JSON escape can.
-    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
-    return text.encode(errors="backslashreplace").decode() + "\n"
+def _json(value: object) -> str:
+    try:
+        return to_json(value, indent=2, inf_nan_mode="strings").decode() + "\n"
+    except PydanticSerializationError:
+        # A lone surrogate in a model's text cannot be UTF-8; its JSON escape can.
+        text = json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False)
+        return text.encode(errors="backslashreplace").decode() + "\n"
 
 
 def _parse(text: str, name: str) -> Mapping[str, JSON]:

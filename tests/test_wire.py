@@ -116,16 +116,18 @@ def test_unknown_keys_are_ignored() -> None:
     assert wire.read(json.dumps(data)) == a_report()
 
 
-def test_a_number_that_json_lacks_is_text() -> None:
+@pytest.mark.parametrize("beside", ["", "\ud800"], ids=["alone", "beside a lone surrogate"])
+@pytest.mark.parametrize(("number", "text"), [("nan", "NaN"), ("inf", "Infinity")])
+def test_a_number_that_json_lacks_is_text(number: str, text: str, beside: str) -> None:
     report = a_report()
     graded = report.cases[0]
     assert isinstance(graded, Graded)
     assessed = graded.evaluators[0]
     assert isinstance(assessed, Assessed)
-    changed = replace(assessed, details={"x": float("nan")})
+    changed = replace(assessed, details={"x": float(number), "y": beside})
     case = replace(graded, evaluators=(changed,))
     data = json.loads(wire.render(replace(report, cases=(case,))), parse_constant=pytest.fail)
-    assert data["cases"][0]["evaluators"][0]["details"] == {"x": "nan"}
+    assert data["cases"][0]["evaluators"][0]["details"] == {"x": text, "y": beside}
 
 
 def _with(**changes: Any) -> str:

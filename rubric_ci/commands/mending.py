@@ -8,17 +8,17 @@ from rubric_ci import files, inplace
 from rubric_ci.render.unified import unified
 from rubric_ci.source.encoding import decode
 from rubric_ci.source.fixes import mend
+from rubric_ci.source.line_fixes import mend_lines
 from rubric_ci.source.problem import Fault
 
 NOT_EVALS = (*files.CONFIG_NAMES, *files.TARGETS_NAMES)
 
 
 def mend_files(paths: Iterable[Path], *, write: bool) -> int:
-    """Mend what can be mended, or print it as a diff; return how many places that is.
-
-    JSON Lines are left alone: they are written by programs.
-    """
-    evals = [path for path in paths if path.suffix != ".jsonl" and path.name not in NOT_EVALS]
+    """Mend what can be mended, or print it as a diff; return how many places that is."""
+    named = [path for path in paths if path.name not in NOT_EVALS]
+    beside = (files.sidecar_of(path) for path in named)
+    evals = dict.fromkeys([*named, *(path for path in beside if path)])
     places = [_mend_file(path, write=write) for path in evals]
     changed = sum(map(bool, places))
     if changed:
@@ -32,7 +32,7 @@ def _mend_file(path: Path, *, write: bool) -> int:
     text = decode(data)
     if isinstance(text, Fault):
         return 0
-    mended = mend(text)
+    mended = mend_lines(text) if path.suffix == ".jsonl" else mend(text)
     if mended.places and write:
         inplace.replace(path, data, mended.text.encode())
     elif mended.places:

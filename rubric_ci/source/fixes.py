@@ -4,7 +4,7 @@ Every other character stays. The new text is parsed again and must say what the 
 just the mended values, type for type; a mend for which that does not hold is left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from json import dumps
 from typing import Any, NamedTuple
@@ -38,41 +38,30 @@ def mend(text: str) -> Mended:
     if not document.readable or document.faults:
         return Mended(text, 0)
     fixes = list({fix.start: fix for fix in _fixes(document)}.values())
-    held = _holding(document, fixes)
+    held = holding(fixes, lambda taken: _holds(document, taken))
     mark = text[: len(text) - len(document.text)]  # a byte order mark
-    return Mended(mark + _applied(document.text, held), len(held))
+    return Mended(mark + applied(document.text, held), len(held))
 
 
-def _fixes(document: Document) -> Iterator[Fix]:
-    for node, path, name in renamings(document):
-        yield Fix(node.start_mark.index, node.end_mark.index, name, path, name, is_key=True)
-    for node, path, value in (*quotings(document), *bounds(document)):
-        yield Fix(node.start_mark.index, node.end_mark.index, dumps(value), path, value)
-
-
-def _holding(document: Document, fixes: list[Fix]) -> list[Fix]:
+def holding(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
     """Take all, or else one after the other as long as what is taken holds."""
-    if _holds(document, fixes):
+    if holds(fixes):
         return fixes
     taken: list[Fix] = []
     for fix in fixes:
-        if _holds(document, [*taken, fix]):
+        if holds([*taken, fix]):
             taken.append(fix)
     return taken
 
 
-def _holds(document: Document, fixes: list[Fix]) -> bool:
-    after = Document("", _applied(document.text, fixes))
-    return not after.faults and dumps(after.data) == dumps(_expected(document.data, fixes))
-
-
-def _applied(text: str, fixes: list[Fix]) -> str:
+def applied(text: str, fixes: list[Fix]) -> str:
+    """Return the text with every replacement made."""
     for fix in sorted(fixes, reverse=True):
         text = text[: fix.start] + fix.text + text[fix.end :]
     return text
 
 
-def _expected(data: Any, fixes: list[Fix]) -> Any:
+def expected(data: Any, fixes: list[Fix]) -> Any:
     """Mend a copy of the data, the inmost first and values before their keys.
 
     What aliases share is shared in the copy too.
@@ -87,6 +76,18 @@ def _expected(data: Any, fixes: list[Fix]) -> Any:
         else:
             owner[fix.path[-1]] = fix.value
     return mended
+
+
+def _fixes(document: Document) -> Iterator[Fix]:
+    for node, path, name in renamings(document):
+        yield Fix(node.start_mark.index, node.end_mark.index, name, path, name, is_key=True)
+    for node, path, value in (*quotings(document), *bounds(document)):
+        yield Fix(node.start_mark.index, node.end_mark.index, dumps(value), path, value)
+
+
+def _holds(document: Document, fixes: list[Fix]) -> bool:
+    after = Document("", applied(document.text, fixes))
+    return not after.faults and dumps(after.data) == dumps(expected(document.data, fixes))
 
 
 def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:

@@ -121,6 +121,17 @@ class JsonLines:
         self.faults.append((self.file, Fault(rule, number, column, number, column + 1, message)))
 
 
+def decode_line(line: str) -> dict[str, Any] | None:
+    """Return the object of a line, or nothing where the checks find a fault in it."""
+    repeated: list[str] = []
+    try:
+        value = _decode(line, repeated)
+    except (ValueError, RecursionError):
+        return None
+    fit = isinstance(value, dict) and not repeated and _depth(value) <= MOST_LEVELS
+    return value if fit else None
+
+
 def _decode(line: str, repeated: list[str]) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)

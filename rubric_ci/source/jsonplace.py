@@ -24,6 +24,12 @@ def offset_of(line: str, path: Path, *, at_key: bool = False) -> tuple[int, int]
     return (start, start + 1) if line[start] in "{[" else (start, _end(line, start))
 
 
+def extent_of(line: str, path: Path, *, at_key: bool = False) -> tuple[int, int]:
+    """Return the start and end of the whole value at a path that leads somewhere, or its key."""
+    start, end = offset_of(line, path, at_key=at_key)
+    return (start, end) if at_key else (start, _end(line, start))
+
+
 def _member(line: str, start: int, step: str | int) -> tuple[tuple[int, int], int] | None:
     wanted = "{" if isinstance(step, str) else "["
     if line[start] != wanted:

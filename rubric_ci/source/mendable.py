@@ -10,7 +10,7 @@ from rubric_ci.source.oddities import is_carried, oddity_problems
 from rubric_ci.source.problem import Path
 from rubric_ci.source.schema import problems
 
-_NAMES: Final[dict[str, dict[str, str]]] = {
+NAMES: Final[dict[str, dict[str, str]]] = {
     "evalcases": {
         "outcome": "expected_outcome",
         "input": "input_messages",
@@ -23,20 +23,20 @@ _NAMES: Final[dict[str, dict[str, str]]] = {
 }
 """New names of keys, by the list in which their mapping stands."""
 
-_LISTS_ONLY: Final = frozenset(("input", "expected_output"))  # the other forms have no longer name
+LISTS_ONLY: Final = frozenset(("input", "expected_output"))  # the other forms have no longer name
 
 
 def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
     """Yield keys in an older spelling, and their names."""
     for path, node in _mappings(document):
         owner = path[-2] if len(path) > 1 else None
-        names = _NAMES.get(str(owner), {})
+        names = NAMES.get(str(owner), {})
         present = {key.value for key, _ in node.value}
         for key, item in node.value:
             new = names.get(key.value)
             plain = key.__class__ is ScalarNode and not key.style
             is_list = item.__class__ is SequenceNode
-            if new and plain and new not in present and (is_list or key.value not in _LISTS_ONLY):
+            if new and plain and new not in present and (is_list or key.value not in LISTS_ONLY):
                 yield key, (*path, key.value), new
 
 
@@ -58,21 +58,29 @@ def bounds(document: Document) -> Iterator[tuple[Any, Path, list[int]]]:
 
 
 def _bounds_of(document: Document, path: Path) -> Iterator[tuple[Any, Path, list[int]]]:
-    ranges = document.value(path)
+    found = open_bound(document.value(path))
+    if found is not None:
+        where: Path = (*path, found[0], "score_range")
+        node = document.node(where)
+        if node is not None:
+            yield node, where, found[1]
+
+
+def open_bound(ranges: Any) -> tuple[int, list[int]] | None:
+    """Return the range that lacks a bound, by its place, and the one that it can be."""
     pairs = [r.get("score_range") if isinstance(r, dict) else None for r in _list(ranges)]
     broken = [index for index, pair in enumerate(pairs) if not _is_pair(pair)]
     if len(broken) != 1:
-        return
+        return None
     whole = [pair for pair in pairs if pair is not None and _is_pair(pair)]
     taken = {n for low, high in whole for n in range(low, high + 1)}
     free = [n for n in range(11) if n not in taken]
     known = pairs[broken[0]]
     given = known[0] if isinstance(known, list) and len(known) == 1 else known
     together = bool(free) and free[-1] - free[0] == len(free) - 1
-    where: Path = (*path, broken[0], "score_range")
-    node = document.node(where)
-    if together and type(given) is int and given in {free[0], free[-1]} and node is not None:
-        yield node, where, [free[0], free[-1]]
+    if together and type(given) is int and given in {free[0], free[-1]}:
+        return broken[0], [free[0], free[-1]]
+    return None
 
 
 def _is_pair(pair: Any) -> bool:

@@ -20,6 +20,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.source.config import load_config, load_targets
     from rubric_ci.source.encoding import decode
     from rubric_ci.source.fixes import mend
+    from rubric_ci.source.line_fixes import mend_lines
     from rubric_ci.source.load import load
     from rubric_ci.source.problem import Fault
 
@@ -52,7 +53,13 @@ def with_targets(written: str) -> None:
 
 
 def mended(written: str) -> None:
-    mend(mend(written).text)
+    once = mend(written).text
+    assert mend(once).places == 0
+
+
+def mended_lines(written: str) -> None:
+    once = mend_lines(written).text
+    assert mend_lines(once).places == 0
 
 
 def shown(found) -> None:  # type: ignore[no-untyped-def]
@@ -62,7 +69,17 @@ def shown(found) -> None:  # type: ignore[no-untyped-def]
     sarif.render(found, "0", MEANINGS)
 
 
-READERS = (as_yaml, as_yaml, as_yaml, as_lines, as_config, as_targets, with_targets, mended)
+READERS = (
+    as_yaml,
+    as_yaml,
+    as_yaml,
+    as_lines,
+    as_config,
+    as_targets,
+    with_targets,
+    mended,
+    mended_lines,
+)
 
 
 def one_input(data: bytes) -> None:

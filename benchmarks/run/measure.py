@@ -63,6 +63,7 @@ class Figure:
     """One whole process, from start to exit."""
 
     seconds: float
+    first_request: float | None  # seconds from the start to the first request: the start-up
     cpu_seconds: float
     megabytes: float  # peak of the largest process
     requests: int
@@ -90,8 +91,11 @@ def _table(tools: list[Tool], work: Work, latency: float, repeat: int) -> None:
             so_far = figures[tool.name]
             if not so_far or so_far[0].seconds < SLOW:
                 so_far.append(measure(tool, work, latency))
-    print("| tool | runs | seconds (median) | least-most | CPU s | requests | in flight | MB |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| tool | runs | seconds (median) | least-most | before the first request | CPU s "
+        "| requests | in flight | MB |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
     for name, measured in figures.items():
         print(_row(name, measured))
     replies = work.cases * (2 if work.asks_target else 1)
@@ -101,11 +105,13 @@ def _table(tools: list[Tool], work: Work, latency: float, repeat: int) -> None:
 def _row(name: str, figures: list[Figure]) -> str:
     times = sorted(figure.seconds for figure in figures)
     cpu = statistics.median(figure.cpu_seconds for figure in figures)
+    starts = [figure.first_request for figure in figures if figure.first_request is not None]
+    start = f"{statistics.median(starts):.2f}" if starts else "-"
     last = figures[-1]
     failed = f" (exit {last.exit_code})" if last.exit_code else ""
     return (
         f"| {name}{failed} | {len(times)} | {statistics.median(times):.2f} "
-        f"| {times[0]:.2f}-{times[-1]:.2f} | {cpu:.2f} | {last.requests} "
+        f"| {times[0]:.2f}-{times[-1]:.2f} | {start} | {cpu:.2f} | {last.requests} "
         f"| {last.most_in_flight} | {max(figure.megabytes for figure in figures):.0f} |"
     )
 
@@ -127,10 +133,13 @@ def measure(tool: Tool, work: Work, latency: float) -> Figure:
         if tool.again:
             run(command, folder, url)
         before = stats(url)["requests"]
+        started = time.time()
         seconds, cpu, megabytes, code = run(command, folder, url)
         after = stats(url)
-    requests, most = after["requests"] - before, after["most_in_flight"]
-    return Figure(seconds, cpu, megabytes, requests, most if requests else 0, code)
+    requests, most = int(after["requests"] - before), int(after["most_in_flight"])
+    if not requests:
+        return Figure(seconds, None, cpu, megabytes, 0, 0, code)
+    return Figure(seconds, after["first"] - started, cpu, megabytes, requests, most, code)
 
 
 def run(command: list[str], folder: Path, url: str) -> tuple[float, float, float, int]:
@@ -191,7 +200,7 @@ def serving(latency: float) -> Iterator[str]:
         process.wait(10)
 
 
-def stats(url: str) -> dict[str, int]:
+def stats(url: str) -> dict[str, float]:
     with urllib.request.urlopen(f"{url}/stats", timeout=5) as reply:
         return dict(json.load(reply))
 

@@ -1,7 +1,8 @@
 """A model server that takes a fixed time for every reply, in a process of its own.
 
 It speaks OpenAI's chat format, whole or streamed, and answers in the form that each tool's prompt
-asks for. `GET /stats` tells how many replies it gave and how many were in flight at once.
+asks for. `GET /stats` tells when it was first asked for one, how many it gave and how many were in
+flight at once.
 
     python server.py PORT SECONDS
 """
@@ -10,9 +11,10 @@ import asyncio
 import json
 import re
 import sys
+import time
 from typing import Any
 
-STATS = {"requests": 0, "in_flight": 0, "most_in_flight": 0}
+STATS: dict[str, float] = {"requests": 0, "in_flight": 0, "most_in_flight": 0, "first": 0}
 ROUNDED = {"satisfied": True, "score": 9, "level": 3}
 
 
@@ -48,6 +50,7 @@ async def exchange(
 
 
 async def completion(request: dict[str, Any], seconds: float) -> bytes:
+    STATS["first"] = STATS["first"] or time.time()
     STATS["requests"] += 1
     STATS["in_flight"] += 1
     STATS["most_in_flight"] = max(STATS["most_in_flight"], STATS["in_flight"])

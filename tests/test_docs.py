@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.files import lookup
-from rubric_ci.source.check import check_config, check_evals, open_source
+from rubric_ci.source.check import check_config, check_evals
 from rubric_ci.source.document import Document
+from rubric_ci.source.opening import open_source
 from rubric_ci.source.switches import switched
 
 ROOT = Path(__file__).parents[1]

@@ -4,10 +4,11 @@ NOTE: a file without problems pays for none of what describes problems, hence th
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rubric_ci.model.references import Lookup
 from rubric_ci.source.document import Document
+from rubric_ci.source.opening import Source
 from rubric_ci.source.problem import Problem
 from rubric_ci.source.references import reference_problems
 from rubric_ci.source.rules import eval_problems, target_problems
@@ -15,21 +16,6 @@ from rubric_ci.source.schema import problems as schema_problems
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostic import Diagnostic
-    from rubric_ci.source.jsonlines import JsonLines
-
-Source: TypeAlias = "Document | JsonLines"
-
-
-def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
-    """Read a text as what its name says it is."""
-    if not path.endswith(".jsonl"):
-        return Document(path, text)
-    from rubric_ci.source.jsonlines import JsonLines
-
-    beside = None
-    if sidecar is not None:
-        beside = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
-    return JsonLines(path, text, beside)
 
 
 def check_evals(

@@ -5,7 +5,7 @@ from functools import cache
 
 from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
 from rubric_ci.model.rulebook import RULES
-from rubric_ci.source.check import Source
+from rubric_ci.source.opening import Source
 from rubric_ci.source.problem import Fault, Place, Problem
 from rubric_ci.source.syntax import split_lines
 

@@ -21,8 +21,8 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.source.check import Source
 from rubric_ci.source.measuring import measuring_spec
+from rubric_ci.source.opening import Source
 from rubric_ci.source.problem import Path
 from rubric_ci.source.prompts import names_file
 from rubric_ci.source.rules import CODE_JUDGE_KEYS

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from rubric_ci.model.diagnostic import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.references import Lookup
-from rubric_ci.source.check import check_evals, open_source
+from rubric_ci.source.check import check_evals
 from rubric_ci.source.diagnosis import has_errors
+from rubric_ci.source.opening import open_source
 from rubric_ci.source.parse import parse
 from rubric_ci.source.switches import switched
 

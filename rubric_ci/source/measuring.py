@@ -13,7 +13,7 @@ from rubric_ci.model.specs import (
     TokenUsageSpec,
     ToolTrajectorySpec,
 )
-from rubric_ci.source.check import Source
+from rubric_ci.source.opening import Source
 from rubric_ci.source.problem import Path
 
 

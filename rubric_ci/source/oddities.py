@@ -7,7 +7,7 @@ calls and `x-` keys) they are left alone.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rubric_ci.source.check import Source
+from rubric_ci.source.opening import Source
 from rubric_ci.source.problem import Path, Problem
 
 _CARRIED = frozenset(("metadata", "config", "tool_calls", "args"))

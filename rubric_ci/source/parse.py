@@ -10,9 +10,9 @@ from typing import Any
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.references import Lookup
-from rubric_ci.source.check import Source
 from rubric_ci.source.evaluators import case_evaluators
 from rubric_ci.source.messages import read_messages
+from rubric_ci.source.opening import Source
 from rubric_ci.source.used import UsedFiles
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from rubric_ci.files import lookup, sidecar_of
 from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.check import check_evals, open_source
+from rubric_ci.source.check import check_evals
+from rubric_ci.source.opening import open_source
 from rubric_ci.source.diagnosis import of_fault
 from rubric_ci.source.encoding import decode
 from rubric_ci.source.problem import Fault

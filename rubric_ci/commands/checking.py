@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci import files
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
-from rubric_ci.source.check import check_config, check_evals, open_source
+from rubric_ci.source.check import check_config, check_evals
 from rubric_ci.source.document import Document
 from rubric_ci.source.encoding import decode
 from rubric_ci.source.facts import Facts, read_facts
+from rubric_ci.source.opening import open_source
 from rubric_ci.source.problem import Fault
 
 if TYPE_CHECKING:

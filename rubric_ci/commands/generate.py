@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.choosing import resolve_judge
@@ -10,7 +11,7 @@ from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.ordering import choose_drafter, choose_orders
 from rubric_ci.commands.outcome import Left, show_diffs, show_outcome, show_spent, tell
-from rubric_ci.commands.publishing import Spared, open_publication
+from rubric_ci.commands.publishing import Publish, Spared, open_commit
 from rubric_ci.commands.reviewing import review
 from rubric_ci.commands.rewriting import Page, Rewrite, read_page, rewrite, write
 from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
@@ -27,7 +28,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     show_problems(opened.diagnostics)
     orders, left = choose_orders(opened.files, settings.cases)
     pages = _pages(opened, orders)
-    publish = open_publication(settings, opened.root, orders, os.environ)
+    publish = _open_publication(settings, opened.root, orders)
     if isinstance(publish, Spared):
         tell(publish.reason)
         return ExitCode.USAGE if opened.invalid else ExitCode.OK
@@ -43,6 +44,19 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     show_outcome(drafted, [*left, *failed], changes, aside=settings.diff)
     publish(changes)
     return _exit_code(opened, drafted, failed, changes)
+
+
+def _open_publication(
+    settings: GenerateSettings, root: Path, orders: Sequence[Order]
+) -> Publish | Spared:
+    """Make sure, before anything is spent, that what was asked for can be done."""
+    if orders and settings.pr:
+        from rubric_ci.commands.proposing import open_proposal  # and with it GitHub's side
+
+        return open_proposal(root, orders, os.environ)
+    if orders and (settings.commit or settings.fixup):
+        return open_commit(root, orders, os.environ, settings.fixup)
+    return lambda _: None
 
 
 def _pages(opened: Opened, orders: Sequence[Order]) -> list[Page]:

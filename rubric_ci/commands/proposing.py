@@ -34,7 +34,7 @@ _PERMISSION = (
 _IS_OURS = "the last commit of `{}` is one of ours; nothing is put on top of it"
 
 
-def open_publication(
+def open_proposal(
     root: Path, orders: Sequence[Order], environment: Mapping[str, str]
 ) -> Publish | Spared:
     """Make sure, before anything is spent, that there is a place for the drafts."""

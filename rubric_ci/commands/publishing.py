@@ -1,4 +1,4 @@
-"""What becomes of the changed files: nothing, a commit, or a commit on GitHub."""
+"""What becomes of the changed files: a commit of the checkout, made and told."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from rubric_ci.commands.outcome import tell
 from rubric_ci.commands.rewriting import Rewrite
 from rubric_ci.drafts import Order
 from rubric_ci.github.event import read_event
-from rubric_ci.model.settings import GenerateSettings
 from rubric_ci.render import commit_message
 from rubric_ci.repository import branch
 from rubric_ci.repository.git import Repository, open_repository
@@ -25,25 +24,19 @@ class Spared:
     reason: str
 
 
-def open_publication(
-    settings: GenerateSettings, root: Path, orders: Sequence[Order], environment: Mapping[str, str]
-) -> Publish | Spared:
-    """Make sure, before anything is spent, that what was asked for can be done."""
-    if not orders or not (settings.commit or settings.fixup or settings.pr):
-        return lambda _: None
-    if settings.pr:
-        from rubric_ci.commands import proposing
-
-        return proposing.open_publication(root, orders, environment)
+def open_commit(
+    root: Path, orders: Sequence[Order], environment: Mapping[str, str], fixup: str = ""
+) -> Publish:
+    """Make sure, before anything is spent, that a commit can be made."""
     repository = open_repository(root, environment)
     event = read_event(environment)
     branch.check(
         repository,
         paths_of(orders),
-        fixup=settings.fixup,
+        fixup=fixup,
         default_branch=event.default_branch if event else "",
     )
-    return lambda changes: commit(changes, repository, settings.fixup)
+    return lambda changes: commit(changes, repository, fixup)
 
 
 def paths_of(orders: Sequence[Order]) -> list[str]:

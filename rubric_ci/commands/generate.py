@@ -7,13 +7,13 @@ from pathlib import Path
 
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.choosing import resolve_judge
+from rubric_ci.commands.generating.ordering import choose_drafter, choose_orders
+from rubric_ci.commands.generating.outcome import Left, show_diffs, show_outcome, show_spent, tell
+from rubric_ci.commands.generating.publishing import Publish, Spared, open_commit
+from rubric_ci.commands.generating.reviewing import review
+from rubric_ci.commands.generating.rewriting import Page, Rewrite, read_page, rewrite, write
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
-from rubric_ci.commands.ordering import choose_drafter, choose_orders
-from rubric_ci.commands.outcome import Left, show_diffs, show_outcome, show_spent, tell
-from rubric_ci.commands.publishing import Publish, Spared, open_commit
-from rubric_ci.commands.reviewing import review
-from rubric_ci.commands.rewriting import Page, Rewrite, read_page, rewrite, write
 from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
 from rubric_ci.errors import ExitCode
 from rubric_ci.judging.draft_reply import Draft
@@ -51,7 +51,9 @@ def _open_publication(
 ) -> Publish | Spared:
     """Make sure, before anything is spent, that what was asked for can be done."""
     if orders and settings.pr:
-        from rubric_ci.commands.proposing import open_proposal  # and with it GitHub's side
+        from rubric_ci.commands.generating.proposing import (
+            open_proposal,  # and with it GitHub's side
+        )
 
         return open_proposal(root, orders, os.environ)
     if orders and (settings.commit or settings.fixup):

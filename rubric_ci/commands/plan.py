@@ -6,8 +6,8 @@ import os
 
 import click
 
-from rubric_ci.commands.changes import open_selected
 from rubric_ci.commands.opening import show_problems
+from rubric_ci.commands.selecting.changes import open_selected
 from rubric_ci.errors import ExitCode
 from rubric_ci.github.runner import set_outputs
 from rubric_ci.model.settings import PlanSettings

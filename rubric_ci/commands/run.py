@@ -12,7 +12,6 @@ import click
 from rubric_ci import __version__
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
-from rubric_ci.commands.changes import open_selected
 from rubric_ci.commands.choosing import (
     asks_a_judge,
     choose_judge,
@@ -26,6 +25,7 @@ from rubric_ci.commands.forecast import forecast
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
+from rubric_ci.commands.selecting.changes import open_selected
 from rubric_ci.commands.vouching import vouch
 from rubric_ci.commands.writing import show_report, write_reports
 from rubric_ci.engine import Task, grade

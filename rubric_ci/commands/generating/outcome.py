@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from rubric_ci.commands.rewriting import Rewrite
+from rubric_ci.commands.generating.rewriting import Rewrite
 from rubric_ci.drafts import Drafted
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.exchange import Usage

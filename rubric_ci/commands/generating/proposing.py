@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rubric_ci.commands.ordering import digest
-from rubric_ci.commands.outcome import tell
-from rubric_ci.commands.publishing import Publish, Spared, added_by, commit, paths_of
-from rubric_ci.commands.rewriting import Rewrite
+from rubric_ci.commands.generating.ordering import digest
+from rubric_ci.commands.generating.outcome import tell
+from rubric_ci.commands.generating.publishing import Publish, Spared, added_by, commit, paths_of
+from rubric_ci.commands.generating.rewriting import Rewrite
 from rubric_ci.drafts import Order
 from rubric_ci.errors import CannotConfigure, CannotPush
 from rubric_ci.github import fixup

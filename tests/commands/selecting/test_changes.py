@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.commands.changes import open_selected
+from rubric_ci.commands.selecting.changes import open_selected
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.selection.cases import Selection
 from tests.checkout import Checkout

@@ -11,7 +11,7 @@ from posixpath import basename, dirname, join, splitext
 from typing import TypeAlias
 
 from rubric_ci import files
-from rubric_ci.commands.difference import Difference
+from rubric_ci.commands.selecting.difference import Difference
 from rubric_ci.model.change import ABSENT, SUBMODULE, Change
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostic import Diagnostic, Severity

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import click
 
-from rubric_ci.commands.outcome import Left
+from rubric_ci.commands.generating.outcome import Left
 from rubric_ci.drafts import Drafted
 from rubric_ci.judging.draft_reply import Draft, read_rubrics
 from rubric_ci.judging.extract import Wrong

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rubric_ci import files
-from rubric_ci.commands.before import config_names, sidecar_name
 from rubric_ci.commands.choosing import default_target
-from rubric_ci.commands.difference import Difference
 from rubric_ci.commands.opening import FoundEvals
+from rubric_ci.commands.selecting.before import config_names, sidecar_name
+from rubric_ci.commands.selecting.difference import Difference
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.model.config import RecordedTarget, Target
 from rubric_ci.model.settings import RunSettings

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from rubric_ci.commands.outcome import tell
-from rubric_ci.commands.rewriting import Rewrite
+from rubric_ci.commands.generating.outcome import tell
+from rubric_ci.commands.generating.rewriting import Rewrite
 from rubric_ci.drafts import Order
 from rubric_ci.github.event import read_event
 from rubric_ci.render import commit_message

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci import files
-from rubric_ci.commands.before import Before, WorkingTree, config_names, open_before
 from rubric_ci.commands.choosing import choose_cases, choose_judge, choose_target
-from rubric_ci.commands.difference import Difference, read_difference
 from rubric_ci.commands.opening import Opened, find_evals, open_evals, read_evals
-from rubric_ci.commands.unread import find_unconcerned
+from rubric_ci.commands.selecting.before import Before, WorkingTree, config_names, open_before
+from rubric_ci.commands.selecting.difference import Difference, read_difference
+from rubric_ci.commands.selecting.unread import find_unconcerned
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.github.event import read_event
 from rubric_ci.judging.prompt import PROMPT_VERSION

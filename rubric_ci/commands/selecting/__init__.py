@@ -1,0 +1,1 @@
+"""What `--changed-since` is made of: the cases of two states of a repository."""

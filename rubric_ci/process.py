@@ -182,6 +182,7 @@ async def _settle(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, N
     done, _ = await asyncio.wait([pipes], timeout=_GRACE_SECONDS)
     if not done:
         pipes.cancel()
+        await asyncio.gather(pipes, return_exceptions=True)  # or asyncio complains in the log
     _close(process)
     return bool(done)
 

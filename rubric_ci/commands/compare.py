@@ -35,20 +35,27 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     return code
 
 
-def with_baseline(report: RunReport, settings: RunSettings) -> RunReport:
-    """Add the comparison with the baseline that the command line names, if it does.
+def open_baseline(settings: RunSettings) -> RunReport | None:
+    """Read the baseline that the command line names; None where there is none, or none yet."""
+    if settings.baseline is None or not settings.baseline.exists():
+        return None
+    return _read(settings.baseline)
+
+
+def with_baseline(
+    report: RunReport, baseline: RunReport | None, settings: RunSettings
+) -> RunReport:
+    """Add the comparison with the baseline, if one was asked for.
 
     A scheduled workflow has none yet the first time: that is told, and is no error.
     """
     if settings.baseline is None:
         return report
-    if not settings.baseline.exists():
+    if baseline is None:
         note = f"There is no baseline yet: {settings.baseline.as_posix()} does not exist."
         return replace(report, notes=(*report.notes, note))
     complete = not (settings.cases or settings.tags or settings.paths or report.shard)
-    comparison = compare(
-        report, _read(settings.baseline), tolerance=settings.tolerance, complete=complete
-    )
+    comparison = compare(report, baseline, tolerance=settings.tolerance, complete=complete)
     return replace(report, comparison=comparison)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rubric_ci import wire
 from rubric_ci.commands import workflow_run
-from rubric_ci.commands.compare import with_baseline
+from rubric_ci.commands.compare import open_baseline, with_baseline
 from rubric_ci.commands.writing import show_report, write_reports
 from rubric_ci.errors import CannotReadReport, ExitCode
 from rubric_ci.files import read_text
@@ -21,7 +21,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, show; `settings` says where to and in which formats."""
     shards = [wire.read(read_text(path), path.as_posix()) for path in _files(paths)]
     report = merge(shards, settings.fail_on)
-    report = with_baseline(report, settings)
+    report = with_baseline(report, open_baseline(settings), settings)
     written = write_reports(report, settings)
     show_report(report, written, settings)
     workflow_run.tell(report, written, settings, os.environ)

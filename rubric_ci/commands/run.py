@@ -20,7 +20,7 @@ from rubric_ci.commands.choosing import (
     resolve_judge,
     resolve_target,
 )
-from rubric_ci.commands.compare import with_baseline
+from rubric_ci.commands.compare import open_baseline, with_baseline
 from rubric_ci.commands.forecast import forecast
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.opening import Opened, show_problems
@@ -57,6 +57,7 @@ def run(settings: RunSettings) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     opened, selection = open_selected(settings)
     show_problems(opened.diagnostics)
+    baseline = open_baseline(settings)
     shard, chosen = _own_part(selection, opened, settings)
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
     doubts = _doubts(tasks, opened, settings)
@@ -89,7 +90,7 @@ def run(settings: RunSettings) -> ExitCode:
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(monotonic() - clock, 3),
     )
-    report = with_baseline(report, settings)
+    report = with_baseline(report, baseline, settings)
     written = write_reports(report, settings)
     show_report(report, written, settings)
     workflow_run.tell(report, written, settings, os.environ)

@@ -118,6 +118,17 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     assert [change.kind for change in comparison.changes] == ["regressed"]
 
 
+def test_a_baseline_that_is_no_report_stops_a_run_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
+    (tmp_path / "a.eval.yaml").write_text(EVALS.replace("grep", "touch asked; grep"))
+    (tmp_path / "kept.json").write_text("{}")
+    done = rubric_ci(tmp_path, "run", "--baseline", "kept.json")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: kept.json: not a report: no `version` number\n")
+    assert not (tmp_path / "asked").exists()
+
+
 def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
     base = written(tmp_path, "base.json", PASSING)
     heads = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from rubric_ci import wire
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.compare import open_baseline, with_baseline
-from rubric_ci.commands.writing import show_report, write_reports
+from rubric_ci.commands.writing import write_and_show
 from rubric_ci.errors import CannotReadReport, ExitCode
 from rubric_ci.files import read_text
 from rubric_ci.model.config import FailOn
@@ -22,8 +22,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     shards = [wire.read(read_text(path), path.as_posix()) for path in _files(paths)]
     report = merge(shards, settings.fail_on)
     report = with_baseline(report, open_baseline(settings), settings)
-    written = write_reports(report, settings)
-    show_report(report, written, settings)
+    written = write_and_show(report, settings)
     workflow_run.tell(report, written, settings, os.environ)
     return _exit_code(report)
 

@@ -27,7 +27,7 @@ from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
 from rubric_ci.commands.selecting.changes import open_selected
 from rubric_ci.commands.vouching import vouch
-from rubric_ci.commands.writing import show_report, write_reports
+from rubric_ci.commands.writing import check_folder, write_and_show
 from rubric_ci.engine import Task, grade
 from rubric_ci.errors import ExitCode, MissingVariable
 from rubric_ci.model.config import FailOn, MockTarget
@@ -63,6 +63,7 @@ def run(settings: RunSettings) -> ExitCode:
     doubts = _doubts(tasks, opened, settings)
     selection = replace(selection, notes=(*doubts, *selection.notes))
     tools = build_tools(opened, settings)
+    check_folder(settings)
     if not (settings.replay or settings.offline):
         for line in forecast(tasks, settings.trials):
             click.echo(line, err=True)
@@ -91,8 +92,7 @@ def run(settings: RunSettings) -> ExitCode:
         duration_seconds=round(monotonic() - clock, 3),
     )
     report = with_baseline(report, baseline, settings)
-    written = write_reports(report, settings)
-    show_report(report, written, settings)
+    written = write_and_show(report, settings)
     workflow_run.tell(report, written, settings, os.environ)
     return exit_code(report, opened)
 

@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,32 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.render import formats, workflow
 
+_ELSEWHERE = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table where the terminal does not say or is vast
+
+
+def check_folder(settings: RunSettings) -> None:
+    """Find out before anything is asked whether reports can be written; raises CannotWriteFile."""
+    folder = settings.output_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{folder}: reports cannot be written there: {error.strerror}", _ELSEWHERE
+        ) from error
+
+
+def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
+    """Write the files, then print; what cannot be kept is printed all the same."""
+    try:
+        written = write_reports(report, settings)
+    except CannotWriteFile:
+        show_report(report, (), settings)
+        raise
+    show_report(report, written, settings)
+    return written
 
 
 def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
@@ -29,7 +55,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",
-                "choose another folder with --output-dir",
+                _ELSEWHERE,
             ) from error
         written.append(path)
     return tuple(written)

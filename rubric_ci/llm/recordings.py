@@ -94,4 +94,4 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
 
 
 def _cannot_write(path: Path, error: OSError) -> CannotWriteFile:
-    return CannotWriteFile(f"{path}: cannot write the recording: {error}")
+    return CannotWriteFile(f"{path}: cannot write the recording: {error.strerror}")

@@ -55,6 +55,29 @@ def test_exit_3_when_a_case_has_no_verdict(project: Project) -> None:
     assert "score" not in report["cases"][0]
 
 
+def test_a_folder_that_cannot_be_written_to_stops_a_run_before_anything_is_asked(
+    project: Project,
+) -> None:
+    project.write("evals/a.eval.yaml", EVAL.replace("grep", "touch asked; grep"))
+    done = project.run("--output-dir", "answers.jsonl")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "rubric-ci: answers.jsonl: reports cannot be written there: File exists\n"
+        "  choose another folder with --output-dir\n"
+    )
+    assert not (project.root / "evals/asked").exists()
+
+
+def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Project) -> None:
+    (project.root / ".rubric-ci/report.json").mkdir(parents=True)
+    done = project.run()
+    assert done.returncode == 2
+    assert "1 passed; the gate holds" in done.stdout
+    assert done.stderr.splitlines()[1] == (
+        "rubric-ci: .rubric-ci/report.json: cannot write the report: Is a directory"
+    )
+
+
 def test_a_proven_fail_outweighs_a_missing_verdict(project: Project) -> None:
     project.write("evals/b.eval.yaml", EVAL.replace("greeting", "lost"))
     project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')

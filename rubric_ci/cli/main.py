@@ -1,5 +1,6 @@
 """The program and `validate`, which runs at each commit and starts without the other commands."""
 
+import sys
 from typing import Any
 
 import click
@@ -32,17 +33,23 @@ class _Commands(click.Group):
             for command in module.COMMANDS:
                 self.add_command(command)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(self, *args: Any, **extra: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            return super().main(*args, **extra)
         except UserError as error:
             click.echo(f"rubric-ci: {error.message}", err=True)
             if error.hint:
                 click.echo(f"  {error.hint}", err=True)
-            ctx.exit(error.exit_code)
+            sys.exit(error.exit_code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("rubric-ci: interrupted", err=True)
             ctx.exit(ExitCode.NO_VERDICT)
+        finally:
+            sys.stdout.flush()  # at the very end nobody is left to say that there was no room
 
 
 @click.group(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci import files
 from rubric_ci.commands.checking import Checker
-from rubric_ci.errors import CannotFindEvals, ExitCode, UserError
+from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
 from rubric_ci.render.diagnostics.counts import summary
 from rubric_ci.workers import in_parallel, usable_cores
 
@@ -77,11 +77,17 @@ def _jobs(settings: ValidateSettings, checker: Checker) -> tuple[list[Job], list
         paths = [path for path in paths if checker.concerns(path)]
     jobs: list[Job] = []
     if STDIN in settings.paths:
-        jobs.append(partial(checker.check_stdin, sys.stdin.buffer.read()))
+        jobs.append(partial(checker.check_stdin, _stdin()))
     if not settings.paths:
         paths = [*checker.configs(paths), *paths]
     jobs.extend(partial(checker.check, path) for path in paths)
     return jobs, lost
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None:  # a shell's <&-
+        raise CannotReadFile("there is no standard input to read")
+    return sys.stdin.buffer.read()
 
 
 def _paths(written: Sequence[str], checker: Checker) -> tuple[list[Path], list[UserError]]:

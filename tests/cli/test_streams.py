@@ -1,0 +1,80 @@
+"""Output that nobody reads, or that finds no room, as a shell makes it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.project import EVAL, Project, clean_environment
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX"),
+]
+MUCH = "\n".join(
+    [
+        "evalcases:",
+        *(f"  - {{id: greeting-{n}, input: q, rubrics: [x], colour: red}}" for n in range(2000)),
+    ]
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def shell(project: Project, line: str) -> tuple[str, str, str]:
+    """Run `rubric-ci …` of a shell's line; return its exit code and what the shell saw."""
+    script = f'rubric-ci() {{ "{sys.executable}" -m rubric_ci "$@"; }}\n{line}\necho $code > code'
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=project.root,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return (project.root / "code").read_text().strip(), done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("rule", "code"), [("error", "1"), ("warning", "0")])
+def test_a_reader_that_stops_early_does_not_change_the_exit_code(
+    project: Project, rule: str, code: str
+) -> None:
+    project.write("evals/a.eval.yaml", MUCH)
+    project.write("rubric-ci.yaml", f"rules: {{unknown-key: {rule}}}\n")
+    line = "rubric-ci validate evals | true; code=${PIPESTATUS[0]}"
+    seen, stdout, stderr = shell(project, line)
+    assert (seen, stdout, stderr) == (code, "", "")
+
+
+def test_a_run_ends_its_work_though_nobody_reads(project: Project) -> None:
+    project.write("evals/a.eval.yaml", EVAL)
+    line = "rubric-ci run 2>&1 | true; code=${PIPESTATUS[0]}"
+    assert shell(project, line)[0] == "0"
+    assert project.report()["verdict"] == "pass"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("words", ["validate", "run", "--help", "validate --explain all"])
+def test_no_room_for_the_output_is_said_and_is_no_verdict(project: Project, words: str) -> None:
+    code, _, stderr = shell(project, f"rubric-ci {words} > /dev/full; code=$?")
+    assert code == "2"
+    assert stderr.splitlines()[-1] == (
+        "rubric-ci: cannot write to standard output: No space left on device"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_no_room_for_what_is_said_aside_changes_nothing(project: Project) -> None:
+    code, stdout, _ = shell(project, "rubric-ci run 2> /dev/full; code=$?")
+    assert code == "0"
+    assert "the gate holds" in stdout
+
+
+def test_without_a_standard_input_the_eval_file_is_missing(project: Project) -> None:
+    code, _, stderr = shell(project, "rubric-ci validate - <&-; code=$?")
+    assert (code, stderr) == ("2", "rubric-ci: there is no standard input to read\n")

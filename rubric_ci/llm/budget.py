@@ -58,6 +58,7 @@ class Budget:
         self._calls = 0
         self._spent = 0.0
         self._reserved = 0.0
+        self._unknown = 0  # calls that are counted as spent in full, since nobody knows their cost
         self._closed = ""  # why nothing is let through any more
         self._changed = asyncio.Condition()
 
@@ -66,20 +67,20 @@ class Budget:
 
         async def asked(call: ModelCall) -> ModelReply:
             worst = await self._reserve(call)
-            cost = worst
+            cost: float | None = None
             try:
                 async with asyncio.timeout(self._left()) as limit:
                     reply = await request(call)
             except TimeoutError as error:
                 if limit.expired():
-                    raise OverBudget(self._close(self._late()), Usage(calls=1)) from error
+                    cut = Usage(calls=1, unpriced_calls=1)
+                    raise OverBudget(self._close(self._late()), cut) from error
                 raise
             except Trouble as trouble:
-                # An error is not billed; a reply that never came may be.
-                cost = worst if trouble.status == 408 else 0.0
+                cost = None if trouble.billed else 0.0
                 raise
             else:
-                cost = worst if reply.usage.unpriced_calls else reply.usage.cost_usd
+                cost = None if reply.usage.unpriced_calls else reply.usage.cost_usd
                 return reply
             finally:
                 await self._settle(worst, cost)
@@ -109,10 +110,12 @@ class Budget:
             return False
         raise OverBudget(self._close(self._short(worst)))
 
-    async def _settle(self, worst: float, cost: float) -> None:
+    async def _settle(self, worst: float, cost: float | None) -> None:
+        """Give back what was set aside and not spent; of a call of unknown cost, nothing."""
         async with self._changed:
             self._reserved = max(0.0, self._reserved - worst)
-            self._spent += cost
+            self._spent += worst if cost is None else cost
+            self._unknown += cost is None
             self._changed.notify_all()
 
     def _worst(self, call: ModelCall) -> float:
@@ -132,8 +135,10 @@ class Budget:
         return f"budget: {self._caps.seconds:g} seconds have passed"
 
     def _short(self, worst: float) -> str:
+        calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
+        held = f" or held back for {calls} of unknown cost" if self._unknown else ""
         return (
-            f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} are spent, "
+            f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} are spent{held}, "
             f"and the next call may cost ${worst:.4f}"
         )
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import MissingExtra
+from rubric_ci.llm.error_body import said_in
 from rubric_ci.llm.transport import Trouble
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.evals import JSON
@@ -71,7 +72,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSON]:
     """Return the reply to a chat request; raises Trouble."""
     try:
-        from aiohttp import ClientError
+        from aiohttp import ClientConnectorError, ClientError
     except ModuleNotFoundError as error:
         raise MissingExtra(
             "aiohttp is not installed; it is needed to ask a model",
@@ -83,7 +84,9 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSO
         async with session.post(url, json=body, headers=_headers(endpoint)) as response:
             data = await response.read()
     except (ClientError, OSError, ValueError) as error:
-        raise Trouble(f"Connection error: {str(error) or type(error).__name__}") from error
+        sent = not isinstance(error, ClientConnectorError)
+        said = str(error) or type(error).__name__
+        raise Trouble(f"Connection error: {said}", billed=sent) from error
     if response.status >= 400:
         raise _refused(response, data)
     return _object(data)
@@ -131,11 +134,9 @@ def _refused(response: "ClientResponse", data: bytes) -> Trouble:
 def _said(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     try:
-        value = json.loads(text)
-        text = value["error"]["message"] + ""
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    return " ".join(text.split())[:500]
+        return said_in(json.loads(text))
+    except (ValueError, RecursionError):
+        return said_in(text)
 
 
 def _object(data: bytes) -> Mapping[str, JSON]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from rubric_ci.llm import chat
+from rubric_ci.llm.error_body import error_in
 from rubric_ci.llm.models import Tokens, cost_of, facts_of, known_mode
 from rubric_ci.llm.transport import Trouble
 from rubric_ci.model.config import OutputMode
@@ -24,8 +25,12 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
 
 def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
     """Return what a reply in OpenAI's chat format says; raises Trouble."""
+    if not reply.get("choices"):
+        raise error_in(reply) or Trouble("broken reply: it holds no choices", passing=True)
     try:
         choice = reply["choices"][0]
+        if trouble := error_in(choice):
+            raise trouble
         refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
         text: str = (refusal or content or "") + ""
         finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
@@ -34,8 +39,6 @@ def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
             cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
             written=spent.get("completion_tokens", 0),
         )
-    except IndexError:
-        raise Trouble("broken reply: it holds no choices", passing=True) from None
     except (KeyError, TypeError, AttributeError) as error:
         raise Trouble(f"broken reply: {error}", passing=True) from error
     cost = cost_of(call.endpoint, tokens)

@@ -3,7 +3,8 @@
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import chat
 from rubric_ci.llm.chat_format import finish_of, form, limit, messages, used
+from rubric_ci.llm.error_body import error_in, object_within, said_in, status_of
 from rubric_ci.llm.models import facts_of
 from rubric_ci.llm.transport import Trouble
 from rubric_ci.model.config import OutputMode
@@ -25,9 +27,14 @@ _OURS = frozenset({"input_cost_per_token", "output_cost_per_token", "max_tokens"
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
 """How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
 
+# Names of exceptions: their libraries are imported by litellm, and not here.
+_REFUSED = "HTTPStatusError"
+_NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "ClientConnectorError"})
+_BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnectedError"})
+
 _NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
 
-_PREFIX = re.compile(r"litellm\.|\w+Error: ")
+_PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
 
 async def ask_litellm(call: ModelCall) -> ModelReply:
@@ -38,7 +45,7 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
     try:
         response = await litellm.acompletion(**_arguments(litellm, call))
     except OpenAIError as error:
-        raise _trouble(error, call.endpoint.timeout_seconds) from error
+        raise trouble_of(error, call.endpoint.timeout_seconds) from error
     return _reply(call, response)
 
 
@@ -115,18 +122,51 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
     return None if cost is None else float(cost)
 
 
-def _trouble(error: Any, timeout: float) -> Trouble:
+def trouble_of(error: Any, timeout: float) -> Trouble:
+    """Return what an error of litellm's or OpenAI's client means."""
     message = _plain(str(error))
     if _NO_KEY.search(message):  # nothing was sent, and nothing changes by waiting
-        return Trouble(message.removeprefix("broken reply: "), passing=False)
+        return Trouble(message.removeprefix("broken reply: "), passing=False, billed=False)
+    causes = {type(cause).__name__ for cause in _causes(error)}
+    said = object_within(message)
+    if _REFUSED in causes:
+        message = f"HTTP {error.status_code}: {message if said is None else said_in(said)}"
+        return Trouble(message, status=error.status_code, retry_after=_retry_after(error))
+    if inner := error_in({"error": said} if said and "message" in said else said):
+        return inner
     if any(sign in message for sign in _BROKEN_BODIES):
         return Trouble(f"broken reply: {message}", passing=True)
-    status = getattr(error, "status_code", None)
+    status = _status(error)
+    if status == 408:
+        message = f"no reply within {timeout:g} s"
     return Trouble(
-        f"no reply within {timeout:g} s" if status == 408 else message,
-        status=status,
-        retry_after=_retry_after(error),
+        message, status=status, passing=status is None or None, billed=_billed(error, causes)
     )
+
+
+def _status(error: Any) -> int | None:
+    """Return the status that an error stands for.
+
+    NOTE: of a reply of status 200 that holds an error, litellm makes the status from its code, be
+    that a word, and 422 or 500 where it has none.
+    """
+    status = getattr(error, "status_code", None)
+    return None if status in {422, 500} else status_of(status)
+
+
+def _billed(error: Any, causes: AbstractSet[str]) -> bool | None:
+    if causes & _BROKEN_OFF:
+        return True
+    status = getattr(error, "status_code", 500)
+    replied = status == 422 or not isinstance(status, int)  # as `_status` says
+    return False if replied or causes & _NOT_SENT else None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _retry_after(error: Any) -> float | None:

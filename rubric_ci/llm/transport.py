@@ -14,10 +14,14 @@ LONGEST_WAIT = 30.0
 LONGEST_RETRY_AFTER = 120.0  # a server that asks for more is out of quota, not busy
 
 PASSING = frozenset({408, 409, 429})  # and every 5xx
+GAVE_UP_WAITING = frozenset({408, 504, 524})  # what was waited for may have been made, and billed
 
 
 class Trouble(Exception):
-    """One request failed; `passing` when another one may succeed."""
+    """One request failed: `passing` when another may succeed, `billed` when this one may cost.
+
+    A server that refuses does not bill; where no reply came, or half of one, nobody knows.
+    """
 
     def __init__(
         self,
@@ -25,11 +29,13 @@ class Trouble(Exception):
         *,
         status: int | None = None,
         passing: bool | None = None,
+        billed: bool | None = None,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.passing = _passes(status) if passing is None else passing
+        self.billed = status is None or status in GAVE_UP_WAITING if billed is None else billed
         self.retry_after = retry_after
 
 
@@ -51,7 +57,7 @@ def patient(
             try:
                 reply = await request(call)
             except Trouble as trouble:
-                used += Usage(calls=1)
+                used += Usage(calls=1, unpriced_calls=int(trouble.billed))
                 wait = _wait(trouble, sent, chance())
                 if sent == requests or wait is None:
                     raise CannotReachModel(_reason(call, trouble, sent), used) from trouble

@@ -10,8 +10,8 @@ class Usage:
     calls: int = 0  # requests that were sent, retries included
     input_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float = 0.0  # of the priced calls
-    unpriced_calls: int = 0  # calls of models without a known price; their cost is unknown, not 0
+    cost_usd: float = 0.0  # of the calls whose cost is known
+    unpriced_calls: int = 0  # of unknown cost, not $0: no price is known, or no reply came
     cache_hits: int = 0
     repairs: int = 0  # replies that were not usable and asked for again
 

@@ -13,15 +13,13 @@ def score(value: float) -> str:
 
 
 def cost(totals: Totals | Usage) -> str:
-    """Say what was spent; calls without a known price are never counted as free."""
+    """Say what was spent; calls of unknown cost are never counted as free."""
     if not totals.calls:
         return "no model calls"
     calls = plural(totals.calls, "model call")
     if totals.unpriced_calls >= totals.calls:
         return f"{calls}, price unknown"
-    unpriced = (
-        f" and {totals.unpriced_calls} without a known price" if totals.unpriced_calls else ""
-    )
+    unpriced = f" and {totals.unpriced_calls} of unknown cost" if totals.unpriced_calls else ""
     return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
 
 

@@ -88,6 +88,7 @@ class Row:
     ends: float | str
     requests: int
     repairs: int = 0
+    unknown: int = 0  # calls that may have been billed, nobody knows how much
 
 
 def wrong(reply: Reply, reason: str) -> Row:
@@ -108,8 +109,10 @@ TABLE = {
     "401": Row([fails(401)], "{scripted} (1 request)", 1),
     "403": Row([fails(403)], "{scripted} (1 request)", 1),
     "404": Row([fails(404)], "{scripted} (1 request)", 1),
-    "dropped connection then ok": Row([breaks(disconnectRate=1), OK], SCORE, 2),
-    "broken body then ok": Row([breaks(malformedRate=1), OK], SCORE, 2),
+    "200 with an error in it, then ok": Row([fails(200), OK], SCORE, 2),
+    "200 with an error in it, for ever": Row([fails(200)], "{scripted} (5 requests)", 5),
+    "dropped connection then ok": Row([breaks(disconnectRate=1), OK], SCORE, 2, unknown=1),
+    "broken body then ok": Row([breaks(malformedRate=1), OK], SCORE, 2, unknown=1),
     "truncated then whole": Row([says(TEXT[:40], finishReason="length"), OK], SCORE, 2, 1),
     "truncated for ever": wrong(says(TEXT, finishReason="length"), "the reply is truncated"),
     "refusal": wrong(
@@ -186,6 +189,7 @@ def test_fault(warm: Aimock, row: Row, wire: str) -> None:
     result, usage = grade(endpoint_of(warm, wire, timeout_seconds=1.5))
     assert len(warm.requests()) == row.requests == usage.calls
     assert usage.repairs == row.repairs
+    assert usage.unpriced_calls == row.unknown
     if isinstance(row.ends, float):
         assert isinstance(result, Assessed), result
         assert result.score == row.ends
@@ -212,6 +216,7 @@ def test_timeout(warm: Aimock, hangs: int, ends: float | str, wire: str) -> None
         result, usage = grade(endpoint)
         seen = hanging.seen(usage.calls - len(warm.requests()))
     assert seen + len(warm.requests()) == usage.calls
+    assert usage.unpriced_calls == min(hangs, 5)  # they may have been billed
     if isinstance(result, Assessed):
         assert (result.score, usage.calls) == (ends, 2)
     else:

@@ -4,8 +4,11 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from email.utils import formatdate
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from time import time
 
 import pytest
@@ -21,6 +24,22 @@ from tests.bodies import Body, answering
 pytestmark = pytest.mark.timeout(120)
 
 ASKED = (ChatMessage(role="user", content="Hello"),)
+
+
+@contextmanager
+def hanging_up() -> Iterator[str]:
+    """Read each request and close the connection without a word."""
+
+    class Handler(BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
 
 
 def call(endpoint: Endpoint, **more: object) -> ModelCall:
@@ -254,12 +273,22 @@ def test_a_missing_key_is_named_and_not_tried_again(
     assert not ended.value.passing
 
 
-def test_nobody_listens_there() -> None:
+@pytest.mark.parametrize("wire", ["openai", "anthropic", "gemini"])
+def test_nobody_listens_there(wire: str) -> None:
     with answering(Body(content=b"")) as server:
         gone = server.url
-    with pytest.raises(Trouble, match="Connection error") as ended:
-        asyncio.run(request(call(Aimock(gone).endpoint("openai"))))
+    with pytest.raises(Trouble, match=r"Connection error|Cannot connect") as ended:
+        asyncio.run(request(call(Aimock(gone).endpoint(wire))))
     assert ended.value.passing
+    assert not ended.value.billed  # nothing was sent
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic", "gemini"])
+def test_a_request_that_was_sent_may_be_billed(wire: str) -> None:
+    with hanging_up() as url, pytest.raises(Trouble) as ended:
+        asyncio.run(request(call(Aimock(url).endpoint(wire))))
+    assert ended.value.passing
+    assert ended.value.billed
 
 
 def test_importing_the_edge_loads_no_library() -> None:

@@ -35,7 +35,7 @@ def test_score_is_never_rounded_up(value: float, shown: str) -> None:
         ({"calls": 2, "unpriced_calls": 2}, "2 model calls, price unknown"),
         (
             {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
-            "3 model calls, $0.5000 and 1 without a known price",
+            "3 model calls, $0.5000 and 1 of unknown cost",
         ),
     ],
 )

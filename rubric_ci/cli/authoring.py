@@ -22,9 +22,10 @@ def generate() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @click.option("--force", is_flag=True, help="Overwrite files of ours that are there already.")
 def init(folder: Path, force: bool) -> None:
-    """Begin a project: configuration, an example, a workflow, a pre-commit hook.
+    """Write the files that a project begins with.
 
-    FOLDER is the root of the repository. Nothing that is there is overwritten.
+    They are a configuration, an example, a workflow and a pre-commit hook. FOLDER is the root of
+    the repository. Nothing that is there is overwritten.
     """
     from rubric_ci.commands.init import init as begin
     from rubric_ci.model.settings import InitSettings
@@ -32,12 +33,27 @@ def init(folder: Path, force: bool) -> None:
     raise SystemExit(begin(InitSettings(folder=folder, force=force)))
 
 
-@generate.command()
+@generate.command(
+    epilog=options.examples(
+        "generate rubrics --diff         show what would change",
+        "generate rubrics --interactive  look at each draft",
+    )
+)
 @click.argument("paths", nargs=-1, type=LINES)
 @options.config
-@click.option("--target", default="", help="Draft with this target's model; else with the judge.")
 @click.option(
-    "--case", "cases", multiple=True, type=LINES, help="Draft for cases whose id matches this glob."
+    "--target",
+    metavar="NAME",
+    default="",
+    help="Draft with the model of this target, or with this model; else with the judge's.",
+)
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    type=LINES,
+    metavar="GLOB",
+    help="Only cases whose id matches; may be given again.",
 )
 @click.option(
     "--kind",
@@ -60,9 +76,10 @@ def init(folder: Path, force: bool) -> None:
 @options.caps
 @options.remembering
 def rubrics(paths: tuple[str, ...], **options: Any) -> None:
-    """Draft rubrics for the cases that have an expected outcome and none, in place.
+    """Draft rubrics for cases without any, in place.
 
-    PATHS are eval files, folders or globs; without any, the globs of rubric-ci.yaml.
+    Cases with an expected outcome get a draft. PATHS are eval files, folders or globs; without any,
+    what `evals` configures.
     """
     from rubric_ci.commands.generate import generate_rubrics
     from rubric_ci.model.settings import GenerateSettings

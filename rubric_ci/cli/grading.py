@@ -9,24 +9,25 @@ from rubric_ci.cli import options
 from rubric_ci.cli.options import LINES, REPORTS, command
 
 
-@command()
+@command(
+    epilog=options.examples(
+        "run                              every case",
+        "run evals/ --case 'refund*'      some cases",
+        "run --changed-since origin/main  what the branch can affect",
+        "run --baseline main.json         and what got worse",
+    )
+)
 @click.argument("paths", nargs=-1, type=LINES)
 @options.config
-@click.option("--target", default="", help="Ask this target, whatever the eval files say.")
-@click.option("--judge", default="", help="Mark with this model, or with this target's model.")
 @click.option(
-    "--case", "cases", multiple=True, type=LINES, help="Grade cases whose id matches this glob."
+    "--target", metavar="NAME", default="", help="Ask this target, whatever the eval files say."
 )
-@click.option("--tag", "tags", multiple=True, type=LINES, help="Grade cases that carry this tag.")
-@click.option(
-    "--changed-since",
-    metavar="REV",
-    default="",
-    help="Grade the cases that differ from this revision; auto takes it from the event or branch.",
-)
+@options.judge
+@options.choosing
 @click.option(
     "--fail-on",
     type=click.Choice(["fail", "borderline", "never"]),
+    show_default="`gate.fail_on`, else fail",
     help="The least bad verdict that fails the gate.",
 )
 @click.option("--require-rubrics", is_flag=True, help="A case with nothing to grade is an error.")
@@ -55,7 +56,8 @@ from rubric_ci.cli.options import LINES, REPORTS, command
     "--votes",
     callback=lambda _, __, value: _votes(value),
     metavar="N|auto",
-    help="Ask the judge so often: an odd number, or auto.",
+    show_default="`judge.votes`, else 1",
+    help="Ask the judge so often: an odd number, or `auto`, where it can change the verdict.",
 )
 @options.caps
 @options.remembering
@@ -64,7 +66,7 @@ from rubric_ci.cli.options import LINES, REPORTS, command
 def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: Any) -> None:
     """Grade cases, explain their verdicts, and hold the gate.
 
-    PATHS are eval files, folders or globs; without any, the globs of rubric-ci.yaml.
+    PATHS are eval files, folders or globs; without any, what `evals` configures.
     """
     from rubric_ci.commands.run import run as grade
     from rubric_ci.model.config import FailOn
@@ -82,22 +84,13 @@ def run(fail_on: str | None, paths: tuple[str, ...], reports: str, **options: An
 @command()
 @click.argument("paths", nargs=-1, type=LINES)
 @options.config
-@click.option(
-    "--case", "cases", multiple=True, type=LINES, help="Count cases whose id matches this glob."
-)
-@click.option("--tag", "tags", multiple=True, type=LINES, help="Count cases that carry this tag.")
-@click.option(
-    "--changed-since",
-    metavar="REV",
-    default="",
-    help="Count the cases that differ from this revision; auto takes it from the event or branch.",
-)
+@options.choosing
 @click.option(
     "--cases-per-shard", type=click.IntRange(min=1), default=25, help="About so many in each."
 )
 @click.option("--max-shards", type=click.IntRange(min=1), default=8, help="No more than these.")
 def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
-    """Print the matrix of a workflow: how many shards the chosen cases are worth.
+    """Print how many shards the cases are worth, as a matrix.
 
     PATHS and options choose cases as they do for `run`; give both the same.
     """
@@ -115,13 +108,14 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 @click.option(
     "--fail-on",
     type=click.Choice(["fail", "borderline", "never"]),
-    help="The least bad verdict that fails the gate; else that of the shards.",
+    show_default="that of the shards",
+    help="The least bad verdict that fails the gate.",
 )
 @options.against_a_baseline
 @options.color
 @options.posting
 def merge(parts: tuple[str, ...], reports: str, fail_on: str | None, **options: Any) -> None:
-    """Put the reports of shards together, as if they had been one run.
+    """Put the reports of shards together as one run.
 
     PARTS are their report.json files, or folders that are searched for such files.
     """

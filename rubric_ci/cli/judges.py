@@ -12,12 +12,12 @@ from rubric_ci.cli.options import LINES, command
 @command("judge-check")
 @click.argument("paths", nargs=-1, type=LINES)
 @options.config
-@click.option("--judge", default="", help="Check this model, or this target's model.")
+@options.judge
 @click.option("--max-moved", type=click.IntRange(min=0), default=0, help="How many marks may move.")
 @options.concurrency
 @options.recording
 def judge_check(paths: tuple[str, ...], **options: Any) -> None:
-    """Put a corpus of attacks to the judge and count the marks that move.
+    """Put attacks to the judge and count the marks that move.
 
     PATHS are eval files whose cases carry answers; without any, the corpus that is shipped.
     """
@@ -33,19 +33,21 @@ def judge_check(paths: tuple[str, ...], **options: Any) -> None:
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
+    metavar="FILE",
     default=Path(".rubric-ci/report.json"),
     help="The report whose answers are marked.",
 )
 @click.option(
     "--labels",
     type=click.Path(path_type=Path),
+    metavar="FILE",
     default=Path("labels.jsonl"),
     help="Where the marks are kept.",
 )
 def label(**options: Any) -> None:
-    """Mark the answers of a report yourself, criterion by criterion.
+    """Mark the answers of a report yourself.
 
-    Stop at any time with q; the same command goes on where you stopped.
+    One criterion at a time, in the terminal. Stop with q; the same command goes on where you were.
     """
     from rubric_ci.commands.label import label as mark
     from rubric_ci.model.settings import LabelSettings
@@ -57,11 +59,12 @@ def label(**options: Any) -> None:
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("paths", nargs=-1, type=LINES)
 @options.config
-@click.option("--judge", default="", help="Measure this model, or this target's model.")
+@options.judge
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Instead of calibration.json at the repository root.",
+    metavar="FILE",
+    help="Write this in place of calibration.json at the root of the repository.",
 )
 @click.option(
     "--both-modes", is_flag=True, help="Ask batched and isolated, and compare; costs twice."
@@ -70,7 +73,7 @@ def label(**options: Any) -> None:
 @options.concurrency
 @options.recording
 def calibrate(**options: Any) -> None:
-    """Measure how far the judge agrees with the LABELS of a person.
+    """Measure how far the judge agrees with a person.
 
     LABELS is the file that `rubric-ci label` writes; PATHS are the eval files, by default those
     that it names.
@@ -86,6 +89,7 @@ def calibrate(**options: Any) -> None:
     "--cache-dir",
     "folder",
     type=click.Path(path_type=Path),
+    metavar="FOLDER",
     default=options.CACHE_DIR,
     help="Where judgements are kept.",
 )

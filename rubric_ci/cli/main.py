@@ -1,7 +1,7 @@
 """The program and `validate`, which runs at each commit and starts without the other commands."""
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -9,6 +9,23 @@ from rubric_ci import __version__
 from rubric_ci.cli import options
 from rubric_ci.cli.options import LINES, Command
 from rubric_ci.errors import ExitCode, UserError
+
+_EPILOG: Final = """\
+\b
+Examples:
+  rubric-ci init      begin a project
+  rubric-ci validate  check it, offline
+  rubric-ci run       grade it
+
+\b
+Exit codes:
+  0  clean; the gate holds
+  1  problems found; the gate fails
+  2  the command line, the configuration or an eval file is unusable
+  3  some case has no verdict: target, judge, script or budget
+
+Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 is --concurrency 4 of run.
+"""
 
 
 class _Commands(click.Group):
@@ -59,6 +76,7 @@ class _Commands(click.Group):
         "auto_envvar_prefix": "RUBRIC_CI",
         "show_default": True,
     },
+    epilog=_EPILOG,
 )
 @click.version_option(__version__, prog_name="rubric-ci")
 def main() -> None:

@@ -32,6 +32,12 @@ def variable(context: click.Context, parameter: click.Parameter) -> str:
 class Command(click.Command):
     """A command of which everything can be said by environment variables, as an action does."""
 
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        for parameter in self.params:
+            if isinstance(parameter, click.Option) and parameter.default == "":
+                parameter.show_default = False  # help would show two quotation marks
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Name the variable of every option and argument, then read the words."""
         for parameter in self.params:
@@ -40,6 +46,11 @@ class Command(click.Command):
 
 
 command = partial(click.command, cls=Command)
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a page of help; click keeps its lines as they are."""
+    return "\n".join(["\b", "Examples:", *(f"  rubric-ci {line}" for line in lines)])
 
 
 def _bundle(*options: Decorator) -> Decorator:
@@ -54,10 +65,52 @@ def _bundle(*options: Decorator) -> Decorator:
 
 
 config = click.option(
-    "--config", type=click.Path(path_type=Path), help="Instead of rubric-ci.yaml."
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Read this in place of rubric-ci.yaml.",
 )
 
-color = click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Use colours; `auto` does at a terminal, unless NO_COLOR is set.",
+)
+
+judge = click.option(
+    "--judge",
+    default="",
+    metavar="MODEL",
+    help="Take this model as the judge, or the model of the target of this name.",
+)
+
+
+choosing = _bundle(
+    click.option(
+        "--case",
+        "cases",
+        multiple=True,
+        type=LINES,
+        metavar="GLOB",
+        help="Only cases whose id matches; may be given again.",
+    ),
+    click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        type=LINES,
+        metavar="TAG",
+        help="Only cases that carry this tag; may be given again.",
+    ),
+    click.option(
+        "--changed-since",
+        metavar="REV",
+        default="",
+        help="Only cases that a change since this revision can affect; `auto` finds the revision "
+        "from the event or the branch.",
+    ),
+)
 
 concurrency = click.option(
     "--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight."
@@ -67,10 +120,14 @@ recording = _bundle(
     click.option(
         "--record",
         type=click.Path(path_type=Path),
+        metavar="FILE",
         help="Keep every reply of a model in this file.",
     ),
     click.option(
-        "--replay", type=click.Path(path_type=Path), help="Answer from a recording; no network."
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Answer from a recording; no network.",
     ),
 )
 
@@ -78,6 +135,7 @@ against_a_baseline = _bundle(
     click.option(
         "--baseline",
         type=click.Path(path_type=Path),
+        metavar="FILE",
         help="Compare with this report; one that does not exist yet is told in the report.",
     ),
     click.option(
@@ -92,11 +150,13 @@ outputs = _bundle(
     click.option(
         "--output-dir",
         type=click.Path(path_type=Path),
+        metavar="FOLDER",
         default=Path(".rubric-ci"),
         help="Where reports go.",
     ),
     click.option(
         "--reports",
+        metavar="NAMES",
         default="json,markdown",
         help=f"Which, separated by commas: {', '.join(REPORTS)}.",
     ),
@@ -123,6 +183,7 @@ remembering = _bundle(
     click.option(
         "--cache-dir",
         type=click.Path(path_type=Path),
+        metavar="FOLDER",
         default=CACHE_DIR,
         help="Where judgements are kept.",
     ),
@@ -136,6 +197,11 @@ posting = _bundle(
         default="off",
         help="Comment on the pull request, best effort.",
     ),
-    click.option("--comment-key", default="default", help="Tells several comments of ours apart."),
+    click.option(
+        "--comment-key",
+        metavar="KEY",
+        default="default",
+        help="Tells several comments of ours apart.",
+    ),
     click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name."),
 )

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import click
 
+from rubric_ci.cli import options
 from rubric_ci.cli.options import command
 
 
-@command()
+@command(epilog=options.examples("compare main.json .rubric-ci/report.json"))
 @click.argument("baseline", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
 @click.option(
@@ -18,7 +19,12 @@ from rubric_ci.cli.options import command
     default=0.05,
     help="A score may fall so far before that is a regression.",
 )
-@click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option(
+    "--format",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    help="For people, for a comment or an issue, for programs.",
+)
 @click.option(
     "--issue",
     default="",
@@ -26,9 +32,10 @@ from rubric_ci.cli.options import command
     help="In a workflow: keep one issue of this title open while it is red, best effort.",
 )
 def compare(**options: Any) -> None:
-    """Tell what is worse in the report HEAD than in the report BASELINE, beyond noise.
+    """Tell what got worse from one report to another, beyond noise.
 
-    Exits with 1 on a regression, with 3 where a case has no verdict any more.
+    BASELINE and HEAD are report.json files. Exits with 1 on a regression, with 3 where a case has
+    no verdict any more.
     """
     from rubric_ci.commands.compare import compare_reports
     from rubric_ci.model.settings import CompareSettings
@@ -44,10 +51,19 @@ def compare(**options: Any) -> None:
     default="update",
     help="Keep one comment, add one, or begin one only when the gate fails.",
 )
-@click.option("--key", default="default", help="Tells several comments of ours apart.")
+@click.option(
+    "--key", metavar="KEY", default="default", help="Tells several comments of ours apart."
+)
 @click.option("--check-run", "check", default="", metavar="NAME", help="Write a check run as well.")
-@click.option("--repository", default="", help="owner/name, outside of a workflow.")
-@click.option("--pull-request", type=click.IntRange(min=1), help="Number, outside of its events.")
+@click.option(
+    "--repository", metavar="OWNER/NAME", default="", help="Where, outside of a workflow."
+)
+@click.option(
+    "--pull-request",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="Which, outside of its events.",
+)
 def comment(**options: Any) -> None:
     """Show a report on its pull request.
 

@@ -133,6 +133,8 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
 def _found(real: str, top: str) -> Found | NotFound:
     if os.path.isdir(real):  # noqa: PTH112 - plain strings are several times faster here
         return NotFound("is a folder")
+    if not os.path.isfile(real):  # noqa: PTH113
+        return NotFound("is no regular file")  # reading a pipe would wait for its writer
     try:
         text = Path(real).read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -225,6 +227,8 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
         )
     if any(sign in written for sign in "*?["):
         return f"no file matches {written}", ""
+    if path.exists():
+        return f"{written} is neither a regular file nor a folder", "`validate -` reads a pipe"
     return f"{written} does not exist", ""
 
 
@@ -239,7 +243,8 @@ def _matches(written: str) -> list[Path]:
 def _walk(folder: Path) -> Iterator[Path]:
     for current, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
-        yield from (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        found = (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        yield from (path for path in found if path.is_file())  # a pipe would wait for its writer
 
 
 def _holds_evals(path: Path, configured: set[Path]) -> bool:

@@ -1,5 +1,7 @@
 """Finding and reading files, in real trees."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,21 @@ def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
     (tree / "evals/deep/link").symlink_to(tree.parent / "secret")
     (tree / "evals/deep/latin").write_bytes(b"\xe4")
     assert files.lookup(tree, Path("evals/deep/b.eval.yaml"))(name) == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
+@pytest.mark.timeout(20)
+def test_nobody_waits_for_a_pipe(tree: Path) -> None:
+    os.mkfifo(tree / "empty/pipe.yaml")
+    found = files.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
+    assert found == NotFound("is no regular file")
+    for path, message in {
+        "empty": "empty holds no eval file",
+        "empty/pipe.yaml": "empty/pipe.yaml is neither a regular file nor a folder",
+    }.items():
+        with pytest.raises(CannotFindEvals) as caught:
+            files.find_evals([path], [], tree)
+        assert caught.value.message == message
 
 
 def test_read_text(tree: Path) -> None:

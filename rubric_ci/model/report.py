@@ -248,7 +248,7 @@ class RunReport:
     started_at: str  # RFC 3339, UTC
     duration_seconds: float
     verdict: RunVerdict
-    interrupted: bool = False  # stopped before all cases ended; the cases here are complete
+    interrupted: bool = False  # some cases did not end, or their shard is missing
     gate: GateInfo
     judge: JudgeInfo | None = None
     totals: Totals

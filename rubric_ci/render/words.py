@@ -116,7 +116,7 @@ def not_run(report: RunReport) -> list[str]:
     return [
         *([f"{spared} not run: the change does not affect them"] if report.spared else []),
         *(
-            ["stopped before all cases had ended; the rest is not in this report"]
+            ["the run is incomplete: cases that did not end have no verdict"]
             if report.interrupted
             else []
         ),

@@ -13,6 +13,7 @@ from rubric_ci.model.report import (
     Comparison,
     Errored,
     Graded,
+    JudgeInfo,
     RunReport,
     Trial,
     VerdictWord,
@@ -152,14 +153,23 @@ def _mean(differences: list[float]) -> float | None:
 
 def _differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
     if head.judge and baseline.judge and head.judge != baseline.judge:
-        yield (
-            f"The judges differ (`{baseline.judge.model}`, prompt {baseline.judge.prompt_version}, "
-            f"then `{head.judge.model}`, prompt {head.judge.prompt_version}): "
-            "a change may be the judge's."
-        )
+        differences = "; ".join(_judge_differences(baseline.judge, head.judge))
+        yield f"The judges differ ({differences}): a change may be the judge's."
     then, now = baseline.gate, head.gate
     if (then.passing, then.borderline) != (now.passing, now.borderline):
         yield (
             f"The thresholds differ (pass ≥ {then.passing:g}, then ≥ {now.passing:g}; "
             f"borderline ≥ {then.borderline:g}, then ≥ {now.borderline:g})."
         )
+
+
+def _judge_differences(then: JudgeInfo, now: JudgeInfo) -> Iterator[str]:
+    """Name only what is not the same on both sides."""
+    if then.model != now.model:
+        yield f"`{then.model}`, then `{now.model}`"
+    if then.prompt_version != now.prompt_version:
+        yield f"prompt {then.prompt_version}, then {now.prompt_version}"
+    if then.mode != now.mode:
+        yield f"{then.mode}, then {now.mode}"
+    if then.votes != now.votes:
+        yield f"votes {then.votes}, then {now.votes}"

@@ -1,5 +1,7 @@
 """Marks an answer against the criteria of a rubric: one request to a judge carries them all."""
 
+from collections.abc import Sequence
+
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.evaluators.panel import Decision, Question, decide
 from rubric_ci.judging.evidence import missing_quotes
@@ -83,11 +85,16 @@ def _warnings(
         *missing_quotes(decision.judgement, spec.rubric.criteria, answer.text),
         *map(str, suspicions(answer.text, question=case.question, criteria=texts)),
         *(
-            f"{name} is flaky: {', '.join(str(mark).lower() for mark in marks)}"
+            f"{name} is flaky: {_agreement(marks)}"
             for name, marks in decision.votes.items()
             if flakiness(marks) > 0
         ),
     )
+
+
+def _agreement(marks: Sequence[MarkValue]) -> str:
+    agreeing = round((1 - flakiness(marks)) * len(marks))
+    return f"{agreeing} of {len(marks)} votes agree" if agreeing > 1 else "no two votes agree"
 
 
 def _asked(criterion: Criterion) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rubric_ci.model.report import Assessed, CriterionResult
 from rubric_ci.model.rubric import CANNOT_ASSESS
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, shown
 
 _WORDS_SHOWN = 240
 
@@ -60,11 +60,11 @@ def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -
 def _standing(score: Score, thresholds: Thresholds) -> str:
     match score.verdict:
         case Verdict.PASS:
-            return f"score {score.value:g} reaches {thresholds.passing:g}"
+            return f"score {shown(score.value)} reaches {thresholds.passing:g}"
         case Verdict.BORDERLINE:
-            return f"score {score.value:g} is below {thresholds.passing:g}"
+            return f"score {shown(score.value)} is below {thresholds.passing:g}"
         case Verdict.FAIL:
-            return f"score {score.value:g} is below {thresholds.borderline:g}"
+            return f"score {shown(score.value)} is below {thresholds.borderline:g}"
 
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from math import fsum
 
@@ -73,3 +74,9 @@ def verdict(
     if gated_by or value < thresholds.borderline:
         return Verdict.FAIL
     return Verdict.PASS if value >= thresholds.passing else Verdict.BORDERLINE
+
+
+def shown(value: float) -> str:
+    """Show two decimals, rounded down: what misses 0.8 never reads as 0.80."""
+    exact = Decimal(repr(round(value, 6)))
+    return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))

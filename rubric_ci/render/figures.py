@@ -1,15 +1,10 @@
 """Numbers, amounts and lengths as every format shows them."""
 
-from decimal import ROUND_FLOOR, Decimal
-
 from rubric_ci.model.report import Totals
+from rubric_ci.model.scoring import shown
 from rubric_ci.model.usage import Usage
 
-
-def score(value: float) -> str:
-    """Show two decimals, rounded down: what misses 0.8 never reads as 0.80."""
-    exact = Decimal(repr(round(value, 6)))
-    return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
+score = shown  # as the reasons of the engine have it
 
 
 def cost(totals: Totals | Usage) -> str:

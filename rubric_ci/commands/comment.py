@@ -131,7 +131,10 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
     place = comments.Place(
         repository=target.repository, pull_request=target.pull_request, key=settings.key
     )
-    bodies = [markdown.render(report, limit=size, links=target.links) for size in SIZES]
+    bodies = [
+        markdown.render(report, limit=size, most=markdown.COMMENT_CASES, links=target.links)
+        for size in SIZES
+    ]
     failing = not report.gate.holds or report.totals.errored > 0
     posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"

@@ -11,6 +11,7 @@ from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errore
 COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character up to four bytes
 
+COMMENT_CASES = 25  # told of in a comment: it is read in a conversation, and sent by mail
 WARNINGS = 10  # a judge that misquotes does it in every case
 _RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
 _NO_LINKS = Links()
@@ -31,9 +32,13 @@ def render(
     report: RunReport,
     *,
     limit: int = SUMMARY_LIMIT,
+    most: int | None = None,
     links: Links = _NO_LINKS,
 ) -> str:
-    """Return at most `limit` characters; passing cases are dropped first, and it says so."""
+    """Return at most `limit` characters, about at most so many cases.
+
+    Passing cases are dropped first, and it says so.
+    """
     cases = words.by_attention(report.cases)
     page = _Page(
         report=report,
@@ -42,7 +47,7 @@ def render(
         wanting=[case for case in cases if words.standing(case) not in {"pass", "skipped"}],
         passing=[case for case in cases if words.standing(case) == "pass"],
     )
-    whole, *smaller = _plans(len(page.wanting))
+    whole, *smaller = _plans(page, most)
     text = page.text(whole)
     if len(text) <= limit:
         return text
@@ -54,8 +59,11 @@ def render(
     return figures.shortened(page.text(smaller[-1]), limit)
 
 
-def _plans(wanting: int) -> Iterator[_Plan]:
-    yield (whole := _Plan(details=wanting, rows=wanting))
+def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
+    passing, wanting = len(page.passing), len(page.wanting)
+    if most is not None:
+        passing, wanting = passing if passing <= most else 0, min(wanting, most)
+    yield (whole := _Plan(passing=passing > 0, details=wanting, rows=wanting))
     yield replace(whole, passing=False)
     yield replace(whole, passing=False, why=False)
     yield (short := replace(whole, passing=False, why=False, characters=300))
@@ -108,14 +116,16 @@ class _Page:
             "the list of passing cases" if not plan.passing and self.passing else "",
             "why cases ran" if not plan.why and len(words.reasons_to_run(self.report)) > 1 else "",
             "the rest of long reasons and quotes" if plan.characters < 1500 else "",
-            f"details of {total - plan.details} of {total} cases" if plan.details < total else "",
-            f"{total - plan.rows} rows of the table" if plan.rows < total else "",
+            f"details of {total - plan.details:,} of {total:,} cases"
+            if plan.details < total
+            else "",
+            f"{total - plan.rows:,} rows of the table" if plan.rows < total else "",
         ]
         left_out = ", ".join(part for part in shed if part)
         if left_out:
             place = f"[run]({escape.link_target(self.links.run)})" if self.links.run else "run"
             yield (
-                f"> [!NOTE]\n> Left out, to fit GitHub's limit: {left_out}. "
+                f"> [!NOTE]\n> Left out to keep this short: {left_out}. "
                 f"The report files of the {place} hold everything."
             )
 

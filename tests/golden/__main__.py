@@ -27,7 +27,9 @@ def outputs() -> Iterator[tuple[Path, str]]:
         for name in ("markdown", "junit", "sarif", "html"):
             suffix = Path(formats.FILES[name]).suffix
             yield HERE / f"{stem}{suffix}", formats.render(name, report)
-        comment = markdown.render(report, limit=markdown.COMMENT_LIMIT, links=LINKS)
+        comment = markdown.render(
+            report, limit=markdown.COMMENT_LIMIT, most=markdown.COMMENT_CASES, links=LINKS
+        )
         yield HERE / f"{stem}.comment.md", comment
         yield HERE / f"{stem}.annotations.txt", annotations.render(report)
         yield HERE / f"{stem}.terminal.txt", terminal.render(report, width=100, color=False)

@@ -57,8 +57,8 @@ def big(failing: int, passing: int) -> str:
         pytest.param(
             2000,
             0,
-            "the rest of long reasons and quotes, details of 2000 of 2000 cases, "
-            "1738 rows of the table",
+            "the rest of long reasons and quotes, details of 2,000 of 2,000 cases, "
+            "1,738 rows of the table",
             ["`bad-261`", "2,000 failed"],
             ["`bad-262`", "<b>bad-0</b>"],
             id="then rows",
@@ -70,10 +70,30 @@ def test_sheds_what_matters_least_and_says_so(
 ) -> None:
     text = big(failing, passing)
     assert len(text) <= 20_000
-    told = re.search(r"Left out, to fit GitHub's limit: (.*?)\. The report files", text)
+    told = re.search(r"Left out to keep this short: (.*?)\. The report files", text)
     assert (told[1] if told else None) == left_out
     assert [part for part in present if part not in text] == []
     assert [part for part in absent if part in text] == []
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing", "left_out"),
+    [
+        (25, 25, None),
+        (2, 26, "the list of passing cases"),
+        (1000, 3, "details of 975 of 1,000 cases, 975 rows of the table"),
+    ],
+    ids=["just few enough", "many pass", "many fail"],
+)
+def test_a_comment_is_short_for_a_large_run(
+    failing: int, passing: int, left_out: str | None
+) -> None:
+    cases = [graded(f"bad-{n}", "fail") for n in range(failing)]
+    cases += [graded(f"good-{n}", "pass") for n in range(passing)]
+    text = markdown.render(a_report(*cases), most=markdown.COMMENT_CASES)
+    told = re.search(r"Left out to keep this short: (.*?)\. The report files", text)
+    assert (told[1] if told else None) == left_out
+    assert len(text) < 20_000
 
 
 @pytest.mark.parametrize("limit", [500, 2_000, 10_000, 65_000])

@@ -54,6 +54,7 @@ body:has(#show-pass:checked) .case:not(.pass), body:has(#show-fail:checked) .cas
 body:has(#show-borderline:checked) .case:not(.borderline),
 body:has(#show-errored:checked) .case:not(.errored),
 body:has(#show-skipped:checked) .case:not(.skipped) { display: none }
-@media (max-width: 40rem) { table, tbody, tr, td { display: block } thead { display: none } }
+@media (max-width: 40rem) { table, tbody, tr, td { display: block } thead { display: none }
+td:nth-child(3)::before { content: "weight " } }
 @media print { .filters { display: none } }
 """

@@ -29,7 +29,8 @@ _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get jso
 
 # Names of exceptions: their libraries are imported by litellm, and not here.
 _REFUSED = "HTTPStatusError"
-_NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "ClientConnectorError"})
+_UNCONNECTED = frozenset({"ConnectError", "ClientConnectorError"})
+_NOT_SENT = _UNCONNECTED | {"ConnectTimeout"}
 _BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnectedError"})
 
 _NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
@@ -136,7 +137,7 @@ def trouble_of(error: Any, timeout: float) -> Trouble:
         return inner
     if any(sign in message for sign in _BROKEN_BODIES):
         return Trouble(f"broken reply: {message}", passing=True)
-    status = _status(error)
+    status = _status(error, causes)
     if status == 408:
         message = f"no reply within {timeout:g} s"
     return Trouble(
@@ -144,12 +145,15 @@ def trouble_of(error: Any, timeout: float) -> Trouble:
     )
 
 
-def _status(error: Any) -> int | None:
+def _status(error: Any, causes: AbstractSet[str]) -> int | None:
     """Return the status that an error stands for.
 
     NOTE: of a reply of status 200 that holds an error, litellm makes the status from its code, be
-    that a word, and 422 or 500 where it has none.
+    that a word, and 422 or 500 where it has none. Of a connection that failed it makes 400 where
+    the message happens to hold such digits, as a port may.
     """
+    if causes & _UNCONNECTED:
+        return None
     status = getattr(error, "status_code", None)
     return None if status in {422, 500} else status_of(status)
 

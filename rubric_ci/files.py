@@ -172,8 +172,13 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that match, the same ones whatever the version of Python."""
+    parts = pattern.lstrip("/").split("/")
+    if any("**" in part and part != "**" for part in parts):
+        raise CannotFindEvals(f"{pattern} is no glob: `**` has to stand alone between slashes")
+    every = "/*" if parts[-1] == "**" else ""
     try:
-        return [path for path in sorted(folder.glob(pattern.lstrip("/"))) if path.is_file()]
+        return [path for path in sorted(folder.glob("/".join(parts) + every)) if path.is_file()]
     except ValueError as error:
         raise CannotFindEvals(f"{pattern} is no glob: {error}") from None
 

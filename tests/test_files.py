@@ -40,6 +40,7 @@ FOUND = {
     "a file, whatever it holds": (["evals/notes.yaml"], [], "notes.yaml"),
     "a glob, but no sidecars": (["evals/*.yaml"], [], "a.yaml notes.yaml"),
     "the configured globs": ([], ["evals/**/*.yml", "evals/n*.yaml"], "deep/flow.yml notes.yaml"),
+    "a glob of all files below": ([], ["evals/deep/**"], "deep/b.eval.yaml deep/flow.yml"),
     "a glob that takes away": ([], ["/evals/*.yaml", "!**/notes.yaml"], "a.yaml"),
     "a folder, and what the globs name in it": (
         ["evals/deep", "evals"],
@@ -63,7 +64,7 @@ LOST = {
     "no glob": (
         ["**.yaml"],
         [],
-        "**.yaml is no glob: Invalid pattern: '**' can only be an entire path component",
+        "**.yaml is no glob: `**` has to stand alone between slashes",
     ),
     "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
 }

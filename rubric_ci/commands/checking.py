@@ -92,7 +92,7 @@ class Checker:
         if isinstance(text, Fault):
             return _fault(name, text, data)
         document = Document(name, text)
-        others = partial(self._targets_of_others, path)
+        others = cache(partial(self._targets_of_others, path))
         found = check_config(document, targets_only=targets_only, others=others)
         return self._switched(found, document.texts())
 

@@ -25,6 +25,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "yaml-tag": (ERROR, "remove the tag"),
     "yaml-number-size": (ERROR, "quote it, if it is meant as text"),
     "json-syntax": (ERROR, "write one JSON object a line"),
+    "too-many-problems": (ERROR, "mend those above first"),
     # Shapes.
     "wrong-type": (ERROR, ""),
     "not-text": (ERROR, "quote it"),

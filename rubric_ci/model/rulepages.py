@@ -58,7 +58,7 @@ PAGES: Mapping[str, Page] = {
         _GOOD,
     ),
     "file-size": Page(
-        "A file may hold 300,000 values and 16 million characters. Larger ones would take more "
+        "A file may hold 200,000 values and 16 million characters. Larger ones would take more "
         "memory than the machines of a CI have to spare.",
         "",
         _GOOD,
@@ -141,6 +141,11 @@ PAGES: Mapping[str, Page] = {
         "Each line of a JSON Lines file is one JSON object, a case.",
         '{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"],}\n',
         '{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"]}\n',
+    ),
+    "too-many-problems": Page(
+        "Of each file 1,000 problems are told. A file with more of them is mostly no eval file.",
+        "",
+        _GOOD,
     ),
     "wrong-type": Page(
         "The value is of another kind than the field takes.",

@@ -4,12 +4,13 @@ NOTE: a file without problems pays for none of what describes problems, hence th
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rubric_ci.model.references import Lookup
 from rubric_ci.source.document import Document
 from rubric_ci.source.opening import Source
-from rubric_ci.source.problem import Problem
+from rubric_ci.source.problem import MOST_PROBLEMS, Problem
 from rubric_ci.source.references import reference_problems
 from rubric_ci.source.rules import eval_problems, target_problems
 from rubric_ci.source.schema import problems as schema_problems
@@ -30,7 +31,7 @@ def check_evals(
     """
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
-        found.extend(target_problems(source.data, targets, agents))
+        found.extend(_first(target_problems(source.data, targets, agents)))
     return _diagnosed(source, found)
 
 
@@ -47,20 +48,25 @@ def check_config(
     from rubric_ci.source.config_rules import config_problems
 
     found = config_problems(document, targets_only=targets_only, others=others)
-    return _diagnosed(document, list(found))
+    return _diagnosed(document, list(_first(found)))
 
 
 def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
     if not source.readable:
         return
     found = schema_problems("eval", source)
-    found.extend(eval_problems(source.data))
+    found.extend(_first(eval_problems(source.data)))
     if source.oddities:
         from rubric_ci.source.oddities import oddity_problems
 
-        found.extend(oddity_problems(source, found))
-    found.extend(reference_problems(source.data, lookup))
+        found.extend(_first(oddity_problems(source, found)))
+    found.extend(_first(reference_problems(source.data, lookup)))
     yield from found
+
+
+def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Take one more than are told, so that it can be told that there are more."""
+    return islice(problems, MOST_PROBLEMS + 1)
 
 
 def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.source.problem import Fault
+from rubric_ci.source.problem import MOST_PROBLEMS, Fault
 from rubric_ci.source.scalars import (
     NUMBER_STARTS,
     WORDS,
@@ -166,13 +166,16 @@ class Construction:
         self._fault("yaml-tag", node, f"the tag `{name}` has no meaning here")
 
     def _duplicate(self, key_node: Any, mapping: Any) -> None:
+        if len(self.faults) > MOST_PROBLEMS:
+            return
         same = (key for key, _ in mapping.value if key.value == key_node.value)
         line = next(same).start_mark.line + 1
         message = f"the key `{key_node.value}` is given twice; the first is on line {line}"
         self._fault("yaml-duplicate-key", key_node, message)
 
     def _fault(self, rule: str, node: Any, message: str) -> None:
-        self.faults.append(Fault(rule, *place(node), message))
+        if len(self.faults) <= MOST_PROBLEMS:
+            self.faults.append(Fault(rule, *place(node), message))
 
 
 def place(node: Any) -> tuple[int, int, int, int]:

@@ -1,13 +1,17 @@
 """From problems at paths and faults at places to diagnostics, in the order of the file."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from typing import Final
 
 from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
 from rubric_ci.model.rulebook import RULES
 from rubric_ci.source.opening import Source
-from rubric_ci.source.problem import Fault, Place, Problem
+from rubric_ci.source.problem import MOST_PROBLEMS, Fault, Place, Problem
 from rubric_ci.source.syntax import split_lines
+
+LONGEST_MESSAGE: Final = 600
 
 
 def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
@@ -24,7 +28,22 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
         message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
         fault = Fault(problem.rule, *place, message, problem.hint)
         located.append(of_fault(file, fault, lines_of(file)))
-    return tuple(sorted(dict.fromkeys(located), key=_position))
+    return _bounded(sorted(dict.fromkeys(located), key=_position))
+
+
+def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Tell the first of many problems, and that there are more."""
+    if len(found) <= MOST_PROBLEMS:
+        return tuple(found)
+    severity, hint = RULES["too-many-problems"]
+    more = replace(
+        found[MOST_PROBLEMS],
+        rule="too-many-problems",
+        severity=Severity(severity),
+        message=f"more than {MOST_PROBLEMS:,} problems in this file; the others are not told",
+        hint=hint,
+    )
+    return (*found[:MOST_PROBLEMS], more)
 
 
 def _by_alias(line: int | None, own: int) -> str:
@@ -39,10 +58,16 @@ def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
         severity=Severity(severity),
         file=file,
         span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
-        message=fault.message,
+        message=_short(fault.message),
         hint=fault.hint or hint,
         line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
     )
+
+
+def _short(message: str) -> str:
+    """Leave out the middle of a message in which something very long is quoted."""
+    half = LONGEST_MESSAGE // 2
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
 
 
 def has_errors(found: tuple[Diagnostic, ...]) -> bool:

@@ -1,16 +1,18 @@
 """A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.source.construction import Construction, Oddity, merged_nodes, place
-from rubric_ci.source.depth import too_deep
 from rubric_ci.source.problem import Fault, Path, Place
-from rubric_ci.source.size import too_large
+from rubric_ci.source.size import unfit_yaml
+
+if TYPE_CHECKING:
+    from rubric_ci.source.walk import LeaveOut
 
 
 class Document:
@@ -93,25 +95,14 @@ class Document:
             data = data[step]
         return data
 
-    def paths_of(self, nodes: Iterable[Any]) -> dict[int, Path]:
-        """Return a path to each node, by `id`; walks every node once, aliases may form cycles."""
-        wanted = {id(node) for node in nodes}
-        found: dict[int, Path] = {}
-        seen: set[int] = set()
-        queue: list[tuple[Any, Path]] = [(self.root, ())]
-        while queue:
-            current, path = queue.pop()
-            key = id(current)
-            if key in seen:
-                continue
-            seen.add(key)
-            if key in wanted:
-                found[key] = path
-            queue.extend((child, (*path, step)) for step, child in _children(current))
-        return found
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each node, by `id`, that passes no value which is left out."""
+        from rubric_ci.source.walk import paths_of  # where something is odd only
+
+        return paths_of(self.root, nodes, leave_out)
 
     def _compose(self) -> Any:
-        unfit = too_large(self.text) or too_deep(self.text)
+        unfit = unfit_yaml(self.text)
         if unfit:
             return self._fault(unfit)
         try:
@@ -160,11 +151,3 @@ def _child(node: Any, step: str | int) -> tuple[Any, Any] | None:
             merges.append(value)
     found = (_child(merged, step) for merged in merged_nodes(merges))
     return next((pair for pair in found if pair is not None), None)
-
-
-def _children(node: Any) -> list[tuple[str | int, Any]]:
-    if node.__class__ is SequenceNode:
-        return list(enumerate(node.value))
-    if node.__class__ is MappingNode:
-        return [(key.value, value) for key, value in node.value if isinstance(key.value, str)]
-    return []

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft202012Validator
@@ -9,7 +10,7 @@ from jsonschema.exceptions import ValidationError
 
 from rubric_ci.source.naming import KINDS, owner_name, rule_of, shown, value_name
 from rubric_ci.source.nearest import did_you_mean
-from rubric_ci.source.problem import Path, Problem
+from rubric_ci.source.problem import MOST_PROBLEMS, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 
@@ -17,17 +18,23 @@ Written: TypeAlias = Callable[[Path], str | None]
 
 
 def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
-    """Return one problem per fault, without those that only follow from another."""
-    found: list[Problem] = []
+    """Return one problem per fault, without those that only follow from another.
+
+    Of more than are told, the first are enough.
+    """
+    found = islice(_explained(schema, data, written), MOST_PROBLEMS + 1)
+    return _without_consequences(list(found))
+
+
+def _explained(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
     for error in Draft202012Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
         if error.validator is None:
-            found.extend(_twins(error, path, data))
+            yield from _twins(error, path, data)
         elif error.validator == "type" and _is_unquoted(error):
-            found.append(_unquoted(error, path, written(path)))
+            yield _unquoted(error, path, written(path))
         else:
-            found.extend(_EXPLAIN.get(error.validator, _anything_else)(error, path))
-    return _without_consequences(found)
+            yield from _EXPLAIN.get(error.validator, _anything_else)(error, path)
 
 
 def _type(error: ValidationError, path: Path) -> Iterator[Problem]:

@@ -1,15 +1,19 @@
 """A JSON Lines text, one case a line, with the suite fields in a YAML file beside it."""
 
 import json
+import math
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.source.construction import MOST_LEVELS, Oddity
 from rubric_ci.source.document import Document
-from rubric_ci.source.jsonplace import offset_of
-from rubric_ci.source.problem import Fault, Path, Place
+from rubric_ci.source.jsonplace import Places
+from rubric_ci.source.problem import MOST_PROBLEMS, Fault, Path, Place
 from rubric_ci.source.scalars import MOST_DIGITS
-from rubric_ci.source.size import too_large
+from rubric_ci.source.size import unfit_lines
+
+if TYPE_CHECKING:
+    from rubric_ci.source.walk import LeaveOut
 
 _WHITE: Final = " \t\r"
 
@@ -24,6 +28,7 @@ class JsonLines:
         self.faults: list[tuple[str, Fault]] = list(sidecar.faults) if sidecar else []
         self.oddities: list[Oddity] = sidecar.oddities if sidecar else []
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
+        self._places = Places("")  # of the line that was asked for last
         self.data: Any = None
         self._read()
 
@@ -58,7 +63,9 @@ class JsonLines:
         if len(path) < 2 or path[0] != "evalcases" or not isinstance(path[1], int):
             return 1, 1, 1, 2
         number, line = self._lines[path[1]]
-        start, end = offset_of(line, path[2:], at_key=at_key)
+        if self._places.line is not line:
+            self._places = Places(line)
+        start, end = self._places.offset_of(path[2:], at_key=at_key)
         return number, start + 1, number, end + 1
 
     def written(self, path: Path) -> str | None:
@@ -67,12 +74,12 @@ class JsonLines:
             return self.sidecar.written(path)
         return None
 
-    def paths_of(self, nodes: Iterable[Any]) -> dict[int, Path]:
-        """Return a path to each node of the sidecar, by `id`."""
-        return self.sidecar.paths_of(nodes) if self.sidecar else {}
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each node of the sidecar, by `id`, that passes nothing left out."""
+        return self.sidecar.paths_of(nodes, leave_out) if self.sidecar else {}
 
     def _read(self) -> None:
-        large = too_large(self.text)
+        large = unfit_lines(self.text)
         if large:
             self.faults.append((self.file, large))
             return
@@ -100,13 +107,9 @@ class JsonLines:
         repeated: list[str] = []
         try:
             value = _decode(line, repeated)
-        except json.JSONDecodeError as error:
-            message = error.msg[0].lower() + error.msg[1:]
-            return self._fault("json-syntax", number, error.pos, message)
-        except RecursionError:
-            return self._fault("yaml-depth", number, 0, f"nested more than {MOST_LEVELS} levels")
-        except ValueError as error:
-            return self._fault("json-syntax", number, 0, str(error))
+        except (ValueError, RecursionError) as error:
+            rule, offset, message = _why(error, line)
+            return self._fault(rule, number, offset, message)
         for key in repeated:
             message = f"the key `{key}` is given twice"
             self._fault("yaml-duplicate-key", number, line.rfind(json.dumps(key)), message)
@@ -117,6 +120,8 @@ class JsonLines:
         return value
 
     def _fault(self, rule: str, number: int, offset: int, message: str) -> None:
+        if len(self.faults) > MOST_PROBLEMS:
+            return
         column = max(offset, 0) + 1
         self.faults.append((self.file, Fault(rule, number, column, number, column + 1, message)))
 
@@ -141,21 +146,56 @@ def _decode(line: str, repeated: list[str]) -> Any:
         return made
 
     value = json.loads(
-        line, object_pairs_hook=pairs, parse_constant=_no_constant, parse_int=_bounded
+        line,
+        object_pairs_hook=pairs,
+        parse_constant=_no_constant,
+        parse_int=_bounded,
+        parse_float=_finite,
     )
     if "\\u" in line:
         _no_lone_surrogates(value)
     return value
 
 
+def _why(error: ValueError | RecursionError, line: str) -> tuple[str, int, str]:
+    """Return the rule that a line breaks, where, and in words."""
+    match error:
+        case json.JSONDecodeError():
+            message = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
+            return "json-syntax", error.pos, message
+        case _Unfit():
+            return error.rule, line.find(error.token), str(error)
+        case RecursionError():
+            return "yaml-depth", 0, f"nested more than {MOST_LEVELS} levels"
+        case _:
+            return "json-syntax", 0, str(error)
+
+
+class _Unfit(ValueError):
+    """A number that cannot be used."""
+
+    def __init__(self, rule: str, token: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.token = token
+
+
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    raise _Unfit("not-finite", name, f"`{name}` is not a finite number")
 
 
 def _bounded(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a number of more than {MOST_DIGITS} digits")
+        message = f"a number of more than {MOST_DIGITS} digits"
+        raise _Unfit("yaml-number-size", digits, message)
     return int(digits)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _Unfit("not-finite", text, f"`{text}` is not a finite number")
+    return value
 
 
 def _no_lone_surrogates(value: Any) -> None:

@@ -6,17 +6,17 @@ from typing import Any
 
 from rubric_ci.source.fixes import Fix, Mended, applied, expected, holding
 from rubric_ci.source.jsonlines import decode_line
-from rubric_ci.source.jsonplace import extent_of
+from rubric_ci.source.jsonplace import Places
 from rubric_ci.source.mendable import LISTS_ONLY, NAMES, open_bound
 from rubric_ci.source.oddities import is_carried
 from rubric_ci.source.problem import Path
 from rubric_ci.source.schema import problems
-from rubric_ci.source.size import too_large
+from rubric_ci.source.size import unfit_lines
 
 
 def mend_lines(text: str) -> Mended:
     """Return the mended lines; one that is no JSON object stays as it is."""
-    if too_large(text):
+    if unfit_lines(text):
         return Mended(text, 0)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     mended = [_mended(line) for line in text.removeprefix(mark).split("\n")]
@@ -29,16 +29,17 @@ class _Line:
 
     def __init__(self, text: str, case: dict[str, Any]) -> None:
         self.text = text
+        self._places = Places(text)
         self.data = {"evalcases": [case]}
 
     def written(self, path: Path) -> str:
         """Return the value at a path as it is written."""
-        start, end = extent_of(self.text, path[2:])
+        start, end = self._places.extent_of(path[2:])
         return self.text[start:end]
 
     def fix(self, path: Path, value: Any, *, is_key: bool = False) -> Fix:
         """Return a new value, or a new name of a key, with its place in the line."""
-        start, end = extent_of(self.text, path[2:], at_key=is_key)
+        start, end = self._places.extent_of(path[2:], at_key=is_key)
         return Fix(start, end, dumps(value, ensure_ascii=False), path, value, is_key)
 
 

@@ -1,6 +1,8 @@
 """The known name that a misspelt one probably means."""
 
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 SYNONYMS: Final = {
@@ -16,9 +18,16 @@ SYNONYMS: Final = {
 """Words that other tools use for the same things."""
 
 
+LONGEST_NAME: Final = 100
+MOST_NAMES: Final = 64  # among more, no one is meant
+MOST_SHOWN: Final = 20
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the closest known name, or nothing if none is close."""
-    names = list(known)
+    if len(name) > LONGEST_NAME:
+        return None
+    names = list(islice(known, MOST_NAMES))
     if SYNONYMS.get(name) in names:
         return SYNONYMS[name]
     folded = name.lower().replace("-", "_")
@@ -36,6 +45,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint, or nothing."""
     close = nearest(name, known)
     return f"did you mean `{close}`?" if close else ""
+
+
+def meant_or_known(name: str, known: frozenset[str]) -> str:
+    """Return the name that is probably meant, or the names that there are."""
+    names = _sorted(known)
+    more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    return did_you_mean(name, names) or f"known are {', '.join(names[:MOST_SHOWN])}{more}"
+
+
+@lru_cache(maxsize=1)
+def _sorted(names: frozenset[str]) -> list[str]:
+    return sorted(names)
 
 
 def _begins(known: str, name: str) -> bool:

@@ -7,6 +7,8 @@ calls and `x-` keys) they are left alone.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from yaml.nodes import MappingNode
+
 from rubric_ci.source.opening import Source
 from rubric_ci.source.problem import Path, Problem
 
@@ -28,11 +30,16 @@ _TEXTS = frozenset(("date", "octal12", "exponent"))
 def oddity_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield what is odd, unless the place is already complained about."""
     known = {problem.path for problem in found}
-    paths = source.paths_of(oddity.node for oddity in source.oddities)
+    paths = source.paths_of((oddity.node for oddity in source.oddities), _is_left_alone)
     for kind, node in source.oddities:
-        path = paths[id(node)]
-        if path not in known and not is_carried(path, source.data):
+        path = paths.get(id(node))
+        if path is not None and path not in known:
             yield _problem(kind, str(node.value), path)
+
+
+def _is_left_alone(key: str, node: Any) -> bool:
+    structured = key in _STRUCTURED and node.__class__ is MappingNode
+    return structured or key in _CARRIED or key.startswith("x-")
 
 
 def _problem(kind: str, text: str, path: Path) -> Problem:

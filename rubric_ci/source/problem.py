@@ -1,10 +1,14 @@
 """A problem at a place in data, before anyone has asked where that is in the text."""
 
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int, int, int]
 """Line, column, end line, end column: from 1, end exclusive."""
+
+
+MOST_PROBLEMS: Final = 1_000
+"""How many of a file are told: nobody reads more, and each takes a kilobyte."""
 
 
 class Problem(NamedTuple):

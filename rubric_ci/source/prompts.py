@@ -15,7 +15,7 @@ PROMPT_VARIABLES: Final = (
 )
 RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
-_VARIABLE = r"\{\{\s*([^{}]*?)\s*\}\}"
+_VARIABLE = r"\{\{([^{}]*)\}\}"
 _FILE = r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
 
 
@@ -26,4 +26,4 @@ def names_file(prompt: str) -> bool:
 
 def variables(text: str) -> list[str]:
     """Return the names between `{{` and `}}`."""
-    return re.findall(_VARIABLE, text)
+    return [name.strip() for name in re.findall(_VARIABLE, text)]

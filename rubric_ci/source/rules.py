@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_ci.source.criteria import criteria_problems
-from rubric_ci.source.nearest import did_you_mean, nearest
+from rubric_ci.source.nearest import did_you_mean, meant_or_known, nearest
 from rubric_ci.source.problem import Path, Problem
 
 CODE_JUDGE_KEYS = ("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config")
@@ -60,8 +60,8 @@ def _target(
     for holder, where in places:
         name = holder.get("target")
         if isinstance(name, str) and name not in known:
-            hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
             message = f"no target is called `{name}`"
+            hint = meant_or_known(name, known)
             yield Problem("unknown-target", (*where, "target"), message, hint)
         elif name in agents:
             message = f"`{name}` is an agent that rubric-ci does not start by itself"
@@ -169,7 +169,8 @@ def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
     members = composite.get("evaluators")
     if not isinstance(weights, dict) or not isinstance(members, list):
         return
-    names = [str(member.get("name")) for member in members if isinstance(member, dict)]
+    members = [member for member in members if isinstance(member, dict)]
+    names = dict.fromkeys(str(member.get("name")) for member in members)
     where: Path = (*path, "aggregator", "weights")
     for name in weights:
         if name not in names:

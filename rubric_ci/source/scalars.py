@@ -4,6 +4,7 @@ Scalars that editors, people and YAML versions read differently get an *oddity* 
 a word that says what is odd about them.
 """
 
+import math
 import re
 from typing import Final, TypeAlias
 
@@ -62,7 +63,8 @@ def resolve(text: str) -> tuple[Scalar, str]:
 
 def _resolve_digits(text: str) -> tuple[Scalar, str]:
     if re.fullmatch(_FLOAT, text):
-        return float(text), ""
+        value = float(text)
+        return value, "" if math.isfinite(value) else "not-finite"
     if re.fullmatch(_INT, text):
         return _bounded(text), ""
     odd = re.fullmatch(_ODD, text)

@@ -6,10 +6,12 @@ A comment `# rubric-ci: ignore[rule-id, rule-id]` silences those rules on its li
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from rubric_ci.model.diagnostic import Diagnostic, Severity, Span
 from rubric_ci.model.rulebook import RULES, SWITCHABLE
 from rubric_ci.source.nearest import did_you_mean
+from rubric_ci.source.problem import MOST_PROBLEMS
 from rubric_ci.source.syntax import BREAK, split_lines
 
 _IGNORE = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^\]\n]*)\]", re.MULTILINE)
@@ -20,43 +22,41 @@ def switched(
 ) -> tuple[Diagnostic, ...]:
     """Return what is left of the problems of a file (and its sidecar), with severities as set."""
     ignored = {file: list(_ignores(text)) for file, text in texts.items() if "rubric-ci:" in text}
+    silent = {(file, line, rule) for file in ignored for line, _, rule in ignored[file]}
     used: set[tuple[str, int, str]] = set()
     kept = []
     for diagnostic in found:
         key = (diagnostic.file, diagnostic.span.line, diagnostic.rule)
-        if diagnostic.rule in SWITCHABLE and _names(ignored.get(diagnostic.file, ()), key):
+        if diagnostic.rule in SWITCHABLE and key in silent:
             used.add(key)
         else:
             kept.append(diagnostic)
-    for file, places in ignored.items():
-        kept += _unused(file, texts[file], places, used)
+    if not any(diagnostic.rule == "too-many-problems" for diagnostic in found):
+        for file, places in ignored.items():
+            kept += islice(_unused(file, texts[file], places, used), MOST_PROBLEMS)
     severe = (_with_severity(diagnostic, rules) for diagnostic in kept)
     return tuple(sorted((d for d in severe if d is not None), key=_position))
 
 
 def _ignores(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield line, column and rule of everything that a comment silences."""
+    line, start, seen = 1, 0, 0
     for comment in _IGNORE.finditer(text):
-        breaks = list(BREAK.finditer(text, 0, comment.start(1)))
-        start = breaks[-1].end() if breaks else 0
+        for found in BREAK.finditer(text, seen, comment.start(1)):
+            line, start = line + 1, found.end()
+        seen = comment.start(1)
         for name in re.finditer(r"[^\s,]+", comment[1]):
-            yield len(breaks) + 1, comment.start(1) + name.start() - start + 1, name[0]
-
-
-def _names(places: object, key: tuple[str, int, str]) -> bool:
-    return isinstance(places, list) and any(
-        (line, rule) == (key[1], key[2]) for line, _, rule in places
-    )
+            yield line, comment.start(1) + name.start() - start + 1, name[0]
 
 
 def _unused(
     file: str, text: str, places: list[tuple[int, int, str]], used: set[tuple[str, int, str]]
 ) -> Iterator[Diagnostic]:
+    lines = split_lines(text)
     for line, column, rule in places:
         if (file, line, rule) not in used:
             message, hint = _why_unused(rule)
             span = Span(line, column, line, column + len(rule))
-            line_text = split_lines(text)[line - 1]
             yield Diagnostic(
                 rule="unused-ignore",
                 severity=Severity(RULES["unused-ignore"][0]),
@@ -64,7 +64,7 @@ def _unused(
                 span=span,
                 message=message,
                 hint=hint,
-                line_text=line_text,
+                line_text=lines[line - 1],
             )
 
 

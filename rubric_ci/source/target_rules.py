@@ -1,11 +1,12 @@
 """What is wrong with targets: what no schema can say of them, and what has no effect here."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.source.facts import AGENTS
-from rubric_ci.source.nearest import did_you_mean
+from rubric_ci.source.nearest import did_you_mean, meant_or_known
 from rubric_ci.source.problem import Path, Problem
 from rubric_ci.source.spelling import given_twice, snake_case, snake_cased
 
@@ -49,17 +50,18 @@ def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
     """Yield what is wrong; without `others`, nobody knows which judges there are."""
     if not isinstance(targets, list):
         return
-    names = [target.get("name") for target in targets if isinstance(target, dict)]
+    own = {t["name"]: t for t in reversed(targets) if isinstance(t, dict) and _has_name(t)}
+    known = cache(lambda: frozenset(own).union(others())) if others else None
     for index, target in enumerate(targets):
         if not isinstance(target, dict):
             continue
         path: Path = ("targets", index)
-        if isinstance(target.get("name"), str) and target["name"] in names[:index]:
+        if _has_name(target) and own[target["name"]] is not target:
             message = f"the name `{target['name']}` is taken by an earlier target"
             yield Problem("target-name-duplicate", (*path, "name"), message)
         yield from given_twice(target, path)
         yield from _of_provider(target, path)
-        yield from _judged(target, path, targets, others)
+        yield from _judged(target, path, own, known)
 
 
 def is_idle(key: str) -> bool:
@@ -128,22 +130,18 @@ def _placeholder_like(name: str) -> str:
 
 
 def _judged(
-    target: dict[str, Any], path: Path, targets: list[Any], others: Names | None
+    target: dict[str, Any], path: Path, own: Mapping[str, Any], known: Names | None
 ) -> Iterator[Problem]:
     for key in ("judge_target", "judgeTarget", "grader_target", "graderTarget"):
         name = target.get(key)
         if not isinstance(name, str):
             continue
-        own = {t["name"]: t for t in targets if isinstance(t, dict) and _is_text(t.get("name"))}
         if name in own and not is_model(own[name]):
             yield Problem("judge-target", (*path, key), f"`{name}` is no model and cannot judge")
-        elif others is not None and name not in own:
-            known = {*own, *others()}
-            if name not in known:
-                hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
-                message = f"no target is called `{name}`"
-                yield Problem("unknown-target", (*path, key), message, hint)
+        elif known is not None and name not in own and name not in known():
+            message = f"no target is called `{name}`"
+            yield Problem("unknown-target", (*path, key), message, meant_or_known(name, known()))
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _has_name(target: dict[str, Any]) -> bool:
+    return isinstance(target.get("name"), str)

@@ -1,5 +1,6 @@
 """A file is a test: `tests/evals/valid` has no problem, `invalid` has those of its `.txt`."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -168,18 +169,35 @@ def test_any_text_is_read_or_explained(text: str) -> None:
 
 
 LARGE = {
-    "values": "evalcases: [{metadata: {a: [" + "1," * 1_950_000 + "1]}}]\n",
-    "lines": '{"id": "a", "input": "q"}\n' * 150_000,
-    "characters": "evalcases: " + "x" * 16_000_000,
+    "values": ("a.yaml", "evalcases: [{metadata: {a: [" + "1," * 1_950_000 + "1]}}]\n", 1),
+    "values without signs": ("a.yaml", "evalcases: {" + "a,\n" * 150_000 + "}\n", 99_999),
+    "lists in lists": ("a.yaml", "evalcases:\n" + ("- " * 50 + "x\n") * 10_000, 4_001),
+    "lines": ("a.jsonl", '{"id": "a", "input": "q"}\n' * 60_000, 1),
+    "brackets": ("a.jsonl", f'{{"metadata": [{("[" * 90 + "]" * 90 + ",") * 3_000}1]}}', 1),
+    "characters": ("a.yaml", "evalcases: " + "x" * 16_000_000, 1),
+    "characters of a line": ("a.jsonl", '{"id": "' + "x" * 16_000_000 + '"}', 1),
 }
 
 
-@pytest.mark.parametrize("file", ["a.yaml", "a.jsonl"])
-@pytest.mark.parametrize("kind", LARGE)
-def test_large_files_are_refused_before_they_are_read(file: str, kind: str) -> None:
-    source = open_source(file, LARGE[kind])
-    assert [fault.rule for _, fault in source.faults] == ["file-size"]
+@pytest.mark.parametrize(("file", "text", "line"), LARGE.values(), ids=LARGE.keys())
+def test_large_files_are_refused_before_they_are_read(file: str, text: str, line: int) -> None:
+    source = open_source(file, text)
+    assert [(fault.rule, fault.line) for _, fault in source.faults] == [("file-size", line)]
     assert not source.readable
+
+
+PROSE = "well: this, that, and [so on], " * 20_000
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.yaml", f"evalcases:\n- id: a\n  input: |\n    {PROSE}\n"),
+        ("a.jsonl", json.dumps({"id": "a", "input": PROSE, "note": '"\\'})),
+    ],
+)
+def test_long_texts_are_no_values(file: str, text: str) -> None:
+    assert not open_source(file, text).faults
 
 
 HEAVY = ("alias-bomb.yaml", "merge-bomb.yaml", "deep-flow.yaml", "deep.jsonl", "huge-number.yaml")

@@ -1,0 +1,112 @@
+"""Files made to hang a reader or to eat its memory: each is told in time and within bounds."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MOST_MEMORY = 200  # MiB
+
+PEAK_OF = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+said = done.stdout.splitlines()
+print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+print(said[0].split(": ")[1] if len(said) > 1 else "", said[-1], sep="\\n")
+"""
+
+CASE = "evalcases:\n- id: a\n  input: q\n"
+MEMBER = "{{name: m{0:05}x, type: latency, threshold: 1}},"
+BRACES = '"{{' + " " * 200_000 + '"'
+JUDGED = "- {{name: t{0}, model: m, judge_target: x{0}}}\n"
+
+TRAPS = {
+    "values as many as may be": (
+        "a.yaml",
+        "evalcases:\n"
+        + "".join(f"- {{id: c{n}, input: q, rubrics: [r]}}\n" for n in range(24_000)),
+        ("0", "", "1 file checked: no problems"),
+    ),
+    "entries of a wrong type": (
+        "a.yaml",
+        "evalcases:\n" + "- 1\n" * 199_000,
+        ("1", "wrong-type", "1 file checked: 1001 errors"),
+    ),
+    "odd numbers": (
+        "a.yaml",
+        f"{CASE}  rubrics: [{'1_0,' * 190_000}]\n",
+        ("1", "not-text", "1 file checked: 1001 errors"),
+    ),
+    "keys given twice": (
+        "a.yaml",
+        f"{CASE}  metadata: {{{''.join(f'k{n}: 1,' for n in range(45_000)) * 2}}}\n",
+        ("1", "case-empty", "1 file checked: 1001 errors"),
+    ),
+    "aliases of one case": (
+        "a.yaml",
+        "x-a: &a {b: [1, 2, 3]}\nevalcases: [" + "*a," * 190_000 + "]\n",
+        ("1", "case-empty", "1 file checked: 5 errors"),
+    ),
+    "merges in merges with keys of their own": (
+        "a.yaml",
+        "x-a0: &a0 {b0: 1_0}\nx-b0: &b0 {c0: 1_0}\n"
+        + "".join(
+            f"x-{name}{n}: &{name}{n} {{{name}k{n}: 1, <<: [*a{n - 1}, *b{n - 1}]}}\n"
+            for n in range(1, 16)
+            for name in "ab"
+        )
+        + f"{CASE}  rubrics: [r]\n  <<: *a15\n",
+        ("1", "plain-number", "1 file checked: 3 errors"),
+    ),
+    "comments that silence nothing": (
+        "a.yaml",
+        f"{CASE}  rubrics: [r]\n" + "# rubric-ci: ignore[x]\n" * 190_000,
+        ("0", "warning", "1 file checked: 1000 warnings"),
+    ),
+    "braces and blanks of a prompt": (
+        "a.yaml",
+        f"{CASE}  evaluators:\n  - {{name: e, type: llm_judge, prompt: {BRACES}}}\n",
+        ("0", "", "1 file checked: no problems"),
+    ),
+    "weights of members that are not there": (
+        "a.yaml",
+        f"{CASE}  evaluators: [{{name: c, type: composite, evaluators: ["
+        + "".join(map(MEMBER.format, range(15_000)))
+        + "], aggregator: {type: weighted_average, weights: {"
+        + "".join(f"m{n:05}y: 1," for n in range(15_000))
+        + "}}}]\n",
+        ("1", "unknown-member", "1 file checked: 1001 errors"),
+    ),
+    "wrong entries at the end of a line": (
+        "a.jsonl",
+        '{"id": "a", "input": "q", "rubrics": [' + '"r",' * 150_000 + "1," * 500 + '"r"]}\n',
+        ("1", "not-text", "1 file checked: 500 errors"),
+    ),
+    "lines that are no JSON": (
+        "a.jsonl",
+        "x\n" * 190_000,
+        ("1", "json-syntax", "1 file checked: 1001 errors"),
+    ),
+    "judges that are not there": (
+        "targets.yaml",
+        "targets:\n" + "".join(map(JUDGED.format, range(12_000))),
+        ("1", "unknown-target", "1 file checked: 1001 errors"),
+    ),
+}
+
+
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize(("file", "text", "expected"), TRAPS.values(), ids=TRAPS.keys())
+def test_traps(file: str, text: str, expected: tuple[str, str, str], tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "rubric_ci", "validate", file]
+    # NOTE: a child's peak begins at its parent's size; a small process between us hides ours.
+    between = [sys.executable, "-I", "-c", PEAK_OF, *command]
+    done = subprocess.run(
+        between, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+    )
+    (code, peak), rule, summary = done.stdout.splitlines()[0].split(), *done.stdout.splitlines()[1:]
+    assert (code, rule, summary) == expected
+    assert int(peak) < MOST_MEMORY

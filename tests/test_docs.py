@@ -28,3 +28,44 @@ def test_examples_are_valid(kind: str, text: str) -> None:
     source = open_source("evals/a.jsonl" if kind == "json" else "evals/a.yaml", text)
     found = check_evals(source, lookup(ROOT, ROOT / "docs/evals.md"))
     assert switched(found, source.texts(), {}) == ()
+
+
+PAGES = sorted(
+    path
+    for pattern in ("*.md", "docs/*.md", "benchmarks/*/*.md", "schemas/*.md")
+    for path in ROOT.glob(pattern)
+)
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
+MODULE = re.compile(r"`([\w./]+/(?:\w+\.(?:py|json))?)`")
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives to a page's headings."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for name, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        there = page.parent / name if name else page
+        assert there.exists(), name
+        assert not anchor or anchor in headings(there), f"{name}#{anchor}"
+
+
+@pytest.mark.parametrize("name", ["docs/design.md", "CONTRIBUTING.md", "docs/performance.md"])
+def test_modules_are_where_the_pages_say(name: str) -> None:
+    named = MODULE.findall((ROOT / name).read_text(encoding="utf-8"))
+    assert named
+    assert [
+        n for n in named if not ((ROOT / n).exists() or (ROOT / "rubric_ci" / n).exists())
+    ] == []
+
+
+def test_the_first_files_of_the_readme_are_valid() -> None:
+    evals, config, _ = (
+        text for _, text in BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    )
+    source = open_source("evals/capital.eval.yaml", evals)
+    assert check_evals(source, lookup(ROOT, ROOT / "evals/capital.eval.yaml")) == ()
+    assert check_config(Document("rubric-ci.yaml", config)) == ()

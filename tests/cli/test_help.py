@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
+from rubric_ci.cli.options import REPORTS
+from rubric_ci.render.formats import FILES
 
 
 def pages(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -74,3 +76,7 @@ def test_a_default_that_the_configuration_gives_is_named(
     words: tuple[str, ...], default: str
 ) -> None:
     assert default in " ".join(page(words).split())
+
+
+def test_the_reports_that_can_be_asked_for_are_those_that_exist() -> None:
+    assert tuple(FILES) == REPORTS  # help does not load them

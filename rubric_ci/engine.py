@@ -1,10 +1,9 @@
 """Grade cases under a concurrency window; the order of the files is kept."""
 
-import asyncio
 import shlex
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -14,7 +13,7 @@ from rubric_ci import evaluators, targets, together
 from rubric_ci.errors import NotAsked, NoVerdict, UserError
 from rubric_ci.judging.reason import reason
 from rubric_ci.judging.trials import settle
-from rubric_ci.model.config import CliTarget, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.config import JudgeConfig, Target
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.exchange import NOTHING_USED, Usage
 from rubric_ci.model.report import (
@@ -29,7 +28,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.scoring import Score, Verdict, combine
 from rubric_ci.model.tools import Tools
-from rubric_ci.targets import health
+from rubric_ci.turns import Turns
 
 T = TypeVar("T")
 
@@ -51,46 +50,24 @@ async def grade(
     concurrency: int,
     on_result: Callable[[CaseResult], None] = lambda _: None,
     trials: int = 1,
+    batched: bool = False,
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
-    Each case is answered and graded `trials` times, and its result is the middle one. `on_result`
+    Each case is answered and graded `trials` times, and its result is the middle one. `batched`:
+    no answer is assessed before all are there, and models are asked without a window. `on_result`
     hears of each case as it ends. When this is cancelled (Ctrl-C), whatever runs is stopped and
     the cases that had ended are returned: fewer results than tasks mean just that.
     A UserError stops the run and is raised.
     """
-    window = _Window(tasks, concurrency)
-    works = (_case(task, _own(tools, task), window, on_result, trials) for task in tasks)
+    answers = sum(bool(task.case.evaluators) for task in tasks) * trials if batched else None
+    turns = Turns([task.target for task in tasks], concurrency, answers=answers)
+    works = (_case(task, _own(tools, task), turns, on_result, trials) for task in tasks)
     return await together.ended(works)
 
 
 def _own(tools: Tools, task: Task) -> Tools:
     return replace(tools, judge=task.judge) if task.judge else tools
-
-
-class _Window:
-    """How many cases run at a time, of all and of each target, and which targets are well."""
-
-    def __init__(self, tasks: Sequence[Task], concurrency: int) -> None:
-        self.cases = asyncio.Semaphore(concurrency)
-        self._targets = {
-            task.target.name: asyncio.Semaphore(task.target.concurrency)
-            for task in tasks
-            if isinstance(task.target, LlmTarget | CliTarget) and task.target.concurrency
-        }
-        self._health: dict[tuple[str, str], asyncio.Task[None]] = {}
-
-    def target(self, target: Target) -> "asyncio.Semaphore | nullcontext[None]":
-        """Return the window of one target, held while it answers."""
-        return self._targets.get(target.name, nullcontext())
-
-    async def healthy(self, target: Target, tools: Tools) -> None:
-        """Let the target's health check run once in a folder; its failure is every case's."""
-        if isinstance(target, CliTarget):
-            place = target.name, target.cwd
-            if place not in self._health:
-                self._health[place] = asyncio.create_task(health.check(target, tools))
-            await asyncio.shield(self._health[place])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,47 +81,52 @@ class _Failure:
 async def _case(
     task: Task,
     tools: Tools,
-    window: _Window,
+    turns: Turns,
     on_result: Callable[[CaseResult], None],
     trials: int,
 ) -> CaseResult:
-    result = await _settled(task, tools, window, trials)
+    result = await _settled(task, tools, turns, trials)
     on_result(result)
     return result
 
 
-async def _settled(task: Task, tools: Tools, window: _Window, trials: int) -> CaseResult:
+async def _settled(task: Task, tools: Tools, turns: Turns, trials: int) -> CaseResult:
     if not task.case.evaluators:
         return _skipped(task, _nothing_to_grade(task.case))
-    attempts = (_result(task, tools, window, attempt) for attempt in range(trials))
+    attempts = (_result(task, tools, turns, attempt) for attempt in range(trials))
     try:
         return settle(await together.everything(attempts))
     except NotAsked as nothing:
         return _skipped(task, str(nothing))
 
 
-async def _result(task: Task, tools: Tools, window: _Window, attempt: int) -> CaseResult:
+async def _result(task: Task, tools: Tools, turns: Turns, attempt: int) -> CaseResult:
     case = task.case
     async with AsyncExitStack() as place:
         # The target's own window comes first: who waits for a slow target takes no place.
-        async with window.target(task.target):
-            await place.enter_async_context(window.cases)
+        async with turns.target(task.target):
+            await place.enter_async_context(turns.case(task.target))
             started = perf_counter()
-            answer = await _guarded(_answer(task, tools, window, attempt))
+            answer = await _guarded(_answer(task, tools, turns, attempt))
+        await turns.answered(place)
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
-        assessing = (_assess(task, answer, spec, tools) for spec in case.evaluators)
+        await turns.everybody()
+        assessing = (_assess(task, answer, spec, tools, turns) for spec in case.evaluators)
         results = await together.everything(assessing)
         return _concluded(task, answer, results, tools, perf_counter() - started)
 
 
-async def _answer(task: Task, tools: Tools, window: _Window, attempt: int) -> Answer:
-    await window.healthy(task.target, tools)
+async def _answer(task: Task, tools: Tools, turns: Turns, attempt: int) -> Answer:
+    await turns.healthy(task.target, tools)
     return await targets.answer(task.case, task.target, tools, attempt)
 
 
-async def _assess(task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools) -> EvaluatorResult:
-    result = await _guarded(evaluators.evaluate(task.case, answer, spec, tools))
+async def _assess(
+    task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools, turns: Turns
+) -> EvaluatorResult:
+    async with turns.evaluator(spec):
+        result = await _guarded(evaluators.evaluate(task.case, answer, spec, tools))
     if isinstance(result, _Failure):
         return Unassessed(
             name=spec.name,

@@ -21,15 +21,18 @@ def build_ask(
     concurrency: int,
     caps: Caps = NO_CAPS,
     offline: bool = False,
-    batch: bool = False,
+    batch: batch_api.Tell | None = None,
 ) -> Ask:
-    """Answer from a recording, or ask the model and keep what it says where that is wanted."""
+    """Answer from a recording, or ask the model and keep what it says where that is wanted.
+
+    `batch`: ask in batches, and hear how they are getting on.
+    """
     if replay_from:
         ask = recordings.replay(replay_from)
     elif offline:
         ask = _not_asked
     elif batch:
-        ask = batch_api.connect(caps=caps)
+        ask = batch_api.connect(caps=caps, tell=batch)
     else:
         ask = connect(concurrency=concurrency, caps=caps)
     return recordings.record(ask, record_to) if record_to else ask

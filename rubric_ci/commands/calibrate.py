@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rubric_ci import files
-from rubric_ci.commands.choosing import judge_info
+from rubric_ci.commands.judges import judge_info
 from rubric_ci.commands.marking import Marks, Posed, Unmarked, build_tools, judge_of, mark
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.vouching import NAME

@@ -1,4 +1,4 @@
-"""Choose what runs: which cases, on which target, marked by which judge."""
+"""Choose what runs: which cases, on which target."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,18 +8,14 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
-from rubric_ci.judging.prompt import PROMPT_VERSION
 from rubric_ci.model.config import (
     CliTarget,
     Config,
     Endpoint,
-    JudgeConfig,
     LlmTarget,
     Target,
-    with_model,
 )
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
-from rubric_ci.model.report import JudgeInfo
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.source.variables import substitute
 
 DEFAULT_TARGET = "default"
@@ -60,45 +56,11 @@ def default_target(config: Config) -> str:
     return next(iter(config.targets)) if len(config.targets) == 1 else DEFAULT_TARGET
 
 
-def choose_judge(config: Config, target: Target, override: str = "") -> JudgeConfig | None:
-    """Return who marks a target's answers: the target's own judge, else the configured one.
-
-    `override` names a model, or a target that is one.
-    """
-    if override and override not in config.targets:
-        return with_model(config.judge, override)
-    name = override or target.judge_target
-    if not name:
-        return config.judge
-    match config.targets.get(name):
-        case LlmTarget(endpoint=endpoint):
-            base = config.judge or JudgeConfig(endpoint=endpoint)
-            return replace(base, endpoint=endpoint)
-        case None:
-            message = f"target `{target.name}`: there is no judge_target `{name}`"
-            raise CannotConfigure(message, nearest(name, config.targets))
-        case _:
-            raise CannotConfigure(
-                f"target `{name}` is no model and cannot judge",
-                "name a target with `model:` as the judge_target",
-            )
-
-
-def judge_info(judge: JudgeConfig) -> JudgeInfo:
-    """Say who judges, as reports and calibrations do."""
-    return JudgeInfo(
-        model=judge.endpoint.model,
-        prompt_version=PROMPT_VERSION,
-        mode=judge.mode,
-        votes=judge.votes,
-    )
-
-
 def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
     """Put the environment's values into a model or a command; raises `MissingVariable`."""
     match target:
         case LlmTarget(name=name, endpoint=endpoint):
-            return replace(target, endpoint=_resolved(endpoint, f"target `{name}`", environment))
+            return replace(target, endpoint=resolved(endpoint, f"target `{name}`", environment))
         case CliTarget(name=name):
             written = (target.command_template, target.cwd, target.healthcheck)
             command, cwd, asked = _substituted(written, f"target `{name}`", environment)
@@ -107,17 +69,17 @@ def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
             return target
 
 
-def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
-    """Put the environment's values into the judge's options; raises `MissingVariable`."""
-    who = f"judge `{judge.endpoint.model}`"
-    return replace(judge, endpoint=_resolved(judge.endpoint, who, environment))
+def resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
+    """Put the environment's values into the options of a model; raises `MissingVariable`."""
+    options = _substituted(endpoint.options, who, environment)
+    return replace(endpoint, options=options)
 
 
-def asks_a_judge(case: EvalCase) -> bool:
-    """Tell whether grading the case may call the judge."""
-    return any(
-        isinstance(spec, RubricSpec | LlmJudgeSpec) for spec in every_evaluator(case.evaluators)
-    )
+def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
+    try:
+        return substitute(value, environment)
+    except MissingVariable as error:
+        raise MissingVariable(f"{who}: {error.message}", error.hint) from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -141,15 +103,3 @@ def _beside(case: EvalCase, target: Target) -> Target:
 
 def _folder(beside: str, folder: str) -> str:
     return folder if folder.startswith("${{") else normpath(join(beside, folder))
-
-
-def _resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
-    options = _substituted(endpoint.options, who, environment)
-    return replace(endpoint, options=options)
-
-
-def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
-    try:
-        return substitute(value, environment)
-    except MissingVariable as error:
-        raise MissingVariable(f"{who}: {error.message}", error.hint) from None

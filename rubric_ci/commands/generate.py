@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
-from rubric_ci.commands.choosing import resolve_judge
 from rubric_ci.commands.generating.ordering import choose_drafter, choose_orders
 from rubric_ci.commands.generating.outcome import Left, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.commands.generating.publishing import Publish, Spared, open_commit
 from rubric_ci.commands.generating.reviewing import review
 from rubric_ci.commands.generating.rewriting import Page, Rewrite, read_page, rewrite, write
 from rubric_ci.commands.interrupting import until_stopped
+from rubric_ci.commands.judges import resolve_judge
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
 from rubric_ci.errors import ExitCode

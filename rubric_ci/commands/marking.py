@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rubric_ci.commands.asking import build_ask
-from rubric_ci.commands.choosing import choose_judge, resolve_judge
+from rubric_ci.commands.judges import choose_judge, resolve_judge
 from rubric_ci.commands.opening import Opened
 from rubric_ci.engine import Task, grade
 from rubric_ci.errors import CannotConfigure

@@ -12,24 +12,19 @@ import click
 from rubric_ci import __version__
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
-from rubric_ci.commands.choosing import (
-    asks_a_judge,
-    choose_judge,
-    choose_target,
-    judge_info,
-    resolve_judge,
-    resolve_target,
-)
+from rubric_ci.commands.choosing import choose_target
 from rubric_ci.commands.compare import open_baseline, with_baseline
 from rubric_ci.commands.forecast import forecast
 from rubric_ci.commands.interrupting import until_stopped
+from rubric_ci.commands.judges import asks_a_judge, choose_judge, judge_info
 from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
 from rubric_ci.commands.selecting.changes import open_selected
+from rubric_ci.commands.tasks import build_tasks
 from rubric_ci.commands.vouching import vouch
 from rubric_ci.commands.writing import check_folder, write_and_show
 from rubric_ci.engine import Task, grade
-from rubric_ci.errors import ExitCode, MissingVariable
+from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import FailOn, MockTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import (
@@ -46,6 +41,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.model.tools import Tools
+from rubric_ci.render import escape
 from rubric_ci.selection.cases import Selection
 from rubric_ci.sharding import piece, split
 
@@ -59,23 +55,25 @@ def run(settings: RunSettings) -> ExitCode:
     show_problems(opened.diagnostics)
     baseline = open_baseline(settings)
     shard, chosen = _own_part(selection, opened, settings)
-    tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
+    tasks = build_tasks(chosen, opened, settings)
     doubts = _doubts(tasks, opened, settings)
     selection = replace(selection, notes=(*doubts, *selection.notes))
     tools = build_tools(opened, settings)
     check_folder(settings)
-    if not (settings.replay or settings.offline):
-        for line in forecast(tasks, settings.trials):
+    live = not (settings.replay or settings.offline)
+    batched = settings.batch and live
+    if live:
+        for line in forecast(tasks, settings.trials, batched=batched):
             click.echo(line, err=True)
     # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
     with progress(len(tasks), plain=workflow_run.on_github(os.environ) or None) as advance:
         grading = grade(
             tasks,
             tools,
-            # A batch begins when nobody adds to it: then all cases have to be under way.
-            concurrency=len(tasks) + 1 if settings.batch else settings.concurrency,
+            concurrency=settings.concurrency,
             on_result=advance,
             trials=settings.trials,
+            batched=batched,
         )
         ended = asyncio.run(until_stopped(grading))
     cases = _with_the_interrupted(tasks, ended)
@@ -118,7 +116,7 @@ def build_tools(opened: Opened, settings: RunSettings) -> Tools:
             concurrency=settings.concurrency,
             caps=caps_of(settings),
             offline=settings.offline,
-            batch=settings.batch,
+            batch=_tell if settings.batch else None,
         ),
         memory=build_memory(settings),
         root=opened.root,
@@ -126,6 +124,10 @@ def build_tools(opened: Opened, settings: RunSettings) -> Tools:
         judge=opened.config.judge,
         thresholds=opened.config.gate.thresholds,
     )
+
+
+def _tell(line: str) -> None:
+    click.echo(escape.log_line(line), err=True)
 
 
 def build_report(
@@ -207,29 +209,6 @@ def _required(case: CaseResult) -> CaseResult:
             return Errored(file=file, line=line, id=name, reason=reason, why=why)
         case _:
             return case
-
-
-def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Task:
-    target = choose_target(case, opened.config, settings.target)
-    judge = choose_judge(opened.config, target, settings.judge)
-    if judge and settings.votes:
-        judge = replace(judge, votes=settings.votes)
-    task = Task(case=case, target=target, judge=judge, why=why)
-    if settings.replay:  # a recording is found without secrets
-        return task
-    try:
-        return _resolved(task)
-    except MissingVariable:
-        if settings.offline:  # nobody is asked, so that nobody needs the key
-            return task
-        raise
-
-
-def _resolved(task: Task) -> Task:
-    target = resolve_target(task.target, os.environ)
-    if task.judge is None or not asks_a_judge(task.case):
-        return replace(task, target=target)
-    return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
 
 
 def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:

@@ -13,7 +13,7 @@ Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply 
 """Send calls together; one reply or trouble for each, in their order."""
 
 
-def gathered(send: Send, *, quiet: float = QUIET) -> Ask:
+def gathered(send: Send, *, quiet: float) -> Ask:
     """Return an Ask whose calls wait for each other; raises Trouble."""
     return _Gathering(send, quiet).ask
 

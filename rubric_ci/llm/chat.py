@@ -39,9 +39,11 @@ _UNDERSTOOD = SENT | {
     "base_url",
     "extra_headers",
     "input_cost_per_token",
+    "input_cost_per_token_batches",
     "max_tokens",
     "organization",
     "output_cost_per_token",
+    "output_cost_per_token_batches",
 }
 # Where these are set, OpenAI's own client does more than is done here.
 _STEERING = ("OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID")
@@ -81,7 +83,7 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSO
     session = await _session()
     url = f"{_base(endpoint).rstrip('/')}/chat/completions"
     try:
-        async with session.post(url, json=body, headers=_headers(endpoint)) as response:
+        async with session.post(url, json=body, headers=headers_of(endpoint)) as response:
             data = await response.read()
     except (ClientError, OSError, ValueError) as error:
         sent = not isinstance(error, ClientConnectorError)
@@ -115,7 +117,8 @@ def _key(endpoint: Endpoint) -> str:
     return str(endpoint.options.get("api_key") or os.environ.get("OPENAI_API_KEY") or "")
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
+def headers_of(endpoint: Endpoint) -> dict[str, str]:
+    """Return who asks, and what else a server is to be told."""
     headers = {"Authorization": f"Bearer {_key(endpoint)}"}
     if organization := endpoint.options.get("organization"):
         headers["OpenAI-Organization"] = str(organization)

@@ -6,7 +6,7 @@ from rubric_ci.llm import chat
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.chat_format import chat_body, read_reply
 from rubric_ci.llm.models import facts_of, prices_of
-from rubric_ci.llm.providers import ask_litellm, load_litellm
+from rubric_ci.llm.providers import ask_litellm, loaded_litellm
 from rubric_ci.llm.transport import Trouble, patient
 from rubric_ci.llm.window import Window
 from rubric_ci.model.exchange import Ask, ModelCall, ModelReply
@@ -27,7 +27,7 @@ async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises Trouble."""
     direct = chat.speaks(call.endpoint, facts_of(call.endpoint.model))
     if not direct:
-        await _loaded()
+        await loaded_litellm()
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a server may trickle for ever.
@@ -40,9 +40,3 @@ async def request(call: ModelCall) -> ModelReply:
 async def ask_directly(call: ModelCall) -> ModelReply:
     """Ask a server that speaks OpenAI's chat format; raises Trouble."""
     return read_reply(call, await chat.post(call.endpoint, chat_body(call)))
-
-
-async def _loaded() -> None:
-    """Import litellm beside the loop: seconds in it would count as a script's or a server's."""
-    if not load_litellm.cache_info().currsize:
-        await asyncio.to_thread(load_litellm)

@@ -35,6 +35,25 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
     )
 
 
+def batch_prices_of(endpoint: Endpoint) -> Prices | None:
+    """Return what a model costs in batches; None: nobody knows.
+
+    A price of one's own says nothing of batches unless it is given for them.
+    """
+    priced = any("_cost_per_token" in name for name in endpoint.options)
+    known = endpoint.options if priced else facts_of(endpoint.model)
+    read = known.get("input_cost_per_token_batches")
+    written = known.get("output_cost_per_token_batches")
+    if read is None or written is None:
+        return None
+    most = facts_of(endpoint.model).get("max_output_tokens")
+    return Prices(
+        input=float(read),
+        output=float(written),
+        most_output_tokens=most if isinstance(most, int) else UNKNOWN_OUTPUT,
+    )
+
+
 def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
     """Return what a call cost; None: nobody knows."""
     known = {**facts_of(endpoint.model), **endpoint.options}

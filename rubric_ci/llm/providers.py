@@ -1,5 +1,6 @@
 """One request to any provider, through litellm; effects."""
 
+import asyncio
 import logging
 import os
 import re
@@ -22,7 +23,15 @@ from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
 # litellm would look these up on the network, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
 
-_OURS = frozenset({"input_cost_per_token", "output_cost_per_token", "max_tokens"})
+_OURS = frozenset(
+    {
+        "input_cost_per_token",
+        "input_cost_per_token_batches",
+        "max_tokens",
+        "output_cost_per_token",
+        "output_cost_per_token_batches",
+    }
+)
 
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
 """How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
@@ -48,6 +57,13 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
     except OpenAIError as error:
         raise trouble_of(error, call.endpoint.timeout_seconds) from error
     return _reply(call, response)
+
+
+async def loaded_litellm() -> ModuleType:
+    """Import litellm beside the loop: seconds in it would count as a script's or a server's."""
+    if load_litellm.cache_info().currsize:
+        return load_litellm()
+    return await asyncio.to_thread(load_litellm)
 
 
 @cache

@@ -58,7 +58,7 @@ def patient(
                 reply = await request(call)
             except Trouble as trouble:
                 used += Usage(calls=1, unpriced_calls=int(trouble.billed))
-                wait = _wait(trouble, sent, chance())
+                wait = wait_after(trouble, sent, chance())
                 if sent == requests or wait is None:
                     raise CannotReachModel(_reason(call, trouble, sent), used) from trouble
             else:
@@ -73,7 +73,7 @@ def _passes(status: int | None) -> bool:
     return status is None or status in PASSING or status >= 500
 
 
-def _wait(trouble: Trouble, sent: int, chance: float) -> float | None:
+def wait_after(trouble: Trouble, sent: int, chance: float) -> float | None:
     """Return the seconds to wait before the next request; None: there is no point in one."""
     if not trouble.passing:
         return None

@@ -62,8 +62,10 @@ _NOT_IN_KEYS = frozenset(
         "extra_headers",
         "headers",
         "input_cost_per_token",
+        "input_cost_per_token_batches",
         "organization",
         "output_cost_per_token",
+        "output_cost_per_token_batches",
         "vertex_credentials",
     }
 )

@@ -1,8 +1,6 @@
 """Batches over HTTP, through litellm, against a server that no one here wrote."""
 
 import asyncio
-import json
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,6 @@ from rubric_ci.llm.transport import Trouble
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply
 from tests.aimock import Aimock, says
-from tests.project import CONFIG, RUBRIC, Project
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -25,7 +22,7 @@ def call(endpoint: Endpoint, text: str = "Hello") -> ModelCall:
 def test_a_batch_goes_out_and_comes_back(aimock: Aimock) -> None:
     aimock.script(says("not for batches"))
     calls = [call(aimock.endpoint("openai"), text) for text in ("one", "two", "three")]
-    replies = asyncio.run(send_batch(calls, poll=0.05))
+    replies = asyncio.run(send_batch(calls, tell=print, poll=0.05))
     # NOTE: the server makes every step of a batch real, but gives each request this same answer.
     assert [reply.text for reply in replies if isinstance(reply, ModelReply)] == [
         "Mock batch completion"
@@ -35,43 +32,27 @@ def test_a_batch_goes_out_and_comes_back(aimock: Aimock) -> None:
 
 def test_a_batch_costs_half(aimock: Aimock) -> None:
     aimock.script(says("not for batches"))
-    [reply] = asyncio.run(send_batch([call(aimock.endpoint("openai"))], poll=0.05))
+    [reply] = asyncio.run(send_batch([call(aimock.endpoint("openai"))], tell=print, poll=0.05))
     assert isinstance(reply, ModelReply)
     whole = 0.4e-6 * reply.usage.input_tokens + 1.6e-6 * reply.usage.output_tokens
     assert reply.usage.cost_usd == pytest.approx(whole / 2)
     assert reply.usage.unpriced_calls == 0
 
 
-def test_a_server_that_is_away_is_trouble_for_the_batch() -> None:
+def test_a_server_that_is_away_is_trouble_for_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rubric_ci.llm.batch_server.REQUESTS", 2)
     nowhere = Endpoint(
         model="openai/gpt-4.1-mini",
         options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"},
     )
-    with pytest.raises(Trouble, match="batch: "):
-        asyncio.run(send_batch([call(nowhere)], poll=0.05))
+    [trouble] = asyncio.run(send_batch([call(nowhere)], tell=print, poll=0.05))
+    assert isinstance(trouble, Trouble)
+    assert str(trouble) == "batch: Connection error."
+    assert (trouble.passing, trouble.billed) == (False, False)
 
 
 def test_a_model_without_batches_is_refused() -> None:
     claude = Endpoint(model="anthropic/claude-sonnet-4-5", options={"api_key": "none"})
     with pytest.raises(CannotConfigure) as refused:
-        asyncio.run(send_batch([call(claude)], poll=0.05))
+        asyncio.run(send_batch([call(claude)], tell=print, poll=0.05))
     assert refused.value.message == "`anthropic/claude-sonnet-4-5` cannot be asked in batches"
-
-
-def test_a_run_in_batches(aimock: Aimock, tmp_path: Path) -> None:
-    """The server's answer is no judgement: it is asked again, batch by batch, and never a mark."""
-    aimock.script(says("not for batches"))
-    project = Project(tmp_path)
-    project.write("evals/a.eval.yaml", RUBRIC)
-    project.write("evals/b.eval.yaml", RUBRIC.replace("greeting", "parting"))
-    answers = [{"id": name, "answer": "Hello"} for name in ("greeting", "parting")]
-    project.write("answers.jsonl", "".join(f"{json.dumps(answer)}\n" for answer in answers))
-    judge = {"model": "openai/gpt-4.1-mini", "api_base": f"{aimock.url}/v1", "api_key": "none"}
-    project.write("rubric-ci.yaml", f"{CONFIG}judge: {json.dumps(judge)}\n")
-    done = project.run("--batch")
-    assert done.returncode == 3, done.stderr
-    report = project.report()
-    assert [case["outcome"] for case in report["cases"]] == ["errored", "errored"]
-    assert "no usable reply in 3 attempts" in report["cases"][0]["reason"]
-    assert (report["totals"]["calls"], report["totals"]["repairs"]) == (6, 4)
-    assert "never awaited" not in done.stderr

@@ -4,8 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from rubric_ci.commands.choosing import choose_cases, nearest, resolve_judge
+from rubric_ci.commands.choosing import choose_cases, nearest
 from rubric_ci.commands.generating.outcome import Left
+from rubric_ci.commands.judges import resolve_judge
 from rubric_ci.drafts import Drafter, Order
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget

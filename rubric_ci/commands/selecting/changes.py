@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci import files
-from rubric_ci.commands.choosing import choose_cases, choose_judge, choose_target
+from rubric_ci.commands.choosing import choose_cases, choose_target
+from rubric_ci.commands.judges import choose_judge
 from rubric_ci.commands.opening import Opened, find_evals, open_evals, read_evals
 from rubric_ci.commands.selecting.before import Before, WorkingTree, config_names, open_before
 from rubric_ci.commands.selecting.difference import Difference, read_difference

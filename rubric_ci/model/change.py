@@ -7,6 +7,9 @@ SYMLINK = "120000"
 SUBMODULE = "160000"
 ABSENT = "000000"
 
+NEW_CASE = "new case"  # why a case runs that is in the change itself, as reports say it
+CASE_EDITED = "case edited"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:

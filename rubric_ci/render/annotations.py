@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rubric_ci.model.annotation import Annotation, AnnotationLevel
+from rubric_ci.model.change import CASE_EDITED, NEW_CASE
 from rubric_ci.model.report import (
     CaseResult,
     CriterionResult,
@@ -27,9 +28,17 @@ def render(report: RunReport) -> str:
 
 
 def annotations(report: RunReport) -> list[Annotation]:
-    """Return every remark of a report, most severe first."""
-    found = (entry for case in words.by_attention(report.cases) for entry in _of(case, report))
+    """Return every remark of a report, most severe first; then those that lie in the change.
+
+    GitHub shows few of a step, and of those only what lies in the change beside its lines.
+    """
+    cases = sorted(words.by_attention(report.cases), key=lambda case: not _is_in_change(case))
+    found = (entry for case in cases for entry in _of(case, report))
     return sorted(found, key=lambda entry: LEVELS.index(entry.level))
+
+
+def _is_in_change(case: CaseResult) -> bool:
+    return case.why.startswith((NEW_CASE, CASE_EDITED))
 
 
 def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:

@@ -11,6 +11,7 @@ from functools import cache
 from posixpath import normpath
 from typing import TypeAlias
 
+from rubric_ci.model.change import CASE_EDITED, NEW_CASE
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.selection import fingerprint
@@ -76,7 +77,7 @@ class _Change:
         if case.file in self.base.unreadable and (was is None or _edits(case, was)):
             return f"the base does not parse: {self.base.unreadable[case.file]}"
         if was is None:
-            return "new case"
+            return NEW_CASE
         judged = fingerprint.is_judged(case)
         return "; ".join(
             filter(
@@ -149,7 +150,7 @@ def _edits(case: EvalCase, was: EvalCase) -> list[str]:
     fields = _differing(fingerprint.content(case), fingerprint.content(was))
     now, then = fingerprint.files(case), fingerprint.files(was)
     files = [path for path in now if path in then and now[path] != then[path]]
-    edited = [f"case edited: {', '.join(fields)}"] if fields else []
+    edited = [f"{CASE_EDITED}: {', '.join(fields)}"] if fields else []
     return edited + ([changed(files)] if files else [])
 
 

@@ -49,6 +49,21 @@ def test_levels_and_lines() -> None:
     ]
 
 
+def test_cases_that_lie_in_the_change_come_first() -> None:
+    soft = a_criterion("soft", line=10, gated=False, gate="")
+    report = a_report(
+        *(graded(f"old-{n}", "fail", why="`prompts/a.md` changed") for n in range(12)),
+        graded("edited", "fail", why="case edited: rubrics"),
+        errored("new", why="new case"),
+        graded("near", "borderline", soft, why="case edited: input_messages"),
+    )
+    assert [title for _, _, title in seen(annotations.render(report))][:3] == [
+        "edited%3A fail 0.00",
+        "new%3A no verdict",
+        "old-0%3A fail 0.00",
+    ]
+
+
 @pytest.mark.parametrize(
     ("fail_on", "fail", "borderline"),
     [

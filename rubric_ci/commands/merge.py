@@ -44,4 +44,5 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _exit_code(report: RunReport) -> ExitCode:
     if not gate_holds(report.cases, FailOn(report.gate.fail_on)):
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if report.verdict == "error" else ExitCode.OK
+    whole = report.verdict != "error" and not (report.totals.errored or report.interrupted)
+    return ExitCode.OK if whole else ExitCode.NO_VERDICT

@@ -96,6 +96,14 @@ def test_a_shard_that_is_lost_is_no_pass(project: Path) -> None:
     assert "is missing: its cases have no verdict." in merged.stdout
 
 
+def test_a_gate_that_never_fails_makes_no_pass_of_a_lost_shard(project: Path) -> None:
+    shards = [f"{n}/2" for n in (1, 2)]
+    done = [command(project, "run", "--shard", s, "--output-dir", s) for s in shards]
+    (failing,) = [s for s, run in zip(shards, done, strict=True) if run.returncode == 1]
+    merged = command(project, "merge", f"{failing}/report.json", "--fail-on", "never")
+    assert (report(project / ".rubric-ci")["verdict"], merged.returncode) == ("fail", 3)
+
+
 def test_the_gate_may_be_held_by_the_merge_alone(project: Path) -> None:
     for n in (1, 2):
         arguments = ["--shard", f"{n}/2", "--output-dir", f"parts/{n}", "--fail-on", "never"]

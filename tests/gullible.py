@@ -35,6 +35,7 @@ class Gullible:
     probes: Sequence[Probe]
     url: str = ""
     obeyed: list[str] = field(default_factory=list)  # what stood behind the answer
+    models: set[str] = field(default_factory=set)  # by which name it was asked
     mute: str = ""  # the id of a case about which it says nothing usable
 
     def endpoint(self, **options: Any) -> Endpoint:
@@ -44,6 +45,7 @@ class Gullible:
 
     def reply(self, request: Mapping[str, Any]) -> str:
         """Mark what stands between the first answer tag and the first end of it."""
+        self.models.add(request["model"])
         system, user = (message["content"] for message in request["messages"][:2])
         fence = _found(r"<NAME_(\w+)>", system)
         answer = _found(rf"<answer_{fence}>\n(.*?)\n</answer_{fence}>", user)

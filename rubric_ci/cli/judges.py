@@ -16,6 +16,7 @@ from rubric_ci.cli.options import LINES, command
 @click.option("--max-moved", type=click.IntRange(min=0), default=0, help="How many marks may move.")
 @options.concurrency
 @options.recording
+@options.caps
 def judge_check(paths: tuple[str, ...], **options: Any) -> None:
     """Put attacks to the judge and count the marks that move.
 
@@ -72,6 +73,7 @@ def label(**options: Any) -> None:
 @click.option("--seed", default=0, help="Of the resampling behind the intervals.")
 @options.concurrency
 @options.recording
+@options.caps
 def calibrate(**options: Any) -> None:
     """Measure how far the judge agrees with a person.
 

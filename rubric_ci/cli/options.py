@@ -82,7 +82,7 @@ judge = click.option(
     "--judge",
     default="",
     metavar="MODEL",
-    help="Take this model as the judge, or the model of the target of this name.",
+    help="Let this model, or this target's, mark everything, whatever the files say.",
 )
 
 

@@ -8,7 +8,12 @@ from rubric_ci.llm import batch_api, recordings
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.connection import connect
 from rubric_ci.model.exchange import Ask, ModelCall, ModelReply
-from rubric_ci.model.settings import GenerateSettings, RunSettings
+from rubric_ci.model.settings import (
+    CalibrateSettings,
+    GenerateSettings,
+    JudgeCheckSettings,
+    RunSettings,
+)
 from rubric_ci.model.tools import Memory
 
 NO_CAPS = Caps()
@@ -49,8 +54,10 @@ def build_memory(settings: RunSettings | GenerateSettings) -> Memory | None:
     return Cache(settings.cache_dir)
 
 
-def caps_of(settings: RunSettings | GenerateSettings) -> Caps:
-    """Return what the run may spend."""
+def caps_of(
+    settings: RunSettings | GenerateSettings | CalibrateSettings | JudgeCheckSettings,
+) -> Caps:
+    """Return what a command may spend."""
     return Caps(
         calls=settings.max_calls, cost_usd=settings.max_cost_usd, seconds=settings.max_seconds
     )

@@ -10,7 +10,15 @@ import click
 
 from rubric_ci import files
 from rubric_ci.commands.judges import judge_info
-from rubric_ci.commands.marking import Marks, Posed, Unmarked, build_tools, judge_of, mark
+from rubric_ci.commands.marking import (
+    Marks,
+    Posed,
+    Unmarked,
+    build_tools,
+    judge_of,
+    mark,
+    show_unmarked,
+)
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.commands.vouching import NAME
 from rubric_ci.errors import (
@@ -37,12 +45,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    tools = build_tools(
-        opened,
-        record=settings.record,
-        replay=settings.replay,
-        concurrency=settings.concurrency,
-    )
+    tools = build_tools(opened, settings)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both at once: a recording is one file, and a window of calls belongs to one event loop.
     posed = [
@@ -51,15 +54,23 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         for each in labelled
     ]
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
-    heard = mark(posed, tools, settings.concurrency)
+    live = settings.replay is None
+    heard = mark(posed, tools, concurrency=settings.concurrency, live=live)
+    show_unmarked(posed, heard)
     n = len(labelled)
     found, *others = (
-        _compare(labelled, heard[i * n : (i + 1) * n], one, settings.seed)
+        _compare(labelled, heard.marks[i * n : (i + 1) * n], one, settings.seed)
         for i, one in enumerate(judges)
     )
+    if found is None:
+        raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
     other = others[0] if others else None
-    _write(settings.output or opened.root / NAME, to_json(found, other))
     click.echo(render(found, other))
+    path = settings.output or opened.root / NAME
+    if heard.over_budget:
+        click.echo(f"{path.name} is not written: these are not all labelled answers", err=True)
+        return ExitCode.NO_VERDICT
+    _write(path, to_json(found, other))
     return _exit_code(found, opened.config.gate.min_kappa)
 
 
@@ -68,17 +79,17 @@ def _compare(
     heard: Sequence[Marks | Unmarked],
     judge: JudgeConfig,
     seed: int,
-) -> Calibration:
+) -> Calibration | None:
+    """Measure by the answers that have marks; None: there are none."""
     marked: list[Marked] = []
     for each, marks in zip(labelled, heard, strict=True):
         if isinstance(marks, Unmarked):
-            click.echo(f"{each.case.id}: no verdict: {one_line(marks.reason)}", err=True)
             continue
         given = {name: criterion.mark for name, criterion in marks.items()}
         votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
         marked.append(Marked(labelled=each, marks=given, votes=votes))
     if not marked:
-        raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
+        return None
     return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
 
 

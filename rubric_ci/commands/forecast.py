@@ -11,13 +11,15 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 
 
-def forecast(tasks: Sequence[Task], trials: int = 1, *, batched: bool = False) -> tuple[str, ...]:
+def forecast(
+    tasks: Sequence[Task], trials: int = 1, *, batched: bool = False, remembers: bool = True
+) -> tuple[str, ...]:
     """Return one line per judge that will be asked; what is remembered is not known yet."""
     lines = []
     for judge, cases in _by_judge(tasks):
         wanted = estimate(cases * trials, judge)
         if wanted.requests:
-            lines.append(_line(judge, wanted, batched=batched))
+            lines.append(_line(judge, wanted, batched=batched, remembers=remembers))
     return tuple(lines)
 
 
@@ -33,13 +35,14 @@ def _by_judge(tasks: Sequence[Task]) -> Iterator[tuple[JudgeConfig, list[EvalCas
     yield from found
 
 
-def _line(judge: JudgeConfig, wanted: Estimate, *, batched: bool) -> str:
+def _line(judge: JudgeConfig, wanted: Estimate, *, batched: bool, remembers: bool) -> str:
     noun = "request" if wanted.requests == 1 else "requests"
+    less = ", less what is remembered" if remembers else ""
     more = "; more where votes are needed" if judge.votes == "auto" else ""
     return (
         f"about {wanted.requests} {noun} to {judge.endpoint.model}, {wanted.input_tokens:,} + "
-        f"{wanted.output_tokens:,} tokens, {_cost(judge, wanted, batched=batched)}, "
-        f"less what is remembered{more}"
+        f"{wanted.output_tokens:,} tokens, {_cost(judge, wanted, batched=batched)}"
+        f"{less}{more}"
     )
 
 

@@ -6,7 +6,14 @@ from pathlib import Path
 import click
 
 from rubric_ci import files
-from rubric_ci.commands.marking import Posed, Unmarked, build_tools, judge_of, mark
+from rubric_ci.commands.marking import (
+    Posed,
+    Unmarked,
+    build_tools,
+    judge_of,
+    mark,
+    show_unmarked,
+)
 from rubric_ci.commands.opening import Opened, open_evals, open_setup, show_problems
 from rubric_ci.errors import ExitCode, InvalidInput
 from rubric_ci.judging import corpus
@@ -27,21 +34,17 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
     posed = _probes(opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    tools = build_tools(
-        opened,
-        record=settings.record,
-        replay=settings.replay,
-        concurrency=settings.concurrency,
-    )
+    tools = build_tools(opened, settings)
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     answers = [Posed(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed]
-    heard = mark(answers, tools, settings.concurrency)
-    judged: dict[tuple[str, str], Marks] = {}
-    for probe, marks in zip(posed, heard, strict=True):
-        if isinstance(marks, Unmarked):
-            click.echo(f"{probe.case.id}: no verdict: {one_line(marks.reason)}", err=True)
-        else:
-            judged[key(probe)] = {name: criterion.mark for name, criterion in marks.items()}
+    live = settings.replay is None
+    heard = mark(answers, tools, concurrency=settings.concurrency, live=live)
+    show_unmarked(answers, heard)
+    judged: dict[tuple[str, str], Marks] = {
+        key(probe): {name: criterion.mark for name, criterion in marks.items()}
+        for probe, marks in zip(posed, heard.marks, strict=True)
+        if not isinstance(marks, Unmarked)
+    }
     found = steadiness(posed, judged)
     click.echo(render(found, judge.endpoint.model))
     return _exit_code(found, settings.max_moved)

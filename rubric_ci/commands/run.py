@@ -16,7 +16,7 @@ from rubric_ci.commands.choosing import choose_target
 from rubric_ci.commands.compare import open_baseline, with_baseline
 from rubric_ci.commands.forecast import forecast
 from rubric_ci.commands.interrupting import until_stopped
-from rubric_ci.commands.judges import asks_a_judge, choose_judge, judge_info
+from rubric_ci.commands.judges import choose_judge, judge_info, judges_of
 from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
 from rubric_ci.commands.selecting.changes import open_selected
@@ -56,7 +56,7 @@ def run(settings: RunSettings) -> ExitCode:
     baseline = open_baseline(settings)
     shard, chosen = _own_part(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
-    doubts = _doubts(tasks, opened, settings)
+    doubts = _doubts(tasks, opened)
     selection = replace(selection, notes=(*doubts, *selection.notes))
     tools = build_tools(opened, settings)
     check_folder(settings)
@@ -218,10 +218,10 @@ def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
     return judge_info(replace(judge, votes=settings.votes) if settings.votes else judge)
 
 
-def _doubts(tasks: Sequence[Task], opened: Opened, settings: RunSettings) -> Sequence[str]:
-    """Ask before anything is spent whether the judge may hold this gate."""
-    judged = any(asks_a_judge(task.case) for task in tasks)
-    return vouch(opened, _judge_info(opened, settings)) if judged else ()
+def _doubts(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
+    """Ask before anything is spent whether the judges may hold this gate."""
+    asked = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
+    return vouch(opened, tuple(dict.fromkeys(judge_info(judge) for judge in asked)))
 
 
 def _notes(opened: Opened) -> tuple[str, ...]:

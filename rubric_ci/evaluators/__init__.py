@@ -42,8 +42,17 @@ async def evaluate(
             weight=spec.weight,
             line=spec.span.line,
             reason=str(error),
+            judge=_judge(spec, tools),
             usage=error.usage,
         )
+
+
+def _judge(spec: EvaluatorSpec, tools: Tools) -> str:
+    match spec:
+        case RubricSpec(model=own) | LlmJudgeSpec(model=own):
+            return own or (tools.judge.endpoint.model if tools.judge else "")
+        case _:
+            return ""
 
 
 async def _evaluate(

@@ -13,6 +13,7 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge, script_mark
 from rubric_ci.evaluators.llm_judge import ask_opinion
 from rubric_ci.evaluators.payload import payload
+from rubric_ci.evaluators.rubric import chosen_judge
 from rubric_ci.model.evals import (
     JSON,
     CodeJudgeSpec,
@@ -61,6 +62,7 @@ class _Whole:
     misses: tuple[str, ...] = ()
     details: JSON = None
     warnings: tuple[str, ...] = ()
+    judge: str = ""
     usage: Usage = NOTHING_USED
 
 
@@ -75,6 +77,7 @@ async def composite(
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)
     whole = await _aggregate(case, answer, spec, tools, members)
+    judges = [*(member.judge for member in members), whole.judge]
     gated_by = tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by)
     return Assessed(
         name=spec.name,
@@ -89,6 +92,7 @@ async def composite(
         hits=whole.hits,
         misses=whole.misses,
         details=whole.details,
+        judge=", ".join(dict.fromkeys(name for name in judges if name)),
         warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
         usage=spent + whole.usage,
     )
@@ -165,6 +169,7 @@ async def _by_judge(
         hits=heard.value.hits,
         misses=heard.value.misses,
         details={"members": results},
+        judge=chosen_judge(tools, judge.model).endpoint.model,
         usage=heard.usage,
     )
 

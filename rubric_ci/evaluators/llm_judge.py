@@ -42,6 +42,7 @@ async def llm_judge(
         reasoning=heard.value.reasoning,
         hits=heard.value.hits,
         misses=heard.value.misses,
+        judge=chosen_judge(tools, spec.model).endpoint.model,
         usage=heard.usage,
     )
 

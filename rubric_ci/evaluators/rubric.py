@@ -17,12 +17,13 @@ from rubric_ci.model.tools import Tools
 
 async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools) -> EvaluatorResult:
     """Ask the judge, weigh its marks; raises CannotJudge when it gives none."""
+    judge = chosen_judge(tools, spec.model)
     decision = await decide(
         Question(
             case=case,
             answer=answer.text,
             rubric=spec.rubric,
-            judge=chosen_judge(tools, spec.model),
+            judge=judge,
             tools=tools,
             about=f"{case.file}: {case.id}: {spec.name}",
         )
@@ -42,6 +43,7 @@ async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools)
             for c in spec.rubric
         ),
         warnings=_warnings(case, answer, spec, decision),
+        judge=judge.endpoint.model,
         usage=decision.usage,
     )
 

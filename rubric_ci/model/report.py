@@ -65,6 +65,7 @@ class Assessed:
     misses: tuple[str, ...] = ()
     details: JSON = None
     warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
+    judge: str = ""  # the model that marked; empty: none did
     usage: Usage = NOTHING_USED
 
 
@@ -78,6 +79,7 @@ class Unassessed:
     weight: float
     line: int
     reason: str
+    judge: str = ""  # the model that was to mark; empty: none was
     usage: Usage = NOTHING_USED
 
 

@@ -116,6 +116,9 @@ class JudgeCheckSettings:
     concurrency: int = 16
     record: Path | None = None
     replay: Path | None = None
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +145,9 @@ class CalibrateSettings:
     concurrency: int = 16
     record: Path | None = None
     replay: Path | None = None
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from rubric_ci.model.report import (
     RunReport,
     Skipped,
 )
-from rubric_ci.render import changes, figures, words
+from rubric_ci.render import accounts, changes, figures, words
 from rubric_ci.render.escape import html, html_prose
 from rubric_ci.render.html_style import STYLE
 
@@ -41,7 +41,7 @@ def render(report: RunReport) -> str:
             *_filters(report),
             *(line for case in words.by_attention(report.cases) for line in _case(case, report)),
             *_notes(report),
-            f"<footer>{html(' · '.join(words.facts(report)))} · {html(report.started_at)}</footer>",
+            f"<footer>{html(' · '.join([*accounts.facts(report), report.started_at]))}</footer>",
             "</main></body></html>",
             "",
         ]
@@ -105,11 +105,13 @@ def _about(case: CaseResult) -> Iterator[str]:
         yield f"ran because {html_prose(case.why)}"
     if not isinstance(case, Skipped) and case.duration_seconds is not None:
         yield figures.duration(case.duration_seconds)
+    yield from accounts.usage_of(case)
 
 
 def _evaluator(evaluator: EvaluatorResult, report: RunReport) -> Iterator[str]:
     weight = "shown, not counted" if evaluator.weight == 0 else f"weight {evaluator.weight:g}"
-    title = f"{html(evaluator.name)} <small>{html(evaluator.type)}, {weight}</small>"
+    judge = f", judged by {html(evaluator.judge)}" if evaluator.judge else ""
+    title = f"{html(evaluator.name)} <small>{html(evaluator.type)}, {weight}{judge}</small>"
     if not isinstance(evaluator, Assessed):
         yield f"<h3>{title}</h3><p class=errored>no result: {html_prose(evaluator.reason)}</p>"
         return

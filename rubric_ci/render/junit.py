@@ -1,8 +1,10 @@
 """A report as JUnit XML: a suite an eval file, a test case a case; errored is not failed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from rubric_ci.model.report import CaseResult, CriterionResult, Errored, Graded, RunReport, Skipped
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.render import escape, figures, words
 
 
@@ -24,6 +26,9 @@ def _suite(file: str, cases: list[CaseResult], report: RunReport) -> Iterator[st
     stamp = report.started_at.removesuffix("Z")
     facts = _attributes(name=file, **counts, time=_time(cases), timestamp=stamp)
     yield f"  <testsuite {facts}>"
+    used = sum((case.usage for case in cases if not isinstance(case, Skipped)), NOTHING_USED)
+    lines = [_attributes(name=name, value=value) for name, value in _usage(used).items()]
+    yield from _listed(lines, "    ")
     for case in cases:
         yield from _case(case, report)
     yield "  </testsuite>"
@@ -52,12 +57,25 @@ def _properties(case: CaseResult) -> Iterator[str]:
     if isinstance(case, Graded):
         facts |= {"verdict": case.verdict, "score": f"{case.score:.6f}", "target": case.target}
         facts |= {"trials": words.trials(case)}
+    if not isinstance(case, Skipped):
+        facts |= _usage(case.usage)
+        facts |= {f"judge.{e.name}": e.judge for e in case.evaluators}
     lines = [_attributes(name=name, value=value) for name, value in facts.items() if value]
     lines += [_attributes(name="warning", value=text) for _, _, text in words.warnings([case])]
+    yield from _listed(lines, "      ")
+
+
+def _listed(lines: Sequence[str], indent: str) -> Iterator[str]:
     if lines:
-        yield "      <properties>"
-        yield from (f"        <property {line}/>" for line in lines)
-        yield "      </properties>"
+        yield f"{indent}<properties>"
+        yield from (f"{indent}  <property {line}/>" for line in lines)
+        yield f"{indent}</properties>"
+
+
+def _usage(usage: Usage) -> dict[str, str]:
+    """Count what was used; zeros are left out, and cost_usd is of the calls whose cost is known."""
+    counts = {name: str(number) for name, number in asdict(usage).items() if number}
+    return counts | ({"cost_usd": f"{usage.cost_usd:.6f}"} if usage.cost_usd else {})
 
 
 def _told(case: Graded, report: RunReport) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
-from rubric_ci.render import changes, escape, figures, words
+from rubric_ci.render import accounts, changes, escape, figures, words
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
 
 COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
@@ -46,6 +46,7 @@ def render(
         links=links,
         wanting=[case for case in cases if words.standing(case) not in {"pass", "skipped"}],
         passing=[case for case in cases if words.standing(case) == "pass"],
+        priced=any(accounts.price(case) for case in cases),
     )
     whole, *smaller = _plans(page, most)
     text = page.text(whole)
@@ -86,6 +87,7 @@ class _Page:
     links: Links
     wanting: list[CaseResult]  # the cases without a pass, most pressing first
     passing: list[CaseResult]
+    priced: bool  # some case asked a model
 
     def text(self, plan: _Plan) -> str:
         sections = (
@@ -168,9 +170,9 @@ class _Page:
             yield "</details>"
 
     def _rows(self, cases: Iterable[CaseResult]) -> str:
-        change = self.changes is not None
-        head = ["Case", "Score", "Verdict", *(["Change"] if change else [])]
-        rule = [":--", "--:", ":--", *([":--"] if change else [])]
+        change, priced = self.changes is not None, self.priced
+        head = ["Case", "Score", "Verdict", *["Change"] * change, *["Cost"] * priced]
+        rule = [":--", "--:", ":--", *[":--"] * change, *["--:"] * priced]
         return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
 
     def _row(self, case: CaseResult) -> list[str]:
@@ -184,7 +186,7 @@ class _Page:
         cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
         if self.changes is not None:
             cells.append(escape.markdown(self.changes.get((case.file, case.id), "")))
-        return cells
+        return [*cells, *[accounts.price(case)] * self.priced]
 
     def _left_out(self, plan: _Plan) -> Iterator[str]:
         skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
@@ -206,7 +208,7 @@ class _Page:
             yield f"Why these cases ran: {self._prose(groups[0][0], plan)}"
 
     def _bottom(self) -> Iterator[str]:
-        facts = " · ".join(escape.markdown(fact) for fact in words.facts(self.report))
+        facts = " · ".join(escape.markdown(fact) for fact in accounts.facts(self.report))
         run = f" · [run]({escape.link_target(self.links.run)})" if self.links.run else ""
         yield f"<sub>{facts}{run}</sub>"
 

@@ -11,7 +11,7 @@ from rubric_ci.model.report import (
     Graded,
     RunReport,
 )
-from rubric_ci.render import escape, figures, words
+from rubric_ci.render import accounts, escape, figures, words
 
 ICONS: Mapping[words.Standing, str] = {
     "pass": "✅",
@@ -82,6 +82,8 @@ def _about(case: Graded, detail: Detail) -> str:
         detail.links.place(case.file, case.line),
         f"target {target}" if case.target else "",
         f"ran because {detail.prose(case.why)}" if case.why and detail.tells_why else "",
+        *map(detail.prose, accounts.other_judges(case, detail.report)),
+        *accounts.usage_of(case),
     ]
     return " · ".join(part for part in parts if part)
 

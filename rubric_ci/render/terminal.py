@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rubric_ci.model.report import CaseResult, CriterionResult, Graded, RunReport
-from rubric_ci.render import changes, escape, figures, words
+from rubric_ci.render import accounts, changes, escape, figures, words
 
 STYLES: Mapping[words.Standing, str] = {
     "pass": "green",
@@ -66,7 +66,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         yield _text(f"baseline: {line}")
     yield Text(words.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
     yield Text(f"{_counts(report)}; {words.gate(report)}")
-    yield _text(" · ".join(words.facts(report)), "dim")
+    yield _text(" · ".join(accounts.facts(report)), "dim")
     for file in files:
         yield _text(f"  {file}", "dim")
 
@@ -88,19 +88,25 @@ def _table(rows: Sequence[CaseResult]) -> Table:
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("reason", overflow="fold", ratio=3)
+    priced = any(accounts.price(case) for case in rows)
+    if priced:
+        table.add_column("cost", justify="right", no_wrap=True)
     for case in rows:
         kind = words.standing(case)
         score = figures.score(case.score) if isinstance(case, Graded) else "-"
         trials = words.trials(case)
         verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
         verdict.append(f"\n{trials}" if trials else "", style="dim")
-        table.add_row(_text(case.id), score, verdict, _text(figures.shortened(case.reason, 200)))
+        cells = [_text(case.id), Text(score), verdict]
+        cells.append(_text(figures.shortened(case.reason, 200)))
+        table.add_row(*cells, *([accounts.price(case)] if priced else []))
     return table
 
 
 def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
     head = Text.assemble((f"{SIGNS[case.verdict]} ", STYLES[case.verdict]))
-    yield head + _text(case.id, "bold") + _text(f"  {case.file}:{case.line}", "dim")
+    place = " · ".join([f"{case.file}:{case.line}", *accounts.other_judges(case, report)])
+    yield head + _text(case.id, "bold") + _text(f"  {place}", "dim")
     missed = list(words.missed(case, report))
     for _, criterion in missed:
         yield from _criterion(case, criterion)

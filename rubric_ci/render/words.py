@@ -166,20 +166,6 @@ def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[Cas
     return list(groups.items())
 
 
-def facts(report: RunReport) -> list[str]:
-    """Return what the run took and by which rules it judged, a few words each."""
-    judge = report.judge
-    every = [
-        figures.cost(report.totals),
-        figures.usage(report.totals),
-        figures.duration(report.duration_seconds),
-        f"judge {judge.model}, prompt {judge.prompt_version}" if judge else "",
-        f"pass ≥ {report.gate.passing:g}, borderline ≥ {report.gate.borderline:g}",
-        report.tool,
-    ]
-    return [fact for fact in every if fact]
-
-
 def _all(number: int) -> str:
     return "the only case passes" if number == 1 else f"all {number:,} graded cases pass"
 

@@ -177,3 +177,53 @@ def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
     assert weak.exit_code == 2
     assert "its agreement with people is kappa 0.66, less than the wanted 0.9" in weak.stderr
     assert rubric_ci("calibrate", "labels.jsonl").exit_code == 1
+
+
+def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
+    Path("calibration.json").write_text("as it was", encoding="utf-8")
+    result = rubric_ci("calibrate", "labels.jsonl", "--max-calls", "3", "--concurrency", "1")
+    assert result.exit_code == 3
+    assert Path("calibration.json").read_text(encoding="utf-8") == "as it was"
+    assert result.stderr.splitlines()[-3:] == [
+        "3 model calls, price unknown, 30 + 15 tokens",
+        "budget: all 3 calls are used up: 1 of 4 answers have no verdict",
+        "calibration.json is not written: these are not all labelled answers",
+    ]
+    assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
+    assert "all                     6 " in result.stdout
+
+
+def test_a_budget_that_ends_before_the_other_mode(judge: Gullible) -> None:
+    result = rubric_ci(
+        "calibrate", "labels.jsonl", "--both-modes", "--max-calls", "4", "--concurrency", "1"
+    )
+    assert result.exit_code == 3
+    assert "isolated" not in result.stdout
+    assert not Path("calibration.json").exists()
+
+
+def test_a_budget_for_nothing(judge: Gullible) -> None:
+    result = rubric_ci("calibrate", "labels.jsonl", "--max-seconds", "0")
+    assert result.exit_code == 3
+    assert "budget: 0 seconds have passed: 4 of 4 answers have no verdict" in result.stderr
+    assert "the judge gave no verdict on any labelled answer" in result.stderr
+    assert not Path("calibration.json").exists()
+
+
+def test_what_it_will_take_is_told_before(judge: Gullible) -> None:
+    told = rubric_ci("calibrate", "labels.jsonl", "--both-modes").stderr
+    assert "about 4 requests to openai/gullible, " in told
+    assert "about 8 requests to openai/gullible, " in told
+    assert "remembered" not in told
+
+
+def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -> None:
+    assert rubric_ci("calibrate", "labels.jsonl").exit_code == 0
+    configure(judge, min_kappa=0.6)
+    own = "execution: {evaluators: [{name: tone, type: llm_judge, model: openai/other}]}"
+    text = EVALS.replace("input: And why?", f"input: And why?, {own}")
+    Path("a.eval.yaml").write_text(text, encoding="utf-8")
+    result = rubric_ci("run")
+    assert result.exit_code == 2
+    assert "model was 'openai/gullible' and is 'openai/other'" in result.stderr
+    assert rubric_ci("run", "--case", "a").exit_code == 0

@@ -148,3 +148,41 @@ def test_no_judge(folder: Path) -> None:
     result = check()
     assert (result.exit_code, result.stdout) == (2, "")
     assert "no judge is configured" in result.stderr
+
+
+def test_a_budget_that_is_used_up_is_said_once(judge: Gullible) -> None:
+    result = check("--max-calls", "5", "--concurrency", "1")
+    assert result.exit_code == 3
+    lines = result.stderr.splitlines()
+    assert any(line.startswith("about 118 requests to openai/gullible, ") for line in lines)
+    assert lines[-2:] == [
+        "5 model calls, price unknown, 50 + 25 tokens",
+        "budget: all 5 calls are used up: 113 of 118 answers have no verdict",
+    ]
+    assert "113 answers without a verdict" in result.stdout
+
+
+def test_a_cap_in_dollars_needs_a_price(judge: Gullible) -> None:
+    result = check("attacks.eval.yaml", "--max-cost-usd", "1")
+    assert result.exit_code == 2
+    assert "openai/gullible has no known price" in result.stderr
+
+
+def test_no_time_at_all(judge: Gullible) -> None:
+    result = check("attacks.eval.yaml", "--max-seconds", "0")
+    assert result.exit_code == 3
+    assert "budget: 0 seconds have passed: 2 of 2 answers have no verdict" in result.stderr
+
+
+def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(
+    judge: Gullible,
+) -> None:
+    own = "execution: {evaluators: [{name: r, type: llm_judge, model: openai/other, rubrics: &r"
+    text = ATTACKS.replace(
+        "rubrics:\n      - {id: city, expected_outcome: Names Canberra}",
+        f"{own} [{{id: city, expected_outcome: Names Canberra}}]}}]}}",
+    )
+    Path("own.eval.yaml").write_text(text, encoding="utf-8")
+    result = check("own.eval.yaml")
+    assert result.exit_code == 0, result.output
+    assert judge.models == {"gullible"}

@@ -261,3 +261,63 @@ def test_a_recording_replays_without_the_server(judged: Judged) -> None:
         "no recorded reply to this request (evals/a.eval.yaml: other: rubric)"
         in (judged.results()[1]["reason"])
     )
+
+
+def own_model(judged: Judged) -> None:
+    """Let one evaluator of the case bring its own judge along."""
+    own = "{name: strict, type: llm_judge, model: openai/gpt-4.1, rubrics: [Greets, Is short]}"
+    composite = f"{{name: both, type: composite, evaluators: [{own}]}}"
+    case = CASE.format(id="greeting", weight=1)
+    text = f"evalcases:\n{case}    execution: {{evaluators: [{composite}]}}\n"
+    judged.write("evals/a.eval.yaml", text)
+
+
+def asked_models(judged: Judged) -> list[str]:
+    return sorted(body["model"] for body in judged.server.requests())
+
+
+def test_an_evaluator_may_bring_its_own_judge(judged: Judged) -> None:
+    own_model(judged)
+    judged.server.script(marks(True, True))
+    done = judged.run()
+    assert done.returncode == 0, done.stderr
+    assert asked_models(judged) == ["gpt-4.1", "gpt-4.1-mini"]
+    assert "about 1 request to openai/gpt-4.1, " in done.stderr
+    assert "about 1 request to openai/gpt-4.1-mini, " in done.stderr
+
+
+def test_the_judge_of_the_command_line_marks_everything(judged: Judged) -> None:
+    own_model(judged)
+    judged.server.script(marks(True, True))
+    done = judged.run("--judge", "openai/gpt-4.1-nano")
+    assert done.returncode == 0, done.stderr
+    assert asked_models(judged) == ["gpt-4.1-nano"] * 2
+    assert judged.report()["judge"]["model"] == "openai/gpt-4.1-nano"
+    (case,) = judged.results()
+    assert case["evaluators"][0]["judge"] == "openai/gpt-4.1-nano"
+
+
+def test_the_report_names_who_marked(judged: Judged) -> None:
+    own = "{name: strict, type: llm_judge, model: openai/gpt-4.1, rubrics: [Greets, Is short]}"
+    case = CASE.format(id="greeting", weight=1)
+    judged.write("evals/a.eval.yaml", f"evalcases:\n{case}    execution: {{evaluators: [{own}]}}\n")
+    judged.server.script(marks(False, True))
+    done = judged.run("--reports", "json,markdown,html,junit")
+    (result,) = judged.results()
+    assert [evaluator["judge"] for evaluator in result["evaluators"]] == [
+        "openai/gpt-4.1-mini",
+        "openai/gpt-4.1",
+    ]
+    assert "greeting  evals/a.eval.yaml:2 · strict judged by openai/gpt-4.1\n" in done.stdout
+    folder = judged.root / ".rubric-ci"
+    assert "strict judged by openai/gpt-4.1 " in (folder / "summary.md").read_text()
+    assert "llm_judge, weight 1, judged by openai/gpt-4.1<" in (folder / "report.html").read_text()
+    junit = (folder / "junit.xml").read_text()
+    assert '<property name="judge.strict" value="openai/gpt-4.1"/>' in junit
+
+
+def test_a_judge_that_gave_nothing_is_named(judged: Judged) -> None:
+    judged.server.script(fails(401))
+    judged.run()
+    ((evaluator,),) = [case["evaluators"] for case in judged.results()]
+    assert (evaluator["outcome"], evaluator["judge"]) == ("unassessed", "openai/gpt-4.1-mini")

@@ -140,6 +140,7 @@ def test_a_script_that_decides_reads_the_members_and_the_case(tmp_path: Path) ->
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert seen["candidate_answer"] == "hello"
     assert seen["results"]["a"] == {
+        "judge": "",
         "name": "a",
         "type": "code_judge",
         "weight": 1.0,

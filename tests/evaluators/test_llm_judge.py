@@ -36,6 +36,7 @@ def test_a_score_in_full() -> None:
     reply = '{"reasoning": "Short.", "hits": ["a"], "misses": ["b", "c"], "score": 0.61234567}'
     result, seen = judged("Is {{ answer }} nice?", reply)
     assert result == Assessed(
+        judge="openai/m",
         name="taste",
         type="llm_judge",
         weight=0.5,

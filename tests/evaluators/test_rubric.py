@@ -68,6 +68,7 @@ def test_a_judgement_in_full() -> None:
         {"checks": [{"id": i, **m} for i, m in MARKS.items()], "overall_reasoning": "So."}
     )
     assert asyncio.run(rubric(CASE, ANSWER, SPEC, tools(says(text)))) == Assessed(
+        judge="openai/m",
         name="manners",
         type="rubric",
         weight=2.0,

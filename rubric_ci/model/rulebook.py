@@ -73,6 +73,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "unknown-rule": (ERROR, "`rubric-ci validate --explain` lists the rules"),
     "votes-even": (ERROR, "an even number of votes can tie"),
     # References.
+    "lone-part": (WARNING, "begin it with `- `"),
     "file-missing": (ERROR, "paths are looked up beside the eval file, then in the folders above"),
     "prompt-variable": (ERROR, ""),
     "unknown-target": (ERROR, ""),
@@ -83,7 +84,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
 SWITCHABLE: Final = frozenset(
     (
         *("yaml-line-break", "unknown-key", "similar-key", "ambiguous-text", "plain-number"),
-        *("unused-setting", "agent-target"),
+        *("unused-setting", "agent-target", "lone-part"),
         *("case-empty", "gate-kind", "gate-out-of-reach", "unknown-member", "prompt-variable"),
         *("unknown-target", "literal-secret", "unused-ignore"),
     )

@@ -373,6 +373,14 @@ PAGES: Mapping[str, Page] = {
         "judge: {model: openai/gpt-4.1-mini, votes: 2}\n",
         "judge: {model: openai/gpt-4.1-mini, votes: 3}\n",
     ),
+    "lone-part": _cases(
+        "Parts stand in a list. A mapping is a structured content: the file that it seems to name "
+        "would not be read.",
+        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
+        "      - role: user\n        content: {type: file, value: prompts/task.md}\n",
+        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
+        "      - role: user\n        content: [{type: file, value: prompts/task.md}]\n",
+    ),
     "file-missing": _cases(
         "The file that is named cannot be used: it is missing, no text, or outside the repository.",
         "  - id: greeting\n    rubrics: [Greets]\n"

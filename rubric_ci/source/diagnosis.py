@@ -22,6 +22,8 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
     for problem in found:
         file = source.file_of(problem.path)
         place = source.locate(problem.path, at_key=problem.at_key)
+        if problem.part:
+            place = _within(place, problem.part, lines_of(file))
         if (problem.rule, place, problem.message) in seen:
             continue  # another alias leads here
         seen.add((problem.rule, place, problem.message))
@@ -44,6 +46,13 @@ def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
         hint=hint,
     )
     return (*found[:MOST_PROBLEMS], more)
+
+
+def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
+    """Point at a part of a text; at the whole where it is on a line that can have no comment."""
+    line, column, *_ = place
+    found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
+    return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place
 
 
 def _by_alias(line: int | None, own: int) -> str:

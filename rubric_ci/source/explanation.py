@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from rubric_ci.source.advice import advice, misread
 from rubric_ci.source.naming import KINDS, owner_name, rule_of, shown, value_name
 from rubric_ci.source.nearest import did_you_mean
 from rubric_ci.source.problem import MOST_PROBLEMS, Path, Problem
@@ -29,8 +30,13 @@ def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
 def _explained(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
     for error in Draft202012Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
-        if error.validator is None:
+        meant = misread(path, error.instance) if error.validator in _OF_KEYS else None
+        if meant is not None:
+            yield meant
+        elif error.validator is None:
             yield from _twins(error, path, data)
+        elif error.validator == "type" and path and error.instance is None:
+            yield _without_value(path)
         elif error.validator == "type" and _is_unquoted(error):
             yield _unquoted(error, path, written(path))
         else:
@@ -43,28 +49,22 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     name, value = value_name(path), error.instance
     expected = " or ".join(KINDS[kind] for kind in kinds)
     rule = rule_of(path, "type", "wrong-type")
-    hint = _as_number(value) if {"number", "integer"} & {*kinds} and isinstance(value, str) else ""
-    yield Problem(rule, path, f"{name} must be {expected}, not {shown(value)}", hint)
+    message = f"{name} must be {expected}, not {shown(value)}"
+    yield Problem(rule, path, message, advice(path, kinds, value))
 
 
-def _as_number(text: str) -> str:
-    """Say how a text that was meant as a number is written."""
-    if re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", text):
-        return f"write {text} without quotes"
-    if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
-        return f"write {float(text)}"
-    return ""
+def _without_value(path: Path) -> Problem:
+    hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
+    return Problem("missing-value", path, f"{value_name(path)} has no value", hint)
 
 
 def _is_unquoted(error: ValidationError) -> bool:
     wanted: Any = error.validator_value
-    return "string" in wanted and isinstance(error.instance, bool | int | float | None)
+    return "string" in wanted and isinstance(error.instance, bool | int | float)
 
 
 def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
     """Explain a scalar that YAML reads as something else than the text that is meant."""
-    if error.instance is None:
-        return Problem("missing-value", path, f"{value_name(path)} has no value")
     text = shown(error.instance)[1:-1] if written is None else written
     kind = "true or false" if isinstance(error.instance, bool) else "a number"
     message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
@@ -79,8 +79,13 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
             rule = rule_of((*path, key), "required", "missing-key")
             owner = owner_name(path)
             wanted_key = _OR.get(key, f"`{key}`")
-            yield Problem(rule, path, f"{owner} has no {wanted_key}")
+            other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
+            hint = f"write `{key}` in place of `{other}`" if other else ""
+            yield Problem(rule, path, f"{owner} has no {wanted_key}", hint)
 
+
+_OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
+"""Keys that stand for a missing one where any key may stand."""
 
 _OR: Final = {
     "input_messages": "`input_messages` or `input`",
@@ -182,6 +187,7 @@ def _anything_else(error: ValidationError, path: Path) -> Iterator[Problem]:
     yield Problem("wrong-type", path, str(error.message))
 
 
+_OF_KEYS: Final = frozenset(("required", "additionalProperties"))
 _TWINS: Final = {
     "outcome": ("expected_outcome",),
     "input": ("input_messages",),

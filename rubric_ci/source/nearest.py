@@ -6,16 +6,21 @@ from itertools import islice
 from typing import Final
 
 SYNONYMS: Final = {
-    **dict.fromkeys(("tests", "cases", "test_cases", "evals"), "evalcases"),
-    **dict.fromkeys(("criteria", "criterion", "outcome"), "expected_outcome"),
-    **dict.fromkeys(("prompt", "question", "messages"), "input"),
-    **dict.fromkeys(("reference", "answer", "expected"), "expected_output"),
-    **dict.fromkeys(("assert", "assertions", "checks"), "rubrics"),
-    **dict.fromkeys(("text", "path", "file"), "value"),
-    **dict.fromkeys(("command", "cmd"), "script"),
-    **dict.fromkeys(("input", "arguments", "params"), "args"),
+    **dict.fromkeys(("tests", "cases", "test_cases", "evals"), ("evalcases",)),
+    **dict.fromkeys(("criteria", "criterion", "outcome"), ("expected_outcome",)),
+    **dict.fromkeys(("prompt", "question", "messages"), ("input",)),
+    **dict.fromkeys(("reference", "answer", "expected"), ("expected_output",)),
+    **dict.fromkeys(("assert", "assertions", "checks"), ("rubrics",)),
+    **dict.fromkeys(("text", "message"), ("value", "content")),
+    **dict.fromkeys(("path", "file"), ("value",)),
+    **dict.fromkeys(("command", "cmd"), ("script",)),
+    **dict.fromkeys(("input", "arguments", "params"), ("args",)),
+    **dict.fromkeys(("max", "limit", "maximum"), ("threshold", "budget", "max_total")),
+    **dict.fromkeys(("max_ms", "ms", "milliseconds", "max_latency_ms"), ("threshold",)),
+    **dict.fromkeys(("max_cost", "max_cost_usd", "max_usd", "usd"), ("budget",)),
+    **dict.fromkeys(("output", "response", "completion", "candidate"), ("candidate_answer",)),
 }
-"""Words that other tools use for the same things."""
+"""Words that other tools use for the same things: the first that is known is meant."""
 
 
 LONGEST_NAME: Final = 100
@@ -28,8 +33,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     if len(name) > LONGEST_NAME:
         return None
     names = list(islice(known, MOST_NAMES))
-    if SYNONYMS.get(name) in names:
-        return SYNONYMS[name]
+    for synonym in SYNONYMS.get(name, ()):
+        if synonym in names:
+            return synonym
     folded = name.lower().replace("-", "_")
     if folded in names:
         return folded

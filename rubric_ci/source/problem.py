@@ -19,6 +19,7 @@ class Problem(NamedTuple):
     message: str
     hint: str = ""
     at_key: bool = False  # the key is at fault, not its value
+    part: str = ""  # what in the text at the path is at fault, as it is written there
 
 
 class Fault(NamedTuple):

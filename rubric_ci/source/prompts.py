@@ -25,5 +25,5 @@ def names_file(prompt: str) -> bool:
 
 
 def variables(text: str) -> list[str]:
-    """Return the names between `{{` and `}}`."""
-    return [name.strip() for name in re.findall(_VARIABLE, text)]
+    """Return what stands between `{{` and `}}`: names, and the blanks around them."""
+    return re.findall(_VARIABLE, text)

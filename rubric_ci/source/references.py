@@ -23,6 +23,7 @@ def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
     """Yield files that cannot be used, and variables that no prompt can be given."""
     if not isinstance(data, dict):
         return
+    yield from _lone_parts(data)
     for path, name in _files(data):
         found = lookup(name)
         if not isinstance(found, Found):
@@ -39,25 +40,40 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
             yield Problem("file-missing", prompt.path, f"`{text}`: {found.reason}")
             return
         text, where = found.text, f" in {found.path}"
-    for name in dict.fromkeys(variables(text)):
+    for written in dict.fromkeys(variables(text)):
+        name = written.strip()
         if name not in prompt.known:
             message = f"`{{{{ {name} }}}}`{where} is no variable of a judge's prompt"
             hint = did_you_mean(name, prompt.known) or f"known are {', '.join(prompt.known)}"
-            yield Problem("prompt-variable", prompt.path, message, hint)
+            part = "" if where else f"{{{{{written}}}}}"
+            yield Problem("prompt-variable", prompt.path, message, hint, part=part)
+
+
+def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
+    for path, content in _contents(data):
+        if not isinstance(content, dict) or content.keys() != {"type", "value"}:
+            continue
+        if content["type"] in ("text", "file"):
+            message = f"a {content['type']} part outside of a list is sent as data, as it is"
+            yield Problem("lone-part", path, message)
 
 
 def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    for path, parts in _contents(data):
+        for place, part in enumerate(parts if isinstance(parts, list) else ()):
+            name = part.get("value") if isinstance(part, dict) else None
+            if isinstance(name, str) and part.get("type") == "file":
+                yield (*path, place, "value"), name
+
+
+def _contents(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     cases = data.get("evalcases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         for key in _MESSAGES:
             messages = case.get(key) if isinstance(case, dict) else None
             for number, message in enumerate(messages if isinstance(messages, list) else ()):
-                parts = message.get("content") if isinstance(message, dict) else None
-                for place, part in enumerate(parts if isinstance(parts, list) else ()):
-                    if isinstance(part, dict) and part.get("type") == "file":
-                        path: Path = ("evalcases", index, key, number, "content", place, "value")
-                        if isinstance(part.get("value"), str):
-                            yield path, part["value"]
+                if isinstance(message, dict) and "content" in message:
+                    yield ("evalcases", index, key, number, "content"), message["content"]
 
 
 def _prompts(data: dict[str, Any]) -> Iterator[Prompt]:

@@ -150,7 +150,7 @@ def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
     for key in evaluator:
         if key not in CODE_JUDGE_KEYS and not key.startswith("x-"):
             hint = did_you_mean(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
-            if hint:
+            if hint and "`script`" not in hint:  # that it is missing is told already
                 message = f"`{key}` is handed to the script as its config"
                 yield Problem("similar-key", (*path, key), message, hint, at_key=True)
 

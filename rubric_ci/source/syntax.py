@@ -39,11 +39,28 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
         return _fault("yaml-documents", line, column, "a second document begins here")
     if lines[line][column : column + 1] == "\t":
         return _fault("yaml-tab", line, column, "a tab where YAML wants spaces")
-    for start, words in _WORDS:
-        if problem.startswith(start):
-            return _fault("yaml-syntax", line, column, words)
+    if problem.startswith("mapping values are not allowed") and _goes_on(lines, line, column):
+        return _indented(lines[line], line, column)
     context = f"{error.context}: " if error.context else ""
-    return _fault("yaml-syntax", line, column, f"{context}{problem}")
+    words = next((words for start, words in _WORDS if problem.startswith(start)), "")
+    return _fault("yaml-syntax", line, column, words or f"{context}{problem}")
+
+
+def _goes_on(lines: list[str], line: int, column: int) -> bool:
+    """Tell whether a `key:` goes on with the value of a line above, being indented deeper."""
+    own = lines[line]
+    if not re.fullmatch(r"\s+(?:- )*[\w$-]+", own[:column]):
+        return False
+    above = next((other for other in reversed(lines[:line]) if other.strip()), "")
+    return len(own) - len(own.lstrip()) > len(above) - len(above.lstrip(" -"))
+
+
+def _indented(own: str, line: int, column: int) -> Fault:
+    start = len(own) - len(own.lstrip())
+    name = own[start:column]
+    message = f"`{name}` is indented deeper than the line above, and so goes on with its value"
+    hint = "let both begin in the same column, or quote the value"
+    return Fault("yaml-syntax", line + 1, start + 1, line + 1, column + 1, message, hint)
 
 
 def split_lines(text: str) -> list[str]:

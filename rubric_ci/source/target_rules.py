@@ -121,7 +121,8 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
                 message = f"`{{{name}}}` is not filled in"
                 known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
                 hint = _placeholder_like(name) or f"known are {known}"
-                yield Problem("unknown-placeholder", (*path, key), message, hint)
+                part = f"{{{name}}}"
+                yield Problem("unknown-placeholder", (*path, key), message, hint, part=part)
 
 
 def _placeholder_like(name: str) -> str:

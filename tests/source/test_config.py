@@ -219,7 +219,7 @@ WRONG = {
     ),
     "unknown placeholder": (
         "targets: [{name: a, provider: cli, command: 'x {PROMT} ${HOME}'}]",
-        "1:45 unknown-placeholder `{PROMT}` is not filled in",
+        "1:48 unknown-placeholder `{PROMT}` is not filled in",
     ),
     "twice the same name": (
         "targets: [{name: a, model: m}, {name: a, model: m}]",

@@ -7,11 +7,13 @@ just the mended values, type for type; a mend for which that does not hold is le
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from json import dumps
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.source.document import Document
 from rubric_ci.source.mendable import bounds, quotings, renamings
 from rubric_ci.source.problem import Path
+
+MOST_TRIALS: Final = 500  # each reads the text anew
 
 
 class Fix(NamedTuple):
@@ -44,21 +46,28 @@ def mend(text: str) -> Mended:
 
 
 def holding(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
-    """Take all, or else one after the other as long as what is taken holds."""
-    if holds(fixes):
-        return fixes
+    """Take all, or else what holds of one half and then of the other, for as long as it pays."""
     taken: list[Fix] = []
-    for fix in fixes:
-        if holds([*taken, fix]):
-            taken.append(fix)
+    left = [fixes]
+    for _ in range(MOST_TRIALS):
+        if not left:
+            break
+        some = left.pop()
+        if holds([*taken, *some]):
+            taken += some
+        elif len(some) > 1:
+            half = len(some) // 2
+            left += [some[half:], some[:half]]
     return taken
 
 
 def applied(text: str, fixes: list[Fix]) -> str:
     """Return the text with every replacement made."""
-    for fix in sorted(fixes, reverse=True):
-        text = text[: fix.start] + fix.text + text[fix.end :]
-    return text
+    pieces, end = [], 0
+    for fix in sorted(fixes, key=lambda fix: fix.start):
+        pieces += [text[end : fix.start], fix.text]
+        end = fix.end
+    return "".join([*pieces, text[end:]])
 
 
 def expected(data: Any, fixes: list[Fix]) -> Any:

@@ -115,7 +115,8 @@ def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> C
     """Add the targets of targets files; the configuration's own come first."""
     targets: dict[str, Target] = dict(config.targets)
     for path in _targets_files(found, root):
-        loaded = load_targets(files.from_root(path, root), files.read_text(path))
+        name = files.from_root(path, root)
+        loaded = load_targets(name, files.read_text(path), config.rules)
         show_problems(loaded.diagnostics)
         if any(problem.severity is Severity.ERROR for problem in loaded.diagnostics):
             raise InvalidInput(f"{path} has problems", "mend them; nothing was graded")

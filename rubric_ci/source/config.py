@@ -1,5 +1,6 @@
 """`rubric-ci.yaml` and targets files: their text to a `Config` and targets, or what is wrong."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from rubric_ci.model.config import Config, Target
@@ -7,7 +8,9 @@ from rubric_ci.model.diagnostic import Diagnostic
 from rubric_ci.source.check import check_config
 from rubric_ci.source.diagnosis import has_errors
 from rubric_ci.source.document import Document
+from rubric_ci.source.facts import read_facts
 from rubric_ci.source.settings import read_config, read_targets
+from rubric_ci.source.switches import switched
 
 
 class LoadedConfig(NamedTuple):
@@ -27,12 +30,16 @@ class LoadedTargets(NamedTuple):
 def load_config(path: str, text: str) -> LoadedConfig:
     """Check and read a configuration; `path` is relative to the repository root."""
     document = Document(path, text)
-    found = check_config(document)
+    found = switched(check_config(document), document.texts(), read_facts(document).rules)
     return LoadedConfig(None if has_errors(found) else read_config(document), found)
 
 
-def load_targets(path: str, text: str) -> LoadedTargets:
-    """Check and read a targets file; `path` is relative to the repository root."""
+def load_targets(path: str, text: str, rules: Mapping[str, str] | None = None) -> LoadedTargets:
+    """Check and read a targets file; `path` is relative to the repository root.
+
+    `rules` are the configuration's switches.
+    """
     document = Document(path, text)
     found = check_config(document, targets_only=True)
+    found = switched(found, document.texts(), rules or {})
     return LoadedTargets(() if has_errors(found) else read_targets(document), found)

@@ -349,6 +349,30 @@ def test_warnings(text: str, rule: str) -> None:
     assert [d.rule for d in loaded.diagnostics] == [rule]
 
 
+IDLE = "targets: [{name: a, model: m, max_retries: 9}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (IDLE, {"unused-setting": "off"}),
+        (f"{IDLE} # rubric-ci: ignore[unused-setting]", {}),
+    ],
+    ids=["in the configuration", "by a comment"],
+)
+def test_rules_are_switched_where_targets_are_read(text: str, rules: dict[str, str]) -> None:
+    loaded = load_targets("targets.yaml", text, rules)
+    assert loaded.diagnostics == ()
+    assert len(loaded.targets) == 1
+
+
+def test_a_configuration_switches_its_own_rules() -> None:
+    loaded = load_config("rubric-ci.yaml", f"rules: {{unused-setting: off}}\nown: 1\n{IDLE}\n")
+    assert [d.rule for d in loaded.diagnostics] == ["unknown-key"]
+    text = f"rules: {{unused-setting: off}}\nown: 1 # rubric-ci: ignore[unknown-key]\n{IDLE}\n"
+    assert load_config("rubric-ci.yaml", text).diagnostics == ()
+
+
 def test_a_targets_file_has_targets_only() -> None:
     loaded = load_targets("targets.yaml", "judge: {model: m}\n")
     assert loaded.targets == ()

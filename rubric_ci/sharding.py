@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
@@ -10,6 +12,7 @@ from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.report import (
     CaseResult,
+    Forecast,
     RunReport,
     ShardInfo,
     gate_holds,
@@ -72,11 +75,17 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         interrupted=interrupted,
         gate=replace(gate, holds=holds),
         totals=totals(cases),
+        forecast=_forecast(reports),
         cases=cases,
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
         metadata=_shared(reports),
         shard=None,
     )
+
+
+def _forecast(reports: Sequence[RunReport]) -> Forecast | None:
+    every = [report.forecast for report in reports if report.forecast]
+    return reduce(add, every) if every else None
 
 
 def _turn(one: Piece) -> tuple[float, str]:

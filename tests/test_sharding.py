@@ -13,6 +13,7 @@ from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.model.report import (
     CaseResult,
     Errored,
+    Forecast,
     Graded,
     JudgeInfo,
     RunReport,
@@ -229,3 +230,26 @@ def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str 
         merge(reports)
     if message is not None:
         assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("costs", "cost"),
+    [((0.1, 0.2), 0.3), ((0.1, None), None)],
+    ids=["known", "partly unknown"],
+)
+def test_what_was_reckoned_is_added_up(
+    costs: tuple[float | None, float | None], cost: float | None
+) -> None:
+    parts = [
+        replace(
+            a_report(),
+            shard=ShardInfo(index=n, count=3),
+            forecast=None
+            if n == 3
+            else Forecast(requests=n, input_tokens=10, output_tokens=1, cost_usd=costs[n - 1]),
+        )
+        for n in (1, 2, 3)
+    ]
+    wanted = Forecast(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
+    assert merge(parts).forecast == wanted
+    assert merge([replace(part, forecast=None) for part in parts]).forecast is None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import click
 
 from rubric_ci.commands.asking import build_ask, caps_of
-from rubric_ci.commands.forecast import forecast
+from rubric_ci.commands.forecast import forecast, show_forecast
 from rubric_ci.commands.judges import choose_judge, resolve_judge
 from rubric_ci.commands.opening import Opened
 from rubric_ci.engine import Task, grade
@@ -83,8 +83,7 @@ def mark(posed: Sequence[Posed], tools: Tools, *, concurrency: int, live: bool) 
     """Ask about every answer, say before what it will take and after what it took."""
     tasks = [_task(each) for each in posed]
     if live:
-        for line in forecast(tasks, remembers=False):
-            click.echo(line, err=True)
+        show_forecast(forecast(tasks), remembers=False)
     refused: list[str] = []
     watched = replace(tools, ask=_telling(tools.ask, refused))
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))

@@ -14,7 +14,7 @@ from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.choosing import choose_target
 from rubric_ci.commands.compare import open_baseline, with_baseline
-from rubric_ci.commands.forecast import forecast
+from rubric_ci.commands.forecast import forecast, show_forecast, total
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.judges import choose_judge, judge_info, judges_of
 from rubric_ci.commands.opening import Opened, show_problems
@@ -62,9 +62,8 @@ def run(settings: RunSettings) -> ExitCode:
     check_folder(settings)
     live = not (settings.replay or settings.offline)
     batched = settings.batch and live
-    if live:
-        for line in forecast(tasks, settings.trials, batched=batched):
-            click.echo(line, err=True)
+    expected = forecast(tasks, settings.trials, batched=batched) if live else ()
+    show_forecast(expected)
     # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
     with progress(len(tasks), plain=workflow_run.on_github(os.environ) or None) as advance:
         grading = grade(
@@ -89,6 +88,7 @@ def run(settings: RunSettings) -> ExitCode:
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(monotonic() - clock, 3),
     )
+    report = replace(report, forecast=total(expected))
     report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
     workflow_run.tell(report, written, settings, os.environ)

@@ -168,6 +168,26 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What asking the judges was going to take, reckoned before anything was asked."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None  # None: some price is unknown
+
+    def __add__(self, other: "Forecast") -> "Forecast":
+        """Sum field by field; what is partly unknown is unknown."""
+        costs = (self.cost_usd, other.cost_usd)
+        return Forecast(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=None if None in costs else round(sum(cost or 0 for cost in costs), 6),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeInfo:
     """Who judged, so that a verdict can be repeated."""
 
@@ -254,6 +274,7 @@ class RunReport:
     gate: GateInfo
     judge: JudgeInfo | None = None
     totals: Totals
+    forecast: Forecast | None = None  # None: no judge was to be asked
     cases: tuple[CaseResult, ...] = ()  # as in the files
     spared: int = 0  # cases that the change does not affect
     notes: tuple[str, ...] = ()  # one line each, for the reader of the report

@@ -1,6 +1,6 @@
 """What a case or a run took, and who marked: words that every format shares."""
 
-from rubric_ci.model.report import CaseResult, RunReport, Skipped
+from rubric_ci.model.report import CaseResult, Forecast, RunReport, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.render import figures
 
@@ -22,6 +22,7 @@ def facts(report: RunReport) -> list[str]:
     every = [
         figures.cost(report.totals),
         figures.usage(report.totals),
+        _forecast(report.forecast) if report.forecast else "",
         figures.duration(report.duration_seconds),
         _judges(report),
         f"pass ≥ {report.gate.passing:g}, borderline ≥ {report.gate.borderline:g}",
@@ -40,6 +41,11 @@ def other_judges(case: CaseResult, report: RunReport) -> list[str]:
         for evaluator in case.evaluators
         if evaluator.judge and evaluator.judge != usual
     ]
+
+
+def _forecast(wanted: Forecast) -> str:
+    cost = "price unknown" if wanted.cost_usd is None else figures.dollars(wanted.cost_usd)
+    return f"estimated before: {figures.plural(wanted.requests, 'judge call')}, {cost}"
 
 
 def _judges(report: RunReport) -> str:

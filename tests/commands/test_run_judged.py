@@ -178,12 +178,17 @@ def test_what_it_will_take_is_told_before(
     judged.cases("one", "two")
     judged.server.script(marks(True, True))
     assert re.search(told, judged.run(*arguments).stderr)
+    wanted = judged.report()["forecast"]
+    assert wanted["requests"] == (6 if arguments == ("--votes", "3") else 2)
+    assert 0 < wanted["cost_usd"] < 0.01
+    assert "estimated before: " in (judged.root / ".rubric-ci/summary.md").read_text()
 
 
 def test_an_unknown_price_is_told_before(judged: Judged) -> None:
     judged.judge(model="openai/my-own")
     judged.server.script(marks(True, True))
     assert " tokens, price unknown, " in judged.run().stderr
+    assert judged.report()["forecast"]["cost_usd"] is None
 
 
 def test_votes_are_counted_and_shown(judged: Judged) -> None:
@@ -253,6 +258,7 @@ def test_a_recording_replays_without_the_server(judged: Judged) -> None:
     assert judged.run("--record", "kept.jsonl").returncode == 1
     judged.server.script(fails(500))
     assert judged.run("--replay", "kept.jsonl").returncode == 1
+    assert judged.report()["forecast"] is None
     assert judged.server.requests() == []
     assert judged.results()[0]["score"] == 0.5
     judged.cases("greeting", "other")

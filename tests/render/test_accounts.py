@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.model.report import Assessed, Graded, JudgeInfo, Skipped
+from rubric_ci.model.report import Assessed, Forecast, Graded, JudgeInfo, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.render import accounts
 from tests.reports import a_report
@@ -57,3 +57,15 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
     assert fact in accounts.facts(report)
     others = accounts.other_judges(report.cases[0], report)
     assert others == [f"tone judged by {m.judge}" for m in marked if m.judge not in {usual, ""}]
+
+
+@pytest.mark.parametrize(
+    ("cost", "fact"),
+    [
+        (0.0024, "estimated before: 6 judge calls, $0.0024"),
+        (None, "estimated before: 6 judge calls, price unknown"),
+    ],
+)
+def test_what_was_reckoned_stands_beside_what_it_was(cost: float | None, fact: str) -> None:
+    wanted = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
+    assert fact in accounts.facts(replace(a_report(CASE), forecast=wanted))

@@ -146,6 +146,7 @@ LINES = st.sampled_from(
         "&a b",
         "*a",
         "<<: *a",
+        "  <<: {outcome: 2024-01-01, weight: 1_0}",
         "? x",
         "\t- y",
         "---",

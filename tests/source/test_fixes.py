@@ -104,6 +104,7 @@ LINES = st.sampled_from(
         "  - *r",
         "  - {score_ranges: [{score_range: [3]}, {score_range: [0, 2]}]}",
         "  <<: {outcome: x}",
+        "  <<: {outcome: 2024-01-01}",
         "# outcome: 5",
         "  metadata: {outcome: 5}",
     ]

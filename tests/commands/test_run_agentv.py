@@ -1,0 +1,111 @@
+"""A suite in the layout and the spellings of AgentV 2.5, run as it is; no judge is asked."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.project import Project
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
+]
+
+TARGETS = """\
+$schema: agentv-targets-v2.2
+targets:
+  - name: reader
+    provider: cli
+    command_template: ./reader.py {FILES} --output {OUTPUT_FILE} --home ${{ READER_HOME }}
+    files_format: --file {path}
+    cwd: ..
+    timeoutSeconds: 30
+    workers: 2
+    healthcheck: {type: command, commandTemplate: test -f reader.py, cwd: ..}
+"""
+
+READER = f"""\
+#!{sys.executable}
+import json, sys
+asked = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+answer = {{
+    "output_messages": [
+        {{"role": "assistant", "tool_calls": [{{"tool": "open", "input": {{"page": 1}}}}]}},
+        {{"role": "assistant", "tool_calls": [{{"tool": "sum_up"}}]}},
+        {{"role": "assistant", "content": {{
+            "total": 1889.5, "date": "2025-01-15",
+            "words": open(asked["--file"]).read().split(), "home": asked["--home"],
+        }}}},
+    ],
+    "token_usage": {{"input": 90, "output": 10}}, "cost_usd": 0.02, "duration_ms": 700,
+}}
+open(asked["--output"], "w").write(json.dumps(answer))
+"""
+
+EVALS = """\
+$schema: agentv-eval-v2
+execution:
+  target: reader
+evalcases:
+  - id: invoice
+    description: Every evaluator that asks no judge
+    outcome: The totals are read
+    input_messages:
+      - role: user
+        content:
+          - {type: file, value: ../pages/it's one.txt}
+          - {type: text, value: Read it}
+    expected_messages:
+      - {name: Reader, role: assistant, tool_calls: [{tool: open, input: {page: 1}}]}
+      - role: assistant
+        content: {total: 1889, date: 15-JAN-2025, words: [two, words]}
+    evaluators:
+      - name: fields
+        type: field_accuracy
+        fields:
+          - {path: total, match: numeric_tolerance, tolerance: 1.0, required: true}
+          - {path: date, match: date, formats: [DD-MMM-YYYY, YYYY-MM-DD]}
+          - {path: "words[1]", match: exact}
+      - name: order
+        type: tool_trajectory
+        mode: in_order
+        expected: [{tool: open, args: {page: 1}}, {tool: sum_up, args: any}]
+      - {name: counts, type: tool_trajectory, mode: any_order, minimums: {open: 1, gone: 1}}
+      - {name: time, type: latency, threshold: 1000}
+      - {name: price, type: cost, budget: 0.10}
+      - {name: tokens, type: token_usage, maxTotal: 99}
+      - {name: own, type: code_judge, script: grep -q /somewhere, limit: 3}
+      - name: gate
+        type: composite
+        evaluators:
+          - {name: price, type: cost, budget: 0.01}
+          - name: inner
+            type: composite
+            evaluators: [{name: time, type: latency, threshold: 1000}]
+            aggregator: {type: weighted_average, weights: {time: 2}}
+        aggregator: {type: weighted_average, weights: {price: 1, inner: 3}}
+"""
+
+
+def test_what_it_says_is_done(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("reading/.agentv/targets.yaml", TARGETS)
+    project.write("reading/evals/dataset.yaml", EVALS)
+    project.write("reading/pages/it's one.txt", "two words\n")
+    project.write("reading/reader.py", READER)
+    (tmp_path / "reading/reader.py").chmod(0o755)
+    (tmp_path / "rubric-ci.yaml").unlink()
+    done = project.run("reading", READER_HOME="/somewhere")
+    [case] = project.report()["cases"]
+    assert {each["name"]: each["score"] for each in case["evaluators"]} == {
+        "fields": 1,
+        "order": 1,
+        "counts": 0.5,
+        "time": 1,
+        "price": 1,
+        "tokens": 0,
+        "own": 1,
+        "gate": 0.75,
+    }
+    assert done.stderr.startswith("[1/1] borderline 0.78  invoice")

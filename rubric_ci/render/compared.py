@@ -47,7 +47,9 @@ def _rows(comparison: Comparison) -> Iterator[str]:
 
 def _told(change: CaseChange, told: Mapping[tuple[str, str], str]) -> str:
     words = told[change.file, change.id]
-    return f"{change.kind}, {words}" if change.kind in {"errored", "gone"} and words else words
+    if change.kind not in {"errored", "gone"}:
+        return words
+    return f"{change.kind}, {words}" if words else change.kind
 
 
 def _different(comparison: Comparison) -> list[CaseChange]:

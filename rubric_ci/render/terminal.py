@@ -65,7 +65,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
     for line in changes.lines(report.comparison) if report.comparison else ():
         yield _text(f"baseline: {line}")
     yield Text(words.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
-    yield Text(f"{_counts(report)}; {words.gate(report)}")
+    yield Text("; ".join(part for part in (_counts(report), words.gate(report)) if part))
     yield _text(" · ".join(accounts.facts(report)), "dim")
     for file in files:
         yield _text(f"  {file}", "dim")

@@ -69,3 +69,8 @@ def test_json() -> None:
         "after": {"verdict": "fail", "score": 0.0},
         "flips": False,
     }
+
+
+def test_a_case_without_a_verdict_on_either_side_says_so() -> None:
+    comparison = compare(a_report(errored("lost")), a_report(errored("lost")))
+    assert compared.text(comparison).splitlines()[0] == "e.yaml: lost: errored"

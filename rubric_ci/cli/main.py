@@ -54,9 +54,11 @@ class _Commands(click.Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
-            click.echo(f"rubric-ci: {error.message}", err=True)
+            from rubric_ci.render.escape import log_line
+
+            click.echo(log_line(f"rubric-ci: {error.message}"), err=True)
             if error.hint:
-                click.echo(f"  {error.hint}", err=True)
+                click.echo(f"  {log_line(error.hint)}", err=True)
             sys.exit(error.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -20,7 +20,7 @@ from rubric_ci.model.report import Assessed, CaseResult, CriterionResult, Skippe
 from rubric_ci.model.settings import CalibrateSettings, JudgeCheckSettings
 from rubric_ci.model.tools import Tools
 from rubric_ci.render import figures
-from rubric_ci.render.escape import one_line
+from rubric_ci.render.escape import log_line
 
 GIVEN = MockTarget(name="given", response="")
 
@@ -104,10 +104,10 @@ def show_unmarked(posed: Sequence[Posed], hearing: Hearing) -> None:
     unmarked = [(each, marks) for each, marks in pairs if isinstance(marks, Unmarked)]
     for each, marks in unmarked:
         if not hearing.over_budget or hearing.over_budget not in marks.reason:
-            click.echo(f"{each.case.id}: no verdict: {one_line(marks.reason)}", err=True)
+            click.echo(log_line(f"{each.case.id}: no verdict: {marks.reason}"), err=True)
     if hearing.over_budget:
         few = f"{len(unmarked)} of {len(posed)} answers have no verdict"
-        click.echo(f"{one_line(hearing.over_budget)}: {few}", err=True)
+        click.echo(log_line(f"{hearing.over_budget}: {few}"), err=True)
 
 
 def _telling(ask: Ask, refused: list[str]) -> Ask:

@@ -11,6 +11,8 @@ from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostic import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
+from rubric_ci.render import escape
+from rubric_ci.render.diagnostics.text import headline
 from rubric_ci.source.config import load_config, load_targets
 from rubric_ci.source.diagnosis import of_fault
 from rubric_ci.source.encoding import decode
@@ -91,11 +93,9 @@ def open_file(path: Path, root: Path, rules: Mapping[str, str]) -> Loaded:
 
 
 def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
-    """Print problems on standard error, one line each."""
+    """Print problems on standard error, one line each; what files say gives a runner no orders."""
     for problem in diagnostics:
-        place = f"{problem.file}:{problem.span.line}:{problem.span.column}"
-        hint = f"; {problem.hint}" if problem.hint else ""
-        click.echo(f"{place}: {problem.rule}: {problem.message}{hint}", err=True)
+        click.echo(escape.log_line(headline(problem)), err=True)
 
 
 def _open_config(root: Path, named: Path | None) -> Config:
@@ -107,7 +107,7 @@ def _read_config(path: Path, root: Path) -> Config:
     loaded = load_config(files.from_root(path, root), files.read_text(path))
     show_problems(loaded.diagnostics)
     if loaded.config is None:
-        raise InvalidInput(f"{path} has problems", "mend them; nothing was graded")
+        raise InvalidInput(f"{files.shown(path)} has problems", "mend them; nothing was graded")
     return loaded.config
 
 
@@ -119,7 +119,7 @@ def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> C
         loaded = load_targets(name, files.read_text(path), config.rules)
         show_problems(loaded.diagnostics)
         if any(problem.severity is Severity.ERROR for problem in loaded.diagnostics):
-            raise InvalidInput(f"{path} has problems", "mend them; nothing was graded")
+            raise InvalidInput(f"{files.shown(path)} has problems", "mend them; nothing was graded")
         for target in loaded.targets:
             targets.setdefault(target.name, target)
     return replace(config, targets=targets)

@@ -140,6 +140,7 @@ USAGE = {
         "`pdf` is none of json, markdown, junit, sarif, html",
     ),
     "missing recording": (["--replay", "kept.jsonl"], "kept.jsonl: cannot read the recording"),
+    "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
     "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
 }
 
@@ -152,6 +153,31 @@ def test_exit_2_says_what_and_where(project: Project, arguments: list[str], mess
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (project.root / ".rubric-ci").exists()
+
+
+ORDER = "x\\n::add-mask::x ##[error]x"  # a newline in double quotes of YAML
+
+
+@pytest.mark.parametrize(
+    ("config", "evals", "arguments"),
+    [
+        (CONFIG, EVAL.replace("input:", f'"{ORDER}": 1\n    input:'), []),
+        (CONFIG, EVAL.replace("greeting", f'"{ORDER}"'), ["--case", "none"]),
+        (CONFIG.replace("default", f'"{ORDER}"'), EVAL, ["--target", "none"]),
+        (f'"{ORDER}": 1\n', EVAL, []),
+    ],
+    ids=["a key", "an id", "a target", "a key of the configuration"],
+)
+def test_no_message_gives_orders_to_a_runner(
+    project: Project, config: str, evals: str, arguments: list[str]
+) -> None:
+    project.write("rubric-ci.yaml", config)
+    project.write("evals/a.eval.yaml", evals)
+    done = project.run(*arguments, GITHUB_ACTIONS="true")
+    assert done.returncode == 2
+    assert "add-mask" in done.stderr
+    assert "\n::" not in done.stderr
+    assert "##[" not in done.stderr
 
 
 def test_an_unset_variable_is_named_before_anything_is_asked(project: Project) -> None:

@@ -45,7 +45,11 @@ async def ask_until_usable(
         if attempt < attempts:
             call = _again(call, reply, value)
             used += Usage(repairs=1)
-    raise CannotJudge(f"no usable reply in {attempts} attempts; the last one: {value}", used)
+    raise CannotJudge(
+        f"{call.endpoint.model}: no usable reply in {attempts} attempts; "
+        f"the last one: {value} ({_advice(call, reply)})",
+        used,
+    )
 
 
 def _understood(reply: ModelReply, read: Callable[[str], T | Wrong]) -> T | Wrong:
@@ -56,6 +60,15 @@ def _understood(reply: ModelReply, read: Callable[[str], T | Wrong]) -> T | Wron
             return Wrong((f"the model refused to mark: {reply.text.strip() or 'no reason given'}",))
         case "stop":
             return read(reply.text)
+
+
+def _advice(call: ModelCall, reply: ModelReply) -> str:
+    if reply.finish == "length":
+        return "give the model more `max_tokens`"
+    if reply.finish == "refusal":
+        return "another model may not refuse"
+    form = "" if call.output_mode == "json_schema" else ", or `judge.output: json_schema`,"
+    return f"another model{form} may keep to the form"
 
 
 def _again(call: ModelCall, reply: ModelReply, wrong: Wrong) -> ModelCall:

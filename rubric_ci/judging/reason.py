@@ -51,7 +51,8 @@ def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -
         return f"`{gate}` of `{evaluator.name}` misses its gate{_said(evaluator.reasoning)}"
     said = _said(criterion.reasoning)
     if criterion.mark == CANNOT_ASSESS:
-        return f"`{gate}` cannot be assessed, but asks {criterion.gate}{said}"
+        asks = "is required" if criterion.kind == "checklist" else f"asks {criterion.gate}"
+        return f"`{gate}` {asks} and cannot be assessed{said}"
     if criterion.kind == "checklist":
         return f"`{gate}` is required and not satisfied{said}"
     return f"`{gate}` asks {criterion.gate} and got {criterion.mark}{said}"

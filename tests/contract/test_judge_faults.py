@@ -93,7 +93,7 @@ class Row:
 
 def wrong(reply: Reply, reason: str) -> Row:
     """A reply that is refused three times over."""
-    ends = f"no usable reply in 3 attempts; the last one: {reason}"
+    ends = f": no usable reply in 3 attempts; the last one: {reason}"
     return Row([reply], ends, requests=3, repairs=2)
 
 
@@ -200,7 +200,7 @@ def test_fault(warm: Aimock, row: Row, wire: str) -> None:
         assert result.endswith(row.ends.removeprefix("{scripted}"))
     else:
         assert isinstance(result, str)
-        assert result.startswith(row.ends), result
+        assert result.startswith(MODELS[wire] + row.ends), result
 
 
 @pytest.mark.parametrize("wire", WIRES)

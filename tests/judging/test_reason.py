@@ -66,7 +66,7 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
         pytest.param(
             FAIL,
             [rubric(criterion(gated=True, mark="cannot_assess", gate="required"))],
-            "`tests` cannot be assessed, but asks required",
+            "`tests` is required and cannot be assessed",
             id="cannot-assess",
         ),
         pytest.param(

@@ -93,8 +93,7 @@ def test_a_refusal_is_answered() -> None:
     [
         (
             says("nine"),
-            "'nine' is no number; try harder "
-            "(another model, or `judge.output: json_schema`, may keep to the form)",
+            "try harder (another model, or `judge.output: json_schema`, may keep to the form)",
         ),
         (says("9", "length"), "the reply is truncated (give the model more `max_tokens`)"),
         (says("No.", "refusal"), "refused to mark: No. (another model may not refuse)"),

@@ -14,6 +14,7 @@ MOST_TEXT: Final = 16_000_000  # code points
 MOST_VALUES: Final = 200_000  # half a kilobyte each
 SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
 
+_STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or what is left of one on its line
 _MANY = f"the file has more than {MOST_VALUES:,} values"
 
 
@@ -38,7 +39,7 @@ def unfit_lines(text: str) -> Fault | None:
         return _too_long()
     if len(text) <= MOST_VALUES:
         return None
-    signs = re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text)
+    signs = re.sub(_STRING, "", text)
     if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
         return _fault("file-size", 1, 1, _MANY)
     return None

@@ -88,6 +88,11 @@ TRAPS = {
         "x\n" * 190_000,
         ("1", "json-syntax", "1 file checked: 1001 errors"),
     ),
+    "a text that is never closed": (
+        "a.jsonl",
+        '"' + '\\"' * 3_000_000 + "\n",
+        ("1", "json-syntax", "1 file checked: 1 error"),
+    ),
     "judges that are not there": (
         "targets.yaml",
         "targets:\n" + "".join(map(JUDGED.format, range(12_000))),

@@ -12,6 +12,7 @@ from rubric_ci.source.problem import Fault
 
 MOST_TEXT: Final = 16_000_000  # code points
 MOST_VALUES: Final = 200_000  # half a kilobyte each
+MOST_ESCAPES: Final = 1_000_000  # in JSON, whose reader keeps the text in pieces between them
 SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
 
 _STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or what is left of one on its line
@@ -39,6 +40,8 @@ def unfit_lines(text: str) -> Fault | None:
         return _too_long()
     if len(text) <= MOST_VALUES:
         return None
+    if text.count("\\") > MOST_ESCAPES:
+        return _fault("file-size", 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
     signs = re.sub(_STRING, "", text)
     if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
         return _fault("file-size", 1, 1, _MANY)

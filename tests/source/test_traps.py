@@ -90,8 +90,13 @@ TRAPS = {
     ),
     "a text that is never closed": (
         "a.jsonl",
-        '"' + '\\"' * 3_000_000 + "\n",
+        '"' + '\\"' * 900_000 + "\n",
         ("1", "json-syntax", "1 file checked: 1 error"),
+    ),
+    "a text of escapes": (
+        "a.jsonl",
+        '"' + "\\n" * 7_000_000 + '"\n',
+        ("1", "file-size", "1 file checked: 1 error"),
     ),
     "judges that are not there": (
         "targets.yaml",

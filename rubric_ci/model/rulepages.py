@@ -58,8 +58,8 @@ PAGES: Mapping[str, Page] = {
         _GOOD,
     ),
     "file-size": Page(
-        "A file may hold 200,000 values and 16 million characters, as JSON Lines a million escapes. Larger ones would take more "
-        "memory than the machines of a CI have to spare.",
+        "A file may hold 200,000 values and 16 million characters, as JSON Lines a million "
+        "escapes. Larger ones would take more memory than the machines of a CI have to spare.",
         "",
         _GOOD,
     ),

@@ -14,19 +14,29 @@ from rubric_ci.render.markdown_case import Links
 def leave_behind(
     report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
 ) -> list[str]:
-    """Write summary and outputs where the runner asks for them; what failed, one line each.
+    """Write outputs and summary where the runner asks for them; what failed, one line each.
 
     Outside of a workflow, and for a part that the runner does not ask for, nothing is written.
     """
     said = []
-    try:
-        if file := environment.get("GITHUB_OUTPUT"):
-            set_outputs(file, outputs(report, written))
-        if file := environment.get("GITHUB_STEP_SUMMARY"):
-            add_summary(file, markdown.render(report, links=_links(environment)))
-    except (CannotWriteFile, CannotReadFile) as error:
-        said.append(f"not written: {error.message}")
+    for part in (_set_outputs, _add_summary):
+        try:
+            part(report, written, environment)
+        except (CannotWriteFile, CannotReadFile) as error:
+            said.append(f"not written: {error.message}")
     return said
+
+
+def _set_outputs(
+    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
+) -> None:
+    if file := environment.get("GITHUB_OUTPUT"):
+        set_outputs(file, outputs(report, written))
+
+
+def _add_summary(report: RunReport, _: Sequence[Path], environment: Mapping[str, str]) -> None:
+    if file := environment.get("GITHUB_STEP_SUMMARY"):
+        add_summary(file, markdown.render(report, links=_links(environment)))
 
 
 def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:

@@ -76,3 +76,12 @@ def test_outside_of_a_workflow_nothing_is_written(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     said = leave_behind(RED, FILES, {"GITHUB_OUTPUT": str(tmp_path / "no" / "output")})
     assert said == [f"not written: {tmp_path}/no/output: No such file or directory"]
+
+
+def test_outputs_that_fail_do_not_take_the_summary_along(tmp_path: Path) -> None:
+    around = {
+        "GITHUB_OUTPUT": str(tmp_path / "no" / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }
+    assert len(leave_behind(RED, FILES, around)) == 1
+    assert (tmp_path / "summary").exists()

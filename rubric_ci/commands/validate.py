@@ -150,5 +150,5 @@ def _uncommanded(text: str) -> str:
 
 def _is_colored(word: str) -> bool:
     return word == "always" or (
-        word == "auto" and sys.stdout.isatty() and "NO_COLOR" not in environ
+        word == "auto" and sys.stdout.isatty() and not environ.get("NO_COLOR")
     )

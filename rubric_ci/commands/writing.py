@@ -76,5 +76,5 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
 
 def _wants_color(settings: RunSettings) -> bool:
     if settings.color == "auto":
-        return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return settings.color == "always"

@@ -1,9 +1,11 @@
 """Output that nobody reads, or that finds no room, as a shell makes it."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from tests.project import EVAL, Project, clean_environment
@@ -78,3 +80,22 @@ def test_no_room_for_what_is_said_aside_changes_nothing(project: Project) -> Non
 def test_without_a_standard_input_the_eval_file_is_missing(project: Project) -> None:
     code, _, stderr = shell(project, "rubric-ci validate - <&-; code=$?")
     assert (code, stderr) == ("2", "rubric-ci: there is no standard input to read\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "colored"), [(None, True), ("", True), ("1", False)], ids=["unset", "empty", "set"]
+)
+@pytest.mark.parametrize("words", [("run",), ("validate", "evals")], ids=["run", "validate"])
+def test_colours_at_a_terminal(
+    project: Project, words: tuple[str, ...], value: str | None, colored: bool
+) -> None:
+    project.write("evals/b.eval.yaml", "evalcases: []\n")
+    environment = clean_environment() | ({} if value is None else {"NO_COLOR": value})
+    seen = pexpect.run(
+        f"{sys.executable} -m rubric_ci {' '.join(words)}",
+        cwd=str(project.root),
+        env={k: v for k, v in environment.items() if k != "NO_COLOR" or value is not None},
+        timeout=60,
+    )
+    assert isinstance(seen, bytes)
+    assert (re.search(rb"\x1b\[[0-9;]*3[0-7]m", seen) is not None) == colored

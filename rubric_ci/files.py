@@ -11,6 +11,7 @@ from rubric_ci.model.references import Found, Lookup, NotFound
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
+HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
@@ -44,7 +45,7 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
     if not paths and configured:
         return configured
     known = {path.resolve() for path in configured}
-    found = [file for path in paths or ["."] for file in _of_path(path, known)]
+    found = [file for path in paths or [HERE] for file in _of_path(path, known)]
     return list({path.resolve(): path for path in found}.values())
 
 
@@ -226,10 +227,9 @@ def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
 
 def _nothing(written: str, path: Path) -> tuple[str, str]:
     if path.is_dir():
-        return (
-            f"{written} holds no eval file",
-            "an eval file is YAML with `evalcases`, or is named by `evals` in rubric-ci.yaml",
-        )
+        known = "an eval file is YAML with `evalcases`, or is named by `evals` in rubric-ci.yaml"
+        hint = f"{known}; `rubric-ci init` writes a first one" if written == HERE else known
+        return f"{written if written != HERE else 'this folder'} holds no eval file", hint
     if any(sign in written for sign in "*?["):
         return f"no file matches {written}", ""
     if path.exists():

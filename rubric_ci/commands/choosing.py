@@ -48,7 +48,8 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     if name in targets:
         return _beside(case, targets[name])
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
-    raise CannotConfigure(f"{asker}: there is no target `{name}`", nearest(name, targets))
+    hint = nearest(name, targets) if targets else "define one under `targets` in rubric-ci.yaml"
+    raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
 
 
 def default_target(config: Config) -> str:

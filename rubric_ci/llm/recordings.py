@@ -69,7 +69,7 @@ def _read(path: Path) -> dict[str, list[ModelReply]]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise CannotReadFile(
-            f"{path}: cannot read the recording: {error}",
+            f"{path}: cannot read the recording: {getattr(error, 'strerror', '') or error}",
             "make one with --record FILE, or leave --replay out",
         ) from error
     replies: dict[str, list[ModelReply]] = defaultdict(list)

@@ -139,10 +139,29 @@ USAGE = {
         ["--reports", "pdf"],
         "`pdf` is none of json, markdown, junit, sarif, html",
     ),
-    "missing recording": (["--replay", "kept.jsonl"], "kept.jsonl: cannot read the recording"),
+    "missing recording": (
+        ["--replay", "kept.jsonl"],
+        "kept.jsonl: cannot read the recording: No such file or directory\n",
+    ),
     "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
     "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
 }
+
+
+def test_the_first_steps_are_told(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    (tmp_path / "evals/a.eval.yaml").unlink()
+    (tmp_path / "rubric-ci.yaml").unlink()
+    said = project.run().stderr
+    assert said.startswith(
+        "rubric-ci: this folder holds no eval file\n  an eval file is YAML with "
+    )
+    assert said.endswith("; `rubric-ci init` writes a first one\n")
+    project.write("evals/a.eval.yaml", EVAL)
+    assert project.run().stderr.splitlines() == [
+        "rubric-ci: evals/a.eval.yaml:2: case `greeting`: there is no target `default`",
+        "  define one under `targets` in rubric-ci.yaml",
+    ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE.keys())

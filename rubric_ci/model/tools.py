@@ -1,13 +1,16 @@
 """What the labour of grading may use of the world, handed in by the command."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.exchange import Ask
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+
+if TYPE_CHECKING:
+    from asyncio import Lock
 
 
 class Memory(Protocol):
@@ -30,3 +33,4 @@ class Tools:
     judge: JudgeConfig | None = None
     memory: Memory | None = None  # None: every judgement is asked for afresh
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    asking: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by the memory's key

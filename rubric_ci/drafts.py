@@ -18,7 +18,7 @@ from rubric_ci.judging.lint import doubts
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.exchange import ModelCall, Usage
-from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.tools import Tools
 
 

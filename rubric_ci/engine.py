@@ -16,7 +16,7 @@ from rubric_ci.judging.trials import settle
 from rubric_ci.model.config import JudgeConfig, Target
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.exchange import NOTHING_USED, Usage
-from rubric_ci.model.report import (
+from rubric_ci.model.results import (
     Answer,
     Assessed,
     CaseResult,

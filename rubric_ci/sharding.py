@@ -10,15 +10,8 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
-from rubric_ci.model.report import (
-    CaseResult,
-    Forecast,
-    RunReport,
-    ShardInfo,
-    gate_holds,
-    run_verdict,
-    totals,
-)
+from rubric_ci.model.report import Forecast, RunReport, ShardInfo, gate_holds, run_verdict, totals
+from rubric_ci.model.results import CaseResult
 
 Piece: TypeAlias = tuple[str, float]
 """What tells a case apart from all others, and what it is expected to cost."""

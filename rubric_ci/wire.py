@@ -11,14 +11,8 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.report import (
-    REPORT_VERSION,
-    Assessed,
-    Comparison,
-    Graded,
-    RunReport,
-    Skipped,
-)
+from rubric_ci.model.report import REPORT_VERSION, Comparison, RunReport
+from rubric_ci.model.results import Assessed, Graded, Skipped
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 

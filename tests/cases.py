@@ -8,7 +8,7 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
 from rubric_ci.model.exchange import ModelCall, ModelReply
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 from rubric_ci.model.tools import Tools
 
 ENVIRONMENT = {

@@ -2,18 +2,15 @@
 
 from typing import Any
 
-from rubric_ci.model.report import (
+from rubric_ci.model.report import GateInfo, RunReport, run_verdict, totals
+from rubric_ci.model.results import (
     Assessed,
     CaseResult,
     CriterionResult,
     Errored,
-    GateInfo,
     Graded,
-    RunReport,
     Skipped,
     VerdictWord,
-    run_verdict,
-    totals,
 )
 
 

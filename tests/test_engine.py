@@ -23,7 +23,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
-from rubric_ci.model.report import CaseResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.model.specs import LatencySpec
 from tests.cases import build_case, build_script, build_tools, span

@@ -10,17 +10,8 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
-from rubric_ci.model.report import (
-    CaseResult,
-    Errored,
-    Forecast,
-    Graded,
-    JudgeInfo,
-    RunReport,
-    ShardInfo,
-    Skipped,
-    totals,
-)
+from rubric_ci.model.report import Forecast, JudgeInfo, RunReport, ShardInfo, totals
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.sharding import merge, piece, split
 from tests.cases import build_case, build_script, span
 from tests.reports import a_report

@@ -10,17 +10,8 @@ from hypothesis import strategies as st
 
 from rubric_ci import wire
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.model.report import (
-    Assessed,
-    CriterionResult,
-    Errored,
-    GateInfo,
-    Graded,
-    RunReport,
-    Skipped,
-    Unassessed,
-    totals,
-)
+from rubric_ci.model.report import GateInfo, RunReport, totals
+from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import MarkValue
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)

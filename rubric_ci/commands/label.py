@@ -21,7 +21,8 @@ from rubric_ci.errors import (
 from rubric_ci.judging import labels
 from rubric_ci.judging.labels import Label
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Criterion, MarkValue
 from rubric_ci.model.settings import LabelSettings
 from rubric_ci.render import label_screen

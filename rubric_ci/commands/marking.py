@@ -16,7 +16,7 @@ from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.exchange import NOTHING_USED, Ask, ModelCall, ModelReply
-from rubric_ci.model.report import Assessed, CaseResult, CriterionResult, Skipped
+from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.model.settings import CalibrateSettings, JudgeCheckSettings
 from rubric_ci.model.tools import Tools
 from rubric_ci.render import figures

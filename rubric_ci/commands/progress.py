@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from rubric_ci.model.report import CaseResult, Graded
+from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.render import escape, figures, words
 
 

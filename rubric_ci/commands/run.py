@@ -28,17 +28,15 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import FailOn, MockTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import (
-    CaseResult,
-    Errored,
     GateInfo,
     JudgeInfo,
     RunReport,
     ShardInfo,
-    Skipped,
     gate_holds,
     run_verdict,
     totals,
 )
+from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.model.tools import Tools
 from rubric_ci.render import escape

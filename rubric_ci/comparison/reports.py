@@ -8,16 +8,12 @@ from rubric_ci.comparison import paired
 from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,
-    CaseResult,
     ChangeKind,
     Comparison,
-    Errored,
-    Graded,
     JudgeInfo,
     RunReport,
-    Trial,
-    VerdictWord,
 )
+from rubric_ci.model.results import CaseResult, Errored, Graded, Trial, VerdictWord
 
 TOLERANCE = 0.05
 SIGNIFICANT = 0.05

@@ -17,7 +17,7 @@ from rubric_ci.model.evals import (
     LlmJudgeSpec,
     RubricSpec,
 )
-from rubric_ci.model.report import Answer, EvaluatorResult, Unassessed
+from rubric_ci.model.results import Answer, EvaluatorResult, Unassessed
 from rubric_ci.model.specs import (
     CostSpec,
     FieldAccuracySpec,

@@ -13,7 +13,7 @@ from rubric_ci import process
 from rubric_ci.evaluators import code_blocks, script_mark
 from rubric_ci.evaluators.payload import payload
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
-from rubric_ci.model.report import Answer, Assessed, EvaluatorResult
+from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import verdict
 from rubric_ci.model.tools import Tools
 from rubric_ci.process import Command, Finished, clean_environment

@@ -24,13 +24,7 @@ from rubric_ci.model.evals import (
     WeightedAverage,
 )
 from rubric_ci.model.exchange import NOTHING_USED, Usage
-from rubric_ci.model.report import (
-    Answer,
-    Assessed,
-    CriterionResult,
-    EvaluatorResult,
-    Unassessed,
-)
+from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult, Unassessed
 from rubric_ci.model.scoring import DECIMALS, verdict, weighted_mean
 from rubric_ci.model.tools import Tools
 

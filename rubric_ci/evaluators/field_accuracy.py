@@ -9,7 +9,7 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
 from rubric_ci.evaluators.agreement import disagreement
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
-from rubric_ci.model.report import Answer, Assessed, CriterionResult
+from rubric_ci.model.results import Answer, Assessed, CriterionResult
 from rubric_ci.model.scoring import verdict, weighted_mean
 from rubric_ci.model.specs import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.tools import Tools

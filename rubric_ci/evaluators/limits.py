@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.scoring import verdict
 from rubric_ci.model.specs import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.tools import Tools

@@ -18,7 +18,7 @@ from rubric_ci.judging.opinion import (
     unknown_variables,
 )
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
-from rubric_ci.model.report import Answer, Assessed, EvaluatorResult
+from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import DECIMALS, verdict
 from rubric_ci.model.tools import Tools
 

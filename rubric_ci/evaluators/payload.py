@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rubric_ci.model.evals import JSON, DataPart, EvalCase, FilePart, Message, Part, TextPart
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 
 
 def payload(

@@ -9,7 +9,7 @@ from rubric_ci.judging.suspicion import suspicions
 from rubric_ci.judging.votes import flakiness
 from rubric_ci.model.config import JudgeConfig, with_model
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.report import Answer, Assessed, CriterionResult, EvaluatorResult
+from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored
 from rubric_ci.model.scoring import score
 from rubric_ci.model.tools import Tools

@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.agreement import same
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.scoring import DECIMALS, verdict
 from rubric_ci.model.specs import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.tools import Tools

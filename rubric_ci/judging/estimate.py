@@ -9,7 +9,7 @@ from rubric_ci.judging.prompt import rubric_messages
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.exchange import ChatMessage
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 
 CHARACTERS = 4  # per token, in English
 ANSWER_TOKENS = 300  # of an answer that nobody has seen yet

@@ -13,7 +13,7 @@ from rubric_ci.judging.prompt import MAX_TOKENS, PROMPT_VERSION, background
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON, EvalCase, Message
 from rubric_ci.model.exchange import ChatMessage, ModelCall, call_key
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 
 VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
     "question": ("question", lambda case, _: case.question),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rubric_ci.model.report import Assessed, CriterionResult
+from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.rubric import CANNOT_ASSESS
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, shown
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rubric_ci.model.exchange import NOTHING_USED, Usage
-from rubric_ci.model.report import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 
 _TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 

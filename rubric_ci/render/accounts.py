@@ -1,6 +1,7 @@
 """What a case or a run took, and who marked: words that every format shares."""
 
-from rubric_ci.model.report import CaseResult, Forecast, RunReport, Skipped
+from rubric_ci.model.report import Forecast, RunReport
+from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.render import figures
 

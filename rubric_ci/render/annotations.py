@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from rubric_ci.model.annotation import Annotation, AnnotationLevel
 from rubric_ci.model.change import CASE_EDITED, NEW_CASE
-from rubric_ci.model.report import (
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
     CaseResult,
     CriterionResult,
     Errored,
     EvaluatorResult,
     Graded,
-    RunReport,
     Skipped,
 )
 from rubric_ci.render import figures, words, workflow

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison, Trial
+from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison
+from rubric_ci.model.results import Trial
 from rubric_ci.render import figures
 
 SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈"}

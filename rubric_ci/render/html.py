@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator
 
-from rubric_ci.model.report import (
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
     Assessed,
     CaseResult,
     CriterionResult,
     EvaluatorResult,
     Graded,
-    RunReport,
     Skipped,
 )
 from rubric_ci.render import accounts, changes, figures, words

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from rubric_ci.model.report import CaseResult, CriterionResult, Errored, Graded, RunReport, Skipped
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded, Skipped
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.render import escape, figures, words
 

@@ -4,7 +4,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rubric_ci.model.report import CaseResult, Errored, Graded, RunReport
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.render import accounts, changes, escape, figures, words
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
 

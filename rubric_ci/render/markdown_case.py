@@ -3,14 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rubric_ci.model.report import (
-    Assessed,
-    CriterionResult,
-    Errored,
-    EvaluatorResult,
-    Graded,
-    RunReport,
-)
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import Assessed, CriterionResult, Errored, EvaluatorResult, Graded
 from rubric_ci.render import accounts, escape, figures, words
 
 ICONS: Mapping[words.Standing, str] = {

@@ -10,7 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rubric_ci.model.report import CaseResult, CriterionResult, Graded, RunReport
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.render import accounts, changes, escape, figures, words
 
 STYLES: Mapping[words.Standing, str] = {

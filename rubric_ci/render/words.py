@@ -3,15 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.report import (
+from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.model.results import (
     Assessed,
     CaseResult,
     CriterionResult,
     EvaluatorResult,
     Graded,
-    RunReport,
     Skipped,
-    Totals,
 )
 from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
 from rubric_ci.render import figures

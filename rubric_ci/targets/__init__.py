@@ -12,7 +12,7 @@ from rubric_ci.model.config import (
     Target,
 )
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 from rubric_ci.model.tools import Tools
 from rubric_ci.targets import cli, mock, model, recorded
 

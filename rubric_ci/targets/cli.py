@@ -14,7 +14,7 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.exchange import Usage
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 from rubric_ci.model.tools import Tools
 from rubric_ci.process import Command, Finished, clean_environment
 from rubric_ci.targets import output

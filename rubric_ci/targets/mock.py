@@ -1,7 +1,7 @@
 """One fixed answer to everything."""
 
 from rubric_ci.model.config import MockTarget
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 
 
 def answer(target: MockTarget) -> Answer:

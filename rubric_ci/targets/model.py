@@ -9,7 +9,7 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import LlmTarget
 from rubric_ci.model.evals import JSON, EvalCase, Message
 from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply, Usage, call_key
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 from rubric_ci.model.tools import Tools
 
 

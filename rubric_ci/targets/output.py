@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 
 MEASURES = frozenset({"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"})
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.evals import JSON, EvalCase
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 from rubric_ci.model.tools import Tools
 from rubric_ci.targets import output
 

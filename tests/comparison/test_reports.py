@@ -9,20 +9,15 @@ from hypothesis import strategies as st
 from rubric_ci.comparison.reports import compare
 from rubric_ci.model.report import (
     CaseChange,
-    CaseResult,
     ChangeKind,
     Comparison,
-    Errored,
     GateInfo,
-    Graded,
     JudgeInfo,
     RunReport,
-    Skipped,
-    Trial,
-    VerdictWord,
     run_verdict,
     totals,
 )
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 from rubric_ci.model.scoring import verdict
 
 JUDGE = JudgeInfo(model="openai/m", prompt_version="1")

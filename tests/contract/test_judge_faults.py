@@ -21,7 +21,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.exchange import ChatMessage, ModelCall, Usage
-from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.model.tools import Tools
 from tests.aimock import Aimock, Reply, breaks, fails, says

@@ -11,7 +11,7 @@ import pytest
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import evaluate
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
-from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessed
 from tests.cases import build_case, build_script, build_tools, said, text_message
 
 pytestmark = [

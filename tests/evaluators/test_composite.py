@@ -18,7 +18,7 @@ from rubric_ci.model.evals import (
     WeightedAverage,
 )
 from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
-from rubric_ci.model.report import Assessed, EvaluatorResult, Unassessed
+from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.model.specs import LatencySpec
 from tests.cases import build_case, build_script, build_tools, said, span

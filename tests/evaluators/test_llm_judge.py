@@ -11,7 +11,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
-from rubric_ci.model.report import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.tools import Tools
 
 SPAN = Span(3, 1, 3, 2)

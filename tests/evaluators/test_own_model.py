@@ -9,7 +9,7 @@ from rubric_ci.evaluators import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.exchange import ModelCall, ModelReply
-from rubric_ci.model.report import Assessed
+from rubric_ci.model.results import Assessed
 from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, build_tools, said, span
 

@@ -13,7 +13,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.exchange import Ask, ModelCall, ModelReply, Usage
-from rubric_ci.model.report import Answer, Assessed, CriterionResult
+from rubric_ci.model.results import Answer, Assessed, CriterionResult
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.model.tools import Tools

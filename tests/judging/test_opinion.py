@@ -15,7 +15,7 @@ from rubric_ci.judging.opinion import (
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostic import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 
 CASE = EvalCase(
     id="a",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.judging.reason import reason
-from rubric_ci.model.report import Assessed, CriterionResult
+from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.scoring import Score, Verdict
 
 

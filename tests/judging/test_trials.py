@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.judging.trials import settle
 from rubric_ci.model.exchange import Usage
-from rubric_ci.model.report import CaseResult, Errored, Graded, Skipped, Trial
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
 
 ONE = Usage(calls=1)
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.model.report import Assessed, Forecast, Graded, JudgeInfo, Skipped
+from rubric_ci.model.report import Forecast, JudgeInfo
+from rubric_ci.model.results import Assessed, Graded, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.render import accounts
 from tests.reports import a_report

@@ -5,7 +5,8 @@ from typing import Literal
 
 import pytest
 
-from rubric_ci.model.report import CaseResult, GateInfo, Unassessed
+from rubric_ci.model.report import GateInfo
+from rubric_ci.model.results import CaseResult, Unassessed
 from rubric_ci.render import annotations
 from tests.reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.comparison.reports import compare
-from rubric_ci.model.report import CaseResult, Trial
+from rubric_ci.model.results import CaseResult, Trial
 from rubric_ci.render import changes
 from tests.reports import a_report, errored, graded, skipped
 

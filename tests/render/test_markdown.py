@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.comparison.reports import compare
-from rubric_ci.model.report import Trial
+from rubric_ci.model.results import Trial
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
 from tests.reports import a_criterion, a_report, a_rubric, errored, graded

@@ -14,7 +14,7 @@ from rubric_ci import engine
 from rubric_ci.engine import Task
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import CliTarget
-from rubric_ci.model.report import CaseResult, Errored, Graded
+from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.targets import health
 from tests.cases import build_case, build_script, build_tools
 

@@ -20,7 +20,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply, Usage
-from rubric_ci.model.report import Answer
+from rubric_ci.model.results import Answer
 from tests.cases import build_case, build_tools, text_message
 
 pytestmark = pytest.mark.timeout(60)

@@ -30,7 +30,7 @@ def test_bar_on_a_terminal() -> None:
         """
         import sys, time
         from rubric_ci.commands.progress import progress
-        from rubric_ci.model.report import Errored
+        from rubric_ci.model.results import Errored
         with progress(3, sys.stderr) as ended:
             for n in range(2):
                 ended(Errored(file="f", line=1, id="[red]x", reason="r"))

@@ -7,6 +7,7 @@ moment leave whole files or none. What does not read back as it was written does
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -18,6 +19,7 @@ from rubric_ci.errors import CannotWriteFile
 DAY = 86_400.0
 LEFT_BEHIND = 3600.0  # seconds after which an unfinished file has no writer any more
 
+_OURS = re.compile(r"[0-9a-f]{64}\.json")  # a draft has more after it
 _serial = count()
 
 
@@ -34,6 +36,13 @@ class Cache:
     """A folder of replies; `actions/cache` may carry it from run to run."""
 
     folder: Path
+
+    def prepare(self) -> None:
+        """Make the folder; a place that can be none is told before anything is asked."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._cannot_write(error) from error
 
     def recall(self, key: str) -> str | None:
         """Return the reply under a key, and note that it is in use."""
@@ -52,10 +61,7 @@ class Cache:
             draft.write_text(_dumped(key, text), encoding="utf-8")
             draft.replace(path)
         except OSError as error:
-            raise CannotWriteFile(
-                f"{self.folder}: cannot write the cache: {error}",
-                "make the folder writable, name another one with --cache-dir, or use --no-cache",
-            ) from error
+            raise self._cannot_write(error) from error
 
     def extent(self) -> Extent:
         """Count the entries and their bytes."""
@@ -79,20 +85,32 @@ class Cache:
                 left -= size
         return Extent(entries=len(gone), size=sum(gone))
 
+    def _cannot_write(self, error: OSError) -> CannotWriteFile:
+        return CannotWriteFile(
+            f"{self.folder}: cannot write the cache: {error.strerror}",
+            "make the folder writable, name another one with --cache-dir, or use --no-cache",
+        )
+
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
     def _entries(self) -> Iterator[tuple[float, Path, int]]:
         """Yield when each entry was last used, its path and its size."""
-        for path in self.folder.glob("??/*.json"):
+        for path in self._files(".json"):
             try:
                 status = path.stat()
             except FileNotFoundError:  # pruned by another job
                 continue
             yield status.st_mtime, path, status.st_size
 
+    def _files(self, suffix: str) -> Iterator[Path]:
+        """Yield files that are named as ours: the folder may be somebody else's by mistake."""
+        for path in self.folder.glob(f"??/*{suffix}"):
+            if _OURS.match(path.name) and path.name.startswith(path.parent.name):
+                yield path
+
     def _sweep(self) -> None:
-        for draft in self.folder.glob("??/*.tmp"):
+        for draft in self._files(".tmp"):
             try:
                 if time() - draft.stat().st_mtime > LEFT_BEHIND:
                     draft.unlink(missing_ok=True)

@@ -129,3 +129,20 @@ def test_writers_at_once_leave_whole_files(cache: Cache) -> None:
         writer.join(timeout=60)
     assert [writer.exitcode for writer in writers] == [0, 0]
     assert [path.name for path in cache.folder.rglob("*.*")] == [f"{A}.json"]
+
+
+def test_files_that_are_not_ours_are_neither_counted_nor_forgotten(cache: Cache) -> None:
+    cache.keep(A, "one")
+    others = [cache.folder / name for name in ("aa/notes.json", f"ab/{A}.json", "aa/notes.tmp")]
+    for path in others:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+        os.utime(path, (0, 0))
+    assert cache.prune(unused_for=-1).entries == 1
+    assert [path for path in others if not path.exists()] == []
+
+
+def test_a_place_that_can_be_no_folder_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWriteFile, match=r"file: cannot write the cache: File exists$"):
+        Cache(tmp_path / "file").prepare()

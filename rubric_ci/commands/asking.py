@@ -51,7 +51,9 @@ def build_memory(settings: RunSettings | GenerateSettings) -> Memory | None:
     """Remember judgements, except where a recording has to hold all or give all of them."""
     if settings.record or settings.replay or not settings.cache:
         return None
-    return Cache(settings.cache_dir)
+    cache = Cache(settings.cache_dir)
+    cache.prepare()
+    return cache
 
 
 def caps_of(

@@ -144,6 +144,10 @@ USAGE = {
         "kept.jsonl: cannot read the recording: No such file or directory\n",
     ),
     "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
+    "a cache that is a file": (
+        ["--cache-dir", "answers.jsonl"],
+        "cannot write the cache: File exi",
+    ),
     "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
 }
 

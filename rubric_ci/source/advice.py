@@ -34,10 +34,8 @@ def advice(path: Path, wanted: list[str], value: Any) -> str:
         return _range(value)
     if isinstance(value, str) and {"number", "integer"} & {*wanted}:
         return _number(value)
-    if "array" in wanted and isinstance(value, dict):
-        return "begin each entry with `- `"
-    if owner in _OF_TEXTS and wanted == ["array"] and isinstance(value, str):
-        return f"write a list: [{_written(value)}]" if len(value) < _SHORT else "write a list"
+    if "array" in wanted:
+        return _list(str(owner), wanted, value)
     if wanted == ["object"]:
         return _mapping(path, value)
     return ""
@@ -75,9 +73,21 @@ def _named_by_key(path: Path, key: str, noun: str, first: str, second: str) -> P
     return Problem("missing-key", (*path, key), message, hint, at_key=True)
 
 
+def _list(owner: str, wanted: list[str], value: Any) -> str:
+    if owner == "env" and isinstance(value, dict):
+        return f"write the names of variables: [{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        return "begin each entry with `- `"
+    if owner in _OF_TEXTS and wanted == ["array"] and isinstance(value, str):
+        return f"write a list: [{_written(value)}]" if len(value) < _SHORT else "write a list"
+    return ""
+
+
 def _mapping(path: Path, value: Any) -> str:
     owner = path[-1] if path else ""
     keys = [step for step in path if isinstance(step, str)]
+    if owner == "healthcheck" and isinstance(value, str):
+        return f"write {{type: command, command_template: {_written(value)}}}"
     if owner == "aggregator" and isinstance(value, str):
         return f"write {{type: {_written(value)}}}"
     if isinstance(owner, int) and keys[-1] == "score_ranges" and isinstance(value, list):

@@ -17,7 +17,7 @@ from rubric_ci.source.spelling import (
     snake_case,
     snake_cased,
 )
-from rubric_ci.source.target_rules import Names, is_idle, is_model, target_rules
+from rubric_ci.source.target_rules import NAMES, Names, is_idle, is_model, target_rules
 
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
@@ -45,7 +45,7 @@ def config_problems(
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules")))
     found.extend(oddity_problems(document, found))
-    yield from found
+    yield from _said_once(found)
 
 
 class _Respelt:
@@ -104,10 +104,28 @@ def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iter
     for key in owner:
         name = snake_case(key)
         if name not in known and not name.startswith("x-") and not is_idle(name):
-            hint = did_you_mean(name, [other for other in known if other not in meant])
+            free = [other for other in known if other not in meant]
+            missing = ["model"] if meant.keys().isdisjoint(NAMES) else []
+            hint = did_you_mean(name, missing) or did_you_mean(name, free)
             if hint:
                 message = f"`{key}` is handed on as it is"
                 yield Problem("similar-key", (*path, key), message, hint, at_key=True)
+
+
+def _said_once(found: list[Problem]) -> list[Problem]:
+    """Let a misspelt setting take the place of the missing one that it means."""
+    missing = {(p.path, p.message): p for p in found if p.rule == "missing-key"}
+    told = []
+    for problem in found:
+        name = problem.hint.removeprefix("did you mean ").removesuffix("?")
+        owner, key = problem.path[:-1], problem.path[-1] if problem.path else ""
+        wanted = [at for at in missing if at[0] == owner and at[1].endswith(f" has no {name}")]
+        if problem.rule in {"similar-key", "unused-setting"} and wanted:
+            message = f"{missing.pop(wanted[0]).message}, but `{key}`"
+            told.append(problem._replace(rule="missing-key", message=message))
+        elif problem.rule != "missing-key":
+            told.append(problem)
+    return [*missing.values(), *told]
 
 
 def _thresholds(gate: Any) -> Iterator[Problem]:

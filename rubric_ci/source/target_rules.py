@@ -27,7 +27,7 @@ _OF_KIND: Final = {
     "recorded": ("recorded answers", (*_SHARED, "answers")),
     "mock": ("a fixed answer", (*_SHARED, "response")),
 }
-_NAMES: Final = ("model", "deployment", "deployment_name", "variant")
+NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _RETRIES: Final = (
     "max_retries",
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
@@ -107,8 +107,8 @@ def _idle(key: str, path: Path, what: str, hint: str) -> Problem:
 
 def _unnamed(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
     settings = target.get("settings")
-    if kind and not any(snake_case(key) in _NAMES for key in target):
-        inside = isinstance(settings, dict) and any(snake_case(key) in _NAMES for key in settings)
+    if kind and not any(snake_case(key) in NAMES for key in target):
+        inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
         hint = "move it up from `settings`" if inside else ""
         yield Problem("missing-key", path, "the target has no `model`", hint)
 

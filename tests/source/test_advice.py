@@ -24,6 +24,18 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     ),
     "a text for a field": (("fields", 0), ["object"], "a.b", "write {path: a.b, match: exact}"),
     "a mean": (("aggregator",), ["object"], "code_judge", "write {type: code_judge}"),
+    "variables with values": (
+        ("env",),
+        ["array"],
+        {"KEY": "x", "HOME": "y"},
+        "write the names of variables: [KEY, HOME]",
+    ),
+    "a command alone": (
+        ("healthcheck",),
+        ["object"],
+        "curl here",
+        "write {type: command, command_template: curl here}",
+    ),
     "a text for the file": ((), ["object"], "text", ""),
 }
 

@@ -261,6 +261,18 @@ WRONG = {
         "targets: [{name: a, provider: azure, settings: {model: m}}]",
         "1:11 missing-key the target has no `model`",
     ),
+    "a misspelt name of a model": (
+        "judge: {modle: m}",
+        "1:9 missing-key `judge` has no `model`, but `modle`",
+    ),
+    "a misspelt name of a target's model": (
+        "targets: [{name: a, provider: openai, mdoel: m}]",
+        "1:39 missing-key the target has no `model`, but `mdoel`",
+    ),
+    "a misspelt command": (
+        "targets: [{name: a, provider: cli, comand_template: x}]",
+        "1:36 missing-key the target has no `command_template`, but `comand_template`",
+    ),
     "a judge that is none": (
         "targets: [{name: a, model: m, judge_target: b}, {name: b, provider: mock}]",
         "1:45 judge-target `b` is no model and cannot judge",

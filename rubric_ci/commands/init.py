@@ -60,7 +60,7 @@ def _settle(file: _File, settings: InitSettings) -> Iterator[str]:
         yield f"kept {file.path}: it is there already; it should hold"
         yield indent(text.rstrip("\n"), "    ")
     else:
-        yield f"kept {file.path}"
+        yield f"kept {file.path}: it holds what it should"
 
 
 def _present(file: _File, folder: Path) -> Path | None:

@@ -77,7 +77,7 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
         "        hooks:",
         "          - id: rubric-ci-validate",
         "kept .gitignore: it is there already; it should hold",
-        "    /.rubric-ci/",
+        "    .rubric-ci/",
     ]
     assert not (tmp_path / "rubric-ci.yaml").exists()
     assert (tmp_path / "rubric-ci.yml").read_text() == "evals: [mine.yaml]\n"
@@ -89,7 +89,10 @@ def test_twice_changes_nothing(tmp_path: Path) -> None:
     command(tmp_path, "init")
     before = {name: (tmp_path / name).read_bytes() for name in FILES}
     done = command(tmp_path, "init")
-    assert first_lines(done.stdout)[-2:] == ["kept .pre-commit-config.yaml", "kept .gitignore"]
+    assert first_lines(done.stdout)[-2:] == [
+        "kept .pre-commit-config.yaml: it holds what it should",
+        "kept .gitignore: it holds what it should",
+    ]
     assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
 
 
@@ -131,3 +134,11 @@ def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:
         check=True,
         timeout=60,
     )
+
+
+def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    command(tmp_path, "init")
+    left = ["git", "check-ignore", ".rubric-ci/report.json", "evals/.rubric-ci/report.json"]
+    done = subprocess.run(left, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == left[2:]

@@ -94,7 +94,7 @@ def mark(posed: Sequence[Posed], tools: Tools, *, concurrency: int, live: bool) 
         click.echo(", ".join(filter(None, (figures.cost(used), figures.usage(used)))), err=True)
     return Hearing(
         marks=tuple(_marks(result) for result in results),
-        over_budget=refused[0] if refused else "",
+        over_budget=refused[0].partition("; before that: ")[0] if refused else "",
     )
 
 

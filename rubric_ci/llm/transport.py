@@ -5,7 +5,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from rubric_ci.errors import CannotReachModel
+from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.model.exchange import NOTHING_USED, Ask, ModelCall, ModelReply, Usage
 
 REQUESTS = 5  # at most, for one call
@@ -52,15 +52,18 @@ def patient(
     """Return an Ask that repeats a request, which raises Trouble, until it succeeds or cannot."""
 
     async def asked(call: ModelCall) -> ModelReply:
-        used = NOTHING_USED
+        used, before = NOTHING_USED, ""
         for sent in range(1, requests + 1):
             try:
                 reply = await request(call)
             except Trouble as trouble:
                 used += Usage(calls=1, unpriced_calls=int(trouble.billed))
+                before = f"; before that: {trouble}"
                 wait = wait_after(trouble, sent, chance())
                 if sent == requests or wait is None:
                     raise CannotReachModel(_reason(call, trouble, sent), used) from trouble
+            except OverBudget as error:  # what was sent before counts all the same
+                raise OverBudget(f"{error}{before}", used + error.usage) from error
             else:
                 return replace(reply, usage=used + reply.usage)
             await sleep(wait)

@@ -13,7 +13,7 @@ def cost(totals: Totals | Usage) -> str:
         return "no model calls"
     calls = plural(totals.calls, "model call")
     if totals.unpriced_calls >= totals.calls:
-        return f"{calls}, price unknown"
+        return f"{calls}, cost unknown"
     unpriced = f" and {totals.unpriced_calls} of unknown cost" if totals.unpriced_calls else ""
     return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
 

@@ -185,7 +185,7 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
     assert result.exit_code == 3
     assert Path("calibration.json").read_text(encoding="utf-8") == "as it was"
     assert result.stderr.splitlines()[-3:] == [
-        "3 model calls, price unknown, 30 + 15 tokens",
+        "3 model calls, cost unknown, 30 + 15 tokens",
         "budget: all 3 calls are used up: 1 of 4 answers have no verdict",
         "calibration.json is not written: these are not all labelled answers",
     ]

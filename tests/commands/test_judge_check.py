@@ -156,7 +156,7 @@ def test_a_budget_that_is_used_up_is_said_once(judge: Gullible) -> None:
     lines = result.stderr.splitlines()
     assert any(line.startswith("about 118 requests to openai/gullible, ") for line in lines)
     assert lines[-2:] == [
-        "5 model calls, price unknown, 50 + 25 tokens",
+        "5 model calls, cost unknown, 50 + 25 tokens",
         "budget: all 5 calls are used up: 113 of 118 answers have no verdict",
     ]
     assert "113 answers without a verdict" in result.stdout

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rubric_ci.errors import CannotReachModel
+from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.llm.transport import Trouble, patient
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply, Usage
@@ -16,15 +16,15 @@ CALL = ModelCall(
 OK = ModelReply(text="yes", usage=Usage(calls=1, input_tokens=3))
 
 
-def run(*outcomes: ModelReply | Trouble, chance: float = 1.0) -> tuple[ModelReply, list[float]]:
+def run(*outcomes: ModelReply | Exception, chance: float = 1.0) -> tuple[ModelReply, list[float]]:
     """Ask with these outcomes in turn, the last one for ever; return the reply and the waits."""
-    left: Sequence[ModelReply | Trouble] = outcomes
+    left: Sequence[ModelReply | Exception] = outcomes
     waits: list[float] = []
 
     async def request(_: ModelCall) -> ModelReply:
         nonlocal left
         outcome, left = left[0], left[1:] or left
-        if isinstance(outcome, Trouble):
+        if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
@@ -65,6 +65,21 @@ def test_it_ends_after_five() -> None:
     with pytest.raises(CannotReachModel, match=r"^m: busy \(5 requests\)$") as ended:
         run(Trouble("busy", status=503))
     assert ended.value.usage == Usage(calls=5)
+
+
+def test_what_was_sent_before_the_budget_ended_counts() -> None:
+    cut = Usage(calls=1, unpriced_calls=1)
+    slow = Trouble("no reply within 1 s", status=408)
+    with pytest.raises(OverBudget) as ended:
+        run(slow, Trouble("busy", status=429), OverBudget("budget: 2 seconds have passed", cut))
+    assert str(ended.value) == "budget: 2 seconds have passed; before that: busy"
+    assert ended.value.usage == Usage(calls=3, unpriced_calls=2)
+
+
+def test_a_budget_that_ended_before_anything_was_sent() -> None:
+    with pytest.raises(OverBudget, match=r"^budget: all 0 calls are used up$") as ended:
+        run(OverBudget("budget: all 0 calls are used up"))
+    assert ended.value.usage == Usage()
 
 
 @pytest.mark.parametrize(("chance", "waits"), [(1.0, [0.5, 1, 2, 4]), (0.0, [0, 0, 0, 0])])

@@ -28,7 +28,7 @@ MARKED = Assessed(name="tone", type="llm_judge", weight=1, line=1, score=1.0, ve
             "$0.5000 + unknown",
             ["2 model calls, $0.5000 and 1 of unknown cost"],
         ),
-        (Usage(calls=2, unpriced_calls=2), "unknown", ["2 model calls, price unknown"]),
+        (Usage(calls=2, unpriced_calls=2), "unknown", ["2 model calls, cost unknown"]),
     ],
     ids=["nothing", "cached", "priced", "free", "partly unknown", "unknown"],
 )

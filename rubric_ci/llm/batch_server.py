@@ -25,8 +25,9 @@ class BatchServer:
 
     def __init__(self, litellm: ModuleType, endpoint: Endpoint) -> None:
         # NOTE: litellm makes a coroutine to read a finished batch for its own books, and forgets
-        # it; some versions read it.
-        warnings.filterwarnings("ignore", "coroutine '.*afile_content' was never awaited")
+        # it (some versions read it), or forgets a step's where the run is stopped just then.
+        forgotten = r"coroutine '.*(afile_content|OpenAI\w+API\.\w+)' was never awaited"
+        warnings.filterwarnings("ignore", forgotten)
         self._litellm = litellm
         self.address, key = chat.server_of(endpoint)
         self._where = {

@@ -53,6 +53,6 @@ def _lasting(stream: TextIO, name: str) -> TextIO:
     return io.TextIOWrapper(
         io.BufferedWriter(_Lasting(raw, name)),
         encoding=stream.encoding,
-        errors=stream.errors,
+        errors="backslashreplace",  # Windows writes files in an encoding of few characters
         line_buffering=bool(stream.line_buffering),
     )

@@ -35,7 +35,8 @@ def shell(project: Project, line: str) -> tuple[str, str, str]:
         cwd=project.root,
         env=clean_environment(),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         timeout=60,
         check=False,
     )
@@ -75,6 +76,18 @@ def test_no_room_for_what_is_said_aside_changes_nothing(project: Project) -> Non
     code, stdout, _ = shell(project, "rubric-ci run 2> /dev/full; code=$?")
     assert code == "0"
     assert "the gate holds" in stdout
+
+
+@pytest.mark.parametrize("words", ["run", "validate evals"])
+def test_what_an_encoding_lacks_is_spelled_out(project: Project, words: str) -> None:
+    project.write("evals/a.eval.yaml", EVAL.replace("greeting", "日本").replace("input", "入力"))
+    project.write("evals/b.eval.yaml", EVAL.replace("greeting", "日本"))
+    project.write("answers.jsonl", '{"id": "日本", "answer": "Hello"}\n')
+    code, stdout, stderr = shell(
+        project, f"export PYTHONIOENCODING=cp1252; rubric-ci {words}; code=$?"
+    )
+    assert (code, "Traceback" in stderr) == ({"run": "2"}.get(words, "1"), False)
+    assert {"run": r"\u65e5\u672c", "validate evals": r"\u5165\u529b"}[words] in stdout
 
 
 def test_without_a_standard_input_the_eval_file_is_missing(project: Project) -> None:

@@ -30,7 +30,7 @@ class Turns:
             for target in targets
             if isinstance(target, LlmTarget | CliTarget) and target.concurrency
         }
-        self._health: dict[str, asyncio.Task[None]] = {}
+        self._health: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._awaited = answers
         self._all_answered = asyncio.Event()
 
@@ -45,11 +45,12 @@ class Turns:
         return nullcontext() if self._travels(target) else self._cases
 
     async def healthy(self, target: Target, tools: Tools) -> None:
-        """Let the target's health check run once; its failure is every case's."""
+        """Let the target's health check run once in a folder; its failure is every case's."""
         if isinstance(target, CliTarget):
-            if target.name not in self._health:
-                self._health[target.name] = asyncio.create_task(health.check(target, tools))
-            await asyncio.shield(self._health[target.name])
+            place = target.name, target.cwd
+            if place not in self._health:
+                self._health[place] = asyncio.create_task(health.check(target, tools))
+            await asyncio.shield(self._health[place])
 
     async def answered(self, place: AsyncExitStack) -> None:
         """Tell of an answer; where all are waited for, give the place to another."""

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -105,9 +106,12 @@ def test_other_addresses_are_not_opened(tmp_path: Path) -> None:
     )
 
 
-def grade(target: CliTarget, root: Path) -> tuple[CaseResult, ...]:
+def grade(target: CliTarget, root: Path, *folders: str) -> tuple[CaseResult, ...]:
     check = build_script("true")
-    tasks = [Task(case=build_case(id=str(n), evaluators=(check,)), target=target) for n in range(3)]
+    tasks = [
+        Task(case=build_case(id=str(n), evaluators=(check,)), target=replace(target, cwd=folder))
+        for n, folder in enumerate(folders or (".", ".", "."))
+    ]
     return asyncio.run(engine.grade(tasks, build_tools(root), concurrency=3))
 
 
@@ -115,6 +119,14 @@ def test_a_target_is_checked_once(tmp_path: Path) -> None:
     results = grade(command("echo x >> checks"), tmp_path)
     assert [type(result) for result in results] == [Graded] * 3
     assert (tmp_path / "checks").read_text() == "x\n"
+
+
+def test_a_target_is_checked_in_each_folder_that_it_runs_in(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    grade(command("pwd >> ../checks"), tmp_path, "a", "b", "a")
+    checked = (tmp_path / "checks").read_text().split()
+    assert sorted(Path(folder).name for folder in checked) == ["a", "b"]
 
 
 def test_a_target_that_is_ill_is_not_asked(tmp_path: Path) -> None:

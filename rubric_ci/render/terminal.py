@@ -55,7 +55,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         yield _table(rows)
         yield Text()
     if len(rows) < len(report.cases):
-        yield _text(f"{len(report.cases) - len(rows):,} passing cases are not listed here", "dim")
+        yield _text(_unlisted(report.cases, rows), "dim")
     wanting = [case for case in words.by_attention(report.cases) if _wants(case)]
     for case in wanting[:MOST_DETAILS]:
         yield from _missed(case, report)
@@ -73,10 +73,22 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
 
 
 def _rows(report: RunReport) -> Sequence[CaseResult]:
-    """Leave passing cases out where they would bury the others."""
+    """List the worst where all would bury them, and none that passes."""
     if len(report.cases) <= MOST_ROWS:
         return report.cases
-    return [case for case in report.cases if words.standing(case) != "pass"]
+    worst = [case for case in words.by_attention(report.cases) if not _passes(case)]
+    return worst[:MOST_ROWS]
+
+
+def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
+    passing = sum(map(_passes, cases))
+    others = len(cases) - len(rows) - passing
+    left = [f"{passing:,} passing"] * bool(passing) + [f"{others:,} other"] * bool(others)
+    return f"{' and '.join(left)} cases are not listed here, but in the report files"
+
+
+def _passes(case: CaseResult) -> bool:
+    return words.standing(case) == "pass"
 
 
 def _wants(case: CaseResult) -> TypeGuard[Graded]:

@@ -11,10 +11,10 @@ from rubric_ci import together
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
 from rubric_ci.judging.dialogue import Heard, ask_until_usable
-from rubric_ci.judging.draft_contract import Kind
-from rubric_ci.judging.draft_reply import Draft, read_draft
-from rubric_ci.judging.drafting import draft_call
-from rubric_ci.judging.lint import doubts
+from rubric_ci.judging.drafting.contract import Kind
+from rubric_ci.judging.drafting.lint import doubts
+from rubric_ci.judging.drafting.question import draft_call
+from rubric_ci.judging.drafting.reply import Draft, read_draft
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.exchange import ModelCall, Usage

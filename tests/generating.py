@@ -6,8 +6,8 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
 from rubric_ci.commands.opening import open_evals
-from rubric_ci.judging.draft_contract import Kind
-from rubric_ci.judging.drafting import draft_call
+from rubric_ci.judging.drafting.contract import Kind
+from rubric_ci.judging.drafting.question import draft_call
 from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\

@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from rubric_ci.source.schema import read_schema
+from rubric_ci.source.checking.schema import read_schema
 
 
 def fields(schema: Any, root: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -28,10 +28,10 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.judging import labels
-from rubric_ci.judging.agreement import Resample
-from rubric_ci.judging.calibration import Calibration, Marked, calibrate, to_json
-from rubric_ci.judging.labels import Label, Labelled
+from rubric_ci.judging.measuring import labels
+from rubric_ci.judging.measuring.agreement import Resample
+from rubric_ci.judging.measuring.calibration import Calibration, Marked, calibrate, to_json
+from rubric_ci.judging.measuring.labels import Label, Labelled
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.settings import CalibrateSettings

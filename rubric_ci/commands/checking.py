@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci import files
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
-from rubric_ci.source.check import check_config, check_evals
-from rubric_ci.source.document import Document
-from rubric_ci.source.encoding import decode
-from rubric_ci.source.facts import Facts, read_facts
-from rubric_ci.source.opening import open_source
+from rubric_ci.source.checking.check import check_config, check_evals
+from rubric_ci.source.checking.facts import Facts, read_facts
 from rubric_ci.source.problem import Fault
+from rubric_ci.source.text.document import Document
+from rubric_ci.source.text.encoding import decode
+from rubric_ci.source.text.opening import open_source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostic import Diagnostic
@@ -99,7 +99,7 @@ class Checker:
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
         if not found and not any(MARK in text for text in texts.values()):
             return ()
-        from rubric_ci.source.switches import switched
+        from rubric_ci.source.checking.switches import switched
 
         return switched(found, texts, self.facts.rules)
 
@@ -137,7 +137,7 @@ class Checker:
 
 
 def _fault(name: str, fault: Fault, data: bytes) -> Found:
-    from rubric_ci.source.diagnosis import of_fault
-    from rubric_ci.source.syntax import split_lines
+    from rubric_ci.source.checking.diagnosis import of_fault
+    from rubric_ci.source.text.syntax import split_lines
 
     return (of_fault(name, fault, split_lines(data.decode("utf-8", "replace"))),)

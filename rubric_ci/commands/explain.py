@@ -5,7 +5,7 @@ import sys
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.model.rulebook import RULES
 from rubric_ci.render.rules import render_rule
-from rubric_ci.source.nearest import did_you_mean
+from rubric_ci.source.checking.nearest import did_you_mean
 
 
 def explain(rule: str) -> ExitCode:

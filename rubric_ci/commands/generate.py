@@ -16,7 +16,7 @@ from rubric_ci.commands.judges import resolve_judge
 from rubric_ci.commands.opening import Opened, open_evals, show_problems
 from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
 from rubric_ci.errors import ExitCode
-from rubric_ci.judging.draft_reply import Draft
+from rubric_ci.judging.drafting.reply import Draft
 from rubric_ci.model.exchange import NOTHING_USED
 from rubric_ci.model.settings import GenerateSettings
 from rubric_ci.model.tools import Tools

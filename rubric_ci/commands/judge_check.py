@@ -16,9 +16,9 @@ from rubric_ci.commands.marking import (
 )
 from rubric_ci.commands.opening import Opened, open_evals, open_setup, show_problems
 from rubric_ci.errors import ExitCode, InvalidInput
-from rubric_ci.judging import corpus
-from rubric_ci.judging.corpus import Probe, probes
-from rubric_ci.judging.moves import Marks, Steadiness, key, steadiness
+from rubric_ci.judging.measuring import corpus
+from rubric_ci.judging.measuring.corpus import Probe, probes
+from rubric_ci.judging.measuring.moves import Marks, Steadiness, key, steadiness
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.settings import JudgeCheckSettings

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 import click
 
-from rubric_ci.judging.corpus import allows
+from rubric_ci.judging.measuring.corpus import allows
 from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, MarkValue
 
 Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit"]

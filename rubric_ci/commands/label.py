@@ -18,8 +18,8 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.judging import labels
-from rubric_ci.judging.labels import Label
+from rubric_ci.judging.measuring import labels
+from rubric_ci.judging.measuring.labels import Label
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded

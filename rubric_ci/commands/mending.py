@@ -6,10 +6,10 @@ from pathlib import Path
 
 from rubric_ci import files, inplace
 from rubric_ci.render.unified import unified
-from rubric_ci.source.encoding import decode
-from rubric_ci.source.fixes import mend
-from rubric_ci.source.line_fixes import mend_lines
+from rubric_ci.source.editing.fixes import mend
+from rubric_ci.source.editing.line_fixes import mend_lines
 from rubric_ci.source.problem import Fault
+from rubric_ci.source.text.encoding import decode
 
 NOT_EVALS = (*files.CONFIG_NAMES, *files.TARGETS_NAMES)
 

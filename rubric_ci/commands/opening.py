@@ -13,11 +13,11 @@ from rubric_ci.model.diagnostic import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.render import escape
 from rubric_ci.render.diagnostics.text import headline
+from rubric_ci.source.checking.diagnosis import of_fault
 from rubric_ci.source.config import load_config, load_targets
-from rubric_ci.source.diagnosis import of_fault
-from rubric_ci.source.encoding import decode
 from rubric_ci.source.load import Loaded, load
 from rubric_ci.source.problem import Fault
+from rubric_ci.source.text.encoding import decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

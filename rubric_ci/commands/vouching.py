@@ -23,7 +23,7 @@ def vouch(opened: Opened, judges: Sequence[JudgeInfo]) -> Sequence[str]:
         return ()
     if not path.exists():
         raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but there is no {NAME}", HINT)
-    from rubric_ci.judging.calibration import doubts
+    from rubric_ci.judging.measuring.calibration import doubts
 
     known = _read(files.read_text(path))
     found = [doubt for judge in judges for doubt in doubts(known, judge, wanted)]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.judging.agreement import Agreement
-from rubric_ci.judging.calibration import Calibration
+from rubric_ci.judging.measuring.agreement import Agreement
+from rubric_ci.judging.measuring.calibration import Calibration
 from rubric_ci.render.escape import one_line
 
 _HEAD = ("criterion", "marks", "same", "kappa", "95 %", "leniency")

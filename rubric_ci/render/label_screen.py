@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from textwrap import indent
 from typing import assert_never
 
-from rubric_ci.judging.agreement import word
+from rubric_ci.judging.measuring.agreement import word
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.rubric import Check, Criterion, Levelled, MarkValue, Scored
 from rubric_ci.render.escape import one_line, visible

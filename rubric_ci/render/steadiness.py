@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.judging.agreement import word
-from rubric_ci.judging.moves import PLAIN, Family, Move, Steadiness
+from rubric_ci.judging.measuring.agreement import word
+from rubric_ci.judging.measuring.moves import PLAIN, Family, Move, Steadiness
 from rubric_ci.render.escape import log_line
 
 _HEAD = ("family", "answers", "marks", "up", "down", "no verdict")

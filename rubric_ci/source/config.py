@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.check import check_config
-from rubric_ci.source.diagnosis import has_errors
-from rubric_ci.source.document import Document
-from rubric_ci.source.facts import read_facts
-from rubric_ci.source.settings import read_config, read_targets
-from rubric_ci.source.switches import switched
+from rubric_ci.source.checking.check import check_config
+from rubric_ci.source.checking.diagnosis import has_errors
+from rubric_ci.source.checking.facts import read_facts
+from rubric_ci.source.checking.switches import switched
+from rubric_ci.source.parsing.settings import read_config, read_targets
+from rubric_ci.source.text.document import Document
 
 
 class LoadedConfig(NamedTuple):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from rubric_ci.model.diagnostic import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.references import Lookup
-from rubric_ci.source.check import check_evals
-from rubric_ci.source.diagnosis import has_errors
-from rubric_ci.source.opening import open_source
-from rubric_ci.source.parse import parse
-from rubric_ci.source.switches import switched
+from rubric_ci.source.checking.check import check_evals
+from rubric_ci.source.checking.diagnosis import has_errors
+from rubric_ci.source.checking.switches import switched
+from rubric_ci.source.parsing.parse import parse
+from rubric_ci.source.text.opening import open_source
 
 
 class Loaded(NamedTuple):

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
-from rubric_ci.judging.corpus import Probe
-from rubric_ci.judging.labels import Label, dump
+from rubric_ci.judging.measuring.corpus import Probe
+from rubric_ci.judging.measuring.labels import Label, dump
 from rubric_ci.source.load import load
 from tests.gullible import Gullible, judging
 

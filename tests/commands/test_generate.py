@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.commands.opening import open_evals
-from rubric_ci.judging.draft_contract import Kind
+from rubric_ci.judging.drafting.contract import Kind
 from rubric_ci.model.evals import RubricSpec
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from rubric_ci.cli.main import main
 from rubric_ci.commands.judge_check import SHIPPED
 from rubric_ci.judging import fence
-from rubric_ci.judging.corpus import Probe, probes
+from rubric_ci.judging.measuring.corpus import Probe, probes
 from rubric_ci.model.references import NotFound
 from rubric_ci.source.load import load
 from tests.gullible import Gullible, judging

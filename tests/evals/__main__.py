@@ -5,12 +5,12 @@ from pathlib import Path
 
 from rubric_ci.files import lookup, sidecar_of
 from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.check import check_evals
-from rubric_ci.source.opening import open_source
-from rubric_ci.source.diagnosis import of_fault
-from rubric_ci.source.encoding import decode
+from rubric_ci.source.checking.check import check_evals
+from rubric_ci.source.text.opening import open_source
+from rubric_ci.source.checking.diagnosis import of_fault
+from rubric_ci.source.text.encoding import decode
 from rubric_ci.source.problem import Fault
-from rubric_ci.source.switches import switched
+from rubric_ci.source.checking.switches import switched
 
 FOLDER = Path(__file__).parent
 

@@ -8,10 +8,10 @@ from rubric_ci.model.references import Found, NotFound
 from rubric_ci.model.rulebook import RULES, SWITCHABLE
 from rubric_ci.model.rulepages import PAGES, meanings
 from rubric_ci.render.rules import render
-from rubric_ci.source.check import check_config, check_evals
-from rubric_ci.source.document import Document
-from rubric_ci.source.opening import open_source
-from rubric_ci.source.switches import switched
+from rubric_ci.source.checking.check import check_config, check_evals
+from rubric_ci.source.checking.switches import switched
+from rubric_ci.source.text.document import Document
+from rubric_ci.source.text.opening import open_source
 
 CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
 

@@ -14,13 +14,13 @@ from jsonschema_rs import Draft202012Validator
 
 from rubric_ci.files import lookup
 from rubric_ci.model.references import NotFound
-from rubric_ci.source.check import check_evals
-from rubric_ci.source.encoding import decode
-from rubric_ci.source.explanation import explain
+from rubric_ci.source.checking.check import check_evals
+from rubric_ci.source.checking.explanation import explain
+from rubric_ci.source.checking.schema import read_schema
 from rubric_ci.source.load import load
-from rubric_ci.source.opening import open_source
 from rubric_ci.source.problem import Fault
-from rubric_ci.source.schema import read_schema
+from rubric_ci.source.text.encoding import decode
+from rubric_ci.source.text.opening import open_source
 from tests.evals.__main__ import FOLDER, diagnostics, evals, told
 
 VALID, INVALID = evals("valid"), evals("invalid")

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rubric_ci.source.edit import insert_rubrics
-from rubric_ci.source.edit_lines import insert_rubrics_into_lines
+from rubric_ci.source.editing.edit import insert_rubrics
+from rubric_ci.source.editing.edit_lines import insert_rubrics_into_lines
 
 WORDS = st.sampled_from(["Größe", "refund", "a: b", "x # y", "it's", '"quoted"', "🗼", "no", "\t"])
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.lists(WORDS).map(

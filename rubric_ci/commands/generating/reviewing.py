@@ -7,11 +7,11 @@ import click
 
 from rubric_ci.commands.generating.outcome import Left
 from rubric_ci.drafts import Drafted
-from rubric_ci.judging.draft_reply import Draft, read_rubrics
+from rubric_ci.judging.drafting.lint import doubts
+from rubric_ci.judging.drafting.reply import Draft, read_rubrics
 from rubric_ci.judging.extract import Wrong
-from rubric_ci.judging.lint import doubts
 from rubric_ci.render import escape
-from rubric_ci.source.edit import to_paste
+from rubric_ci.source.editing.edit import to_paste
 
 DROPPED = "the draft was dropped"
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from rubric_ci import files, inplace
 from rubric_ci.errors import CannotWriteFile
-from rubric_ci.judging.draft_reply import Draft
+from rubric_ci.judging.drafting.reply import Draft
 from rubric_ci.model.diagnostic import Severity
 from rubric_ci.model.evals import JSON, EvalFile
 from rubric_ci.render.unified import unified
-from rubric_ci.source.edit import Edited, Refused, insert_rubrics, to_paste
-from rubric_ci.source.edit_lines import insert_rubrics_into_lines
+from rubric_ci.source.editing.edit import Edited, Refused, insert_rubrics, to_paste
+from rubric_ci.source.editing.edit_lines import insert_rubrics_into_lines
 from rubric_ci.source.load import load
 
 

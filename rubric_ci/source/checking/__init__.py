@@ -1,0 +1,1 @@
+"""Data to everything that is wrong with it; pure."""

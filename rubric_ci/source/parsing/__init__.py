@@ -1,0 +1,1 @@
+"""Checked data to values: here all sugar dies; pure."""

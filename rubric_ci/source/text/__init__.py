@@ -1,0 +1,1 @@
+"""Texts to data, and where in the text each value stands; pure."""

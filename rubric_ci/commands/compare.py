@@ -1,29 +1,26 @@
-"""`rubric-ci compare`, and `--baseline` of a run: what is worse than it was, beyond noise."""
+"""`rubric-ci compare`: what is worse than it was, beyond noise; in a workflow, as one issue."""
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from rubric_ci import wire
+from rubric_ci.commands.baseline import read_report
 from rubric_ci.commands.comment import build_server
 from rubric_ci.comparison.reports import compare
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
-from rubric_ci.files import read_text
 from rubric_ci.github.event import read_event
 from rubric_ci.github.issue import Topic, keep
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.report import Comparison, RunReport, gate_holds
-from rubric_ci.model.settings import CompareSettings, RunSettings
+from rubric_ci.model.settings import CompareSettings
 from rubric_ci.render import compared, escape, words
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; a regression fails, and so does a case without a verdict."""
-    head = _read(settings.head)
-    comparison = compare(head, _read(settings.baseline), tolerance=settings.tolerance)
+    head = read_report(settings.head)
+    comparison = compare(head, read_report(settings.baseline), tolerance=settings.tolerance)
     click.echo(compared.FORMATS[settings.format](comparison), nl=False)
     code = _exit_code(comparison)
     if (
@@ -33,30 +30,6 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
         body = _issue_body(comparison, head)
         click.echo(_tell_issue(body, settings.issue, os.environ, red=red), err=True)
     return code
-
-
-def open_baseline(settings: RunSettings) -> RunReport | None:
-    """Read the baseline that the command line names; None where there is none, or none yet."""
-    if settings.baseline is None or not settings.baseline.exists():
-        return None
-    return _read(settings.baseline)
-
-
-def with_baseline(
-    report: RunReport, baseline: RunReport | None, settings: RunSettings
-) -> RunReport:
-    """Add the comparison with the baseline, if one was asked for.
-
-    A scheduled workflow has none yet the first time: that is told, and is no error.
-    """
-    if settings.baseline is None:
-        return report
-    if baseline is None:
-        note = f"There is no baseline yet: {settings.baseline.as_posix()} does not exist."
-        return replace(report, notes=(*report.notes, note))
-    complete = not (settings.cases or settings.tags or settings.paths or report.shard)
-    comparison = compare(report, baseline, tolerance=settings.tolerance, complete=complete)
-    return replace(report, comparison=comparison)
 
 
 def _exit_code(comparison: Comparison) -> ExitCode:
@@ -83,7 +56,3 @@ def _tell_issue(body: str, title: str, environment: Mapping[str, str], *, red: b
         return f"no issue: {error.message}" + (f" ({error.hint})" if error.hint else "")
     number = f" #{kept.number}" if kept.number else ""
     return f"issue{number} {kept.done}{f': {kept.url}' if kept.url else ''}"
-
-
-def _read(path: Path) -> RunReport:
-    return wire.read(read_text(path), path.as_posix())

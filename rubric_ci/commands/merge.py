@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rubric_ci import wire
 from rubric_ci.commands import workflow_run
-from rubric_ci.commands.compare import open_baseline, with_baseline
+from rubric_ci.commands.baseline import open_baseline, with_baseline
 from rubric_ci.commands.writing import write_and_show
 from rubric_ci.errors import CannotReadReport, ExitCode
 from rubric_ci.files import read_text

@@ -12,8 +12,8 @@ import click
 from rubric_ci import __version__
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
+from rubric_ci.commands.baseline import open_baseline, with_baseline
 from rubric_ci.commands.choosing import choose_target
-from rubric_ci.commands.compare import open_baseline, with_baseline
 from rubric_ci.commands.forecast import forecast, show_forecast, total
 from rubric_ci.commands.interrupting import until_stopped
 from rubric_ci.commands.judges import choose_judge, judge_info, judges_of

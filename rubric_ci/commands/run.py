@@ -9,41 +9,35 @@ from time import monotonic
 
 import click
 
-from rubric_ci import __version__
 from rubric_ci.commands import workflow_run
 from rubric_ci.commands.asking import build_ask, build_memory, caps_of
 from rubric_ci.commands.baseline import open_baseline, with_baseline
 from rubric_ci.commands.choosing import choose_target
-from rubric_ci.commands.forecast import forecast, show_forecast, total
+from rubric_ci.commands.forecast import Expected, forecast, show_forecast, total
 from rubric_ci.commands.interrupting import until_stopped
-from rubric_ci.commands.judges import choose_judge, judge_info, judges_of
+from rubric_ci.commands.judges import judge_info, judges_of
 from rubric_ci.commands.opening import Opened, show_problems
 from rubric_ci.commands.progress import progress
+from rubric_ci.commands.reporting import build_report
 from rubric_ci.commands.selecting.changes import open_selected
 from rubric_ci.commands.tasks import build_tasks
 from rubric_ci.commands.vouching import vouch
 from rubric_ci.commands.writing import check_folder, write_and_show
 from rubric_ci.engine import Task, grade
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.config import FailOn, MockTarget
+from rubric_ci.model.config import FailOn
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import (
-    GateInfo,
-    JudgeInfo,
     RunReport,
     ShardInfo,
     gate_holds,
-    run_verdict,
-    totals,
 )
-from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.model.results import CaseResult
 from rubric_ci.model.settings import RunSettings
 from rubric_ci.model.tools import Tools
 from rubric_ci.render import escape
 from rubric_ci.selection.cases import Selection
 from rubric_ci.sharding import piece, split
-
-INTERRUPTED = "interrupted before it ended"
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -54,40 +48,23 @@ def run(settings: RunSettings) -> ExitCode:
     baseline = open_baseline(settings)
     shard, chosen = _own_part(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
-    doubts = _doubts(tasks, opened)
-    selection = replace(selection, notes=(*doubts, *selection.notes))
+    selection = replace(selection, notes=(*_doubts(tasks, opened), *selection.notes))
     tools = build_tools(opened, settings)
     check_folder(settings)
-    live = not (settings.replay or settings.offline)
-    batched = settings.batch and live
-    expected = forecast(tasks, settings.trials, batched=batched) if live else ()
+    expected = _foretold(tasks, settings)
     show_forecast(expected)
-    # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
-    with progress(len(tasks), plain=workflow_run.on_github(os.environ) or None) as advance:
-        grading = grade(
-            tasks,
-            tools,
-            concurrency=settings.concurrency,
-            on_result=advance,
-            trials=settings.trials,
-            batched=batched,
-        )
-        ended = asyncio.run(until_stopped(grading))
-    cases = _with_the_interrupted(tasks, ended)
-    if settings.require_rubrics:
-        cases = tuple(_required(case) for case in cases)
+    ended = _grade(tasks, tools, settings)
     report = build_report(
         opened,
-        cases,
+        tasks,
+        ended,
         settings,
         selection=selection,
         shard=shard,
-        interrupted=len(ended) < len(tasks),
-        started_at=started_at.isoformat(timespec="seconds"),
-        duration_seconds=round(monotonic() - clock, 3),
+        started_at=started_at,
+        seconds=monotonic() - clock,
     )
-    report = replace(report, forecast=total(expected))
-    report = with_baseline(report, baseline, settings)
+    report = with_baseline(replace(report, forecast=total(expected)), baseline, settings)
     written = write_and_show(report, settings)
     workflow_run.tell(report, written, settings, os.environ)
     return exit_code(report, opened)
@@ -128,41 +105,30 @@ def _tell(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
-def build_report(
-    opened: Opened,
-    cases: tuple[CaseResult, ...],
-    settings: RunSettings,
-    *,
-    selection: Selection,
-    shard: ShardInfo | None,
-    interrupted: bool,
-    started_at: str,
-    duration_seconds: float,
-) -> RunReport:
-    """Put the one value together that every output renders."""
-    fail_on = settings.fail_on or opened.config.gate.fail_on
-    thresholds = opened.config.gate.thresholds
-    verdict = run_verdict(cases, complete=not opened.invalid and not interrupted)
-    return RunReport(
-        tool=f"rubric-ci {__version__}",
-        started_at=started_at,
-        duration_seconds=duration_seconds,
-        verdict=verdict,
-        interrupted=interrupted,
-        gate=GateInfo(
-            fail_on=fail_on.value,
-            passing=thresholds.passing,
-            borderline=thresholds.borderline,
-            holds=gate_holds(cases, fail_on) and verdict != "error",
-        ),
-        judge=_judge_info(opened, settings),
-        totals=totals(cases),
-        cases=cases,
-        spared=selection.spared,
-        notes=(*_notes(opened), *selection.notes),
-        metadata=workflow_run.facts(os.environ),
-        shard=shard,
-    )
+def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[Expected]:
+    if _answers_alone(settings):
+        return ()
+    return forecast(tasks, settings.trials, batched=settings.batch)
+
+
+def _grade(tasks: Sequence[Task], tools: Tools, settings: RunSettings) -> tuple[CaseResult, ...]:
+    """Grade under a line of progress for each case, until all have ended or somebody stops it."""
+    # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
+    with progress(len(tasks), plain=workflow_run.on_github(os.environ) or None) as advance:
+        grading = grade(
+            tasks,
+            tools,
+            concurrency=settings.concurrency,
+            on_result=advance,
+            trials=settings.trials,
+            batched=settings.batch and not _answers_alone(settings),
+        )
+        return asyncio.run(until_stopped(grading))
+
+
+def _answers_alone(settings: RunSettings) -> bool:
+    """Tell whether no model is asked: everything is recorded, or left out."""
+    return bool(settings.replay) or settings.offline
 
 
 def _own_part(
@@ -181,49 +147,7 @@ def _own_part(
     return shard, [selection.chosen[position] for position in positions]
 
 
-def _with_the_interrupted(
-    tasks: Sequence[Task], ended: Sequence[CaseResult]
-) -> tuple[CaseResult, ...]:
-    """Give every task a result, in the order of the tasks: those that did not end are errored."""
-    by_case = {(result.file, result.id): result for result in ended}
-    return tuple(
-        by_case.get((task.case.file, task.case.id))
-        or Errored(
-            file=task.case.file,
-            line=task.case.span.line,
-            id=task.case.id,
-            reason=INTERRUPTED,
-            why=task.why,
-            target=task.target.name,
-        )
-        for task in tasks
-    )
-
-
-def _required(case: CaseResult) -> CaseResult:
-    """Make a skipped case an errored one."""
-    match case:
-        case Skipped(file=file, line=line, id=name, reason=reason, why=why):
-            return Errored(file=file, line=line, id=name, reason=reason, why=why)
-        case _:
-            return case
-
-
-def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
-    judge = choose_judge(opened.config, MockTarget(name="", response=""), settings.judge)
-    if judge is None:
-        return None
-    return judge_info(replace(judge, votes=settings.votes) if settings.votes else judge)
-
-
 def _doubts(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
     """Ask before anything is spent whether the judges may hold this gate."""
     asked = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
     return vouch(opened, tuple(dict.fromkeys(judge_info(judge) for judge in asked)))
-
-
-def _notes(opened: Opened) -> tuple[str, ...]:
-    return tuple(
-        f"{name} was not graded: it has problems that `rubric-ci validate {name}` shows"
-        for name in opened.invalid
-    )

@@ -1,14 +1,12 @@
 """What a schema cannot say about a list of criteria: ids, weights, gates, ranges and levels."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.source.problem import Path, Problem
+from rubric_ci.source.text.scalars import is_short_decimal
 
 MOST_RANGES: Final = 11
-
-_INTEGER = r"-?(?:0|[1-9][0-9]{0,8})"
 
 
 def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
@@ -95,7 +93,7 @@ def _is_partition(ranges: Any) -> bool:
 
 
 def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
-    if ranges and "0" not in ranges and all(re.fullmatch(_INTEGER, key) for key in ranges):
+    if ranges and "0" not in ranges and all(_is_whole(key) for key in ranges):
         first = min(int(key) for key in ranges)
         if 0 < first <= 10:
             yield Problem("score-range-coverage", path, f"no range covers {_list(range(first))}")
@@ -152,7 +150,7 @@ def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
         numbers = [entry.get("level") if isinstance(entry, dict) else None for entry in levels]
     else:
         keys = levels if isinstance(levels, dict) else ()
-        numbers = [int(key) if re.fullmatch(_INTEGER, key) else None for key in keys]
+        numbers = [int(key) if _is_whole(key) else None for key in keys]
     least = criterion.get("required_min_level")
     whole = [number for number in numbers if type(number) is int]
     if type(least) is int and len(whole) == len(numbers) > 0 and least > max(whole):
@@ -178,3 +176,8 @@ def _list(numbers: Any) -> str:
     """Write numbers as a reader would: "3", "3 and 4", "1, 2 and 9"."""
     words = [str(number) for number in numbers]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _is_whole(key: str) -> bool:
+    """Tell whether a key of a mapping is an integer of a usual size, as it would be written."""
+    return is_short_decimal(key.removeprefix("-"))

@@ -56,9 +56,17 @@ def resolve(text: str) -> tuple[Scalar, str]:
     """Return the value of a plain scalar that starts like a number, and its oddity or nothing."""
     if is_short_decimal(text):
         return int(text), ""
+    if _is_short_fraction(text):
+        return float(text), ""
     if not text.lstrip("+-.")[:1].isdigit():
         return (_NOT_FINITE[text], "not-finite") if text in _NOT_FINITE else (text, "")
     return _resolve_digits(text)
+
+
+def _is_short_fraction(text: str) -> bool:
+    """Tell whether a text is a number such as 2.0 or 0.25, as nearly all others are."""
+    whole, _, fraction = text.partition(".")
+    return whole.isdigit() and fraction.isdigit() and len(text) < 16 and text.isascii()
 
 
 def _resolve_digits(text: str) -> tuple[Scalar, str]:

@@ -161,8 +161,7 @@ def _why(error: ValueError | RecursionError, line: str) -> tuple[str, int, str]:
     """Return the rule that a line breaks, where, and in words."""
     match error:
         case json.JSONDecodeError():
-            message = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
-            return "json-syntax", error.pos, message
+            return "json-syntax", *_syntax(error)
         case _Unfit():
             return error.rule, line.find(error.token), str(error)
         case RecursionError():
@@ -215,3 +214,12 @@ def _depth(value: Any) -> int:
         elif isinstance(item, list):
             queue.extend((child, depth + 1) for child in item)
     return deepest
+
+
+def _syntax(error: json.JSONDecodeError) -> tuple[int, str]:
+    """Return where JSON ends to be JSON, and why: a trailing comma as Python 3.13 tells it."""
+    before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    if before.endswith(",") and after.startswith(("}", "]")):
+        whole = "object" if after.startswith("}") else "array"
+        return len(before) - 1, f"illegal trailing comma before end of {whole}"
+    return error.pos, (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")

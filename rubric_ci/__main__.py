@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line, collecting seldom and not at all at the end: a hook feels both."""
     gc.set_threshold(SELDOM)
     from rubric_ci.cli.main import main as command_line
-    from rubric_ci.cli.streams import open_streams
+    from rubric_ci.cli.output_streams import open_streams
 
     open_streams()
     try:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.context import Tools
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
-from rubric_ci.model.exchange import ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer
-from rubric_ci.model.tools import Tools
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

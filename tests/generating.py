@@ -5,9 +5,9 @@ import json
 from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
-from rubric_ci.commands.opening import open_evals
-from rubric_ci.judging.drafting.contract import Kind
-from rubric_ci.judging.drafting.question import draft_call
+from rubric_ci.drafting.prompt import draft_call
+from rubric_ci.drafting.reply_schema import Kind
+from rubric_ci.project.project import open_evals
 from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubric_ci.judging.measuring.corpus import Probe
+from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.rubric import MarkValue
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from math import comb
 from random import Random
 
-from rubric_ci.judging.votes import more_votes, tally
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.judge.voting import more_votes, tally
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 

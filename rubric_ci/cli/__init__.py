@@ -1,1 +1,1 @@
-"""The command line: words from outside become Settings."""
+"""The command line: options and arguments become settings."""

@@ -44,9 +44,9 @@ class _Commands(click.Group):
 
     def _load(self) -> None:
         """Know every command; `validate` runs at each commit and does without the others."""
-        from rubric_ci.cli import authoring, grading, judges, reports
+        from rubric_ci.cli import generate, judge, report, run
 
-        for module in (authoring, grading, judges, reports):
+        for module in (generate, run, judge, report):
             for command in module.COMMANDS:
                 self.add_command(command)
 
@@ -54,7 +54,7 @@ class _Commands(click.Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
-            from rubric_ci.render.escape import log_line
+            from rubric_ci.text.escape import log_line
 
             click.echo(log_line(f"rubric-ci: {error.message}"), err=True)
             if error.hint:
@@ -107,7 +107,7 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     configuration and the targets.
     """
     if explain is not None:
-        from rubric_ci.commands.explain import explain as explain_rule
+        from rubric_ci.commands.validate import explain as explain_rule
 
         raise SystemExit(explain_rule(explain))
     from rubric_ci.commands.validate import ValidateSettings

@@ -1,1 +1,1 @@
-"""One module per command: open, decide, write."""
+"""One module per command: load, run, write; the only package that prints."""

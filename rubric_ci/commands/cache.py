@@ -2,9 +2,9 @@
 
 import sys
 
-from rubric_ci.cache import DAY, Cache, Extent
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.settings import CacheSettings
+from rubric_ci.llm.cache import DAY, Cache, Extent
+from rubric_ci.model.options import CacheSettings
 
 MEGABYTE = 1_000_000
 

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import click
 
-from rubric_ci import files
-from rubric_ci.commands.judges import judge_info
-from rubric_ci.commands.marking import (
+from rubric_ci.calibration import labels
+from rubric_ci.calibration.agreement import Resample
+from rubric_ci.calibration.agreement_text import render
+from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to_json
+from rubric_ci.calibration.gate import NAME
+from rubric_ci.calibration.labels import Label, Labelled
+from rubric_ci.calibration.rejudge import (
     Marks,
     Posed,
     Unmarked,
@@ -19,8 +23,6 @@ from rubric_ci.commands.marking import (
     mark,
     show_unmarked,
 )
-from rubric_ci.commands.opening import Opened, open_evals, show_problems
-from rubric_ci.commands.vouching import NAME
 from rubric_ci.errors import (
     CannotCalibrate,
     CannotFindEvals,
@@ -28,15 +30,13 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.judging.measuring import labels
-from rubric_ci.judging.measuring.agreement import Resample
-from rubric_ci.judging.measuring.calibration import Calibration, Marked, calibrate, to_json
-from rubric_ci.judging.measuring.labels import Label, Labelled
+from rubric_ci.grading.resolve import judge_info
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.settings import CalibrateSettings
-from rubric_ci.render.calibration import render
-from rubric_ci.render.escape import one_line
+from rubric_ci.model.options import CalibrateSettings
+from rubric_ci.project import discovery
+from rubric_ci.project.project import Opened, open_evals, show_problems
+from rubric_ci.text.escape import one_line
 
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
@@ -103,7 +103,7 @@ def _other_mode(judge: JudgeConfig) -> JudgeConfig:
 
 
 def _read_labels(path: Path) -> tuple[Label, ...]:
-    found, problems = labels.parse(str(path), files.read_text(path))
+    found, problems = labels.parse(str(path), discovery.read_text(path))
     if problems:
         show_problems(problems)
         raise InvalidInput(f"{path} has problems", "mend or remove those lines")
@@ -114,7 +114,7 @@ def _read_labels(path: Path) -> tuple[Label, ...]:
 
 
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> Opened:
-    root = files.find_root(Path.cwd())
+    root = discovery.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
     opened = open_evals(settings.paths or tuple(named), settings.config)
     show_problems(opened.diagnostics)
@@ -132,7 +132,7 @@ def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[Label
 
 def _write(path: Path, value: JSON) -> None:
     try:
-        files.write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        discovery.write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
         raise CannotWriteFile(
             f"{path}: cannot write the calibration: {error.strerror}", "use --output"

@@ -5,23 +5,24 @@ from collections.abc import Mapping
 
 import click
 
-from rubric_ci.commands.baseline import read_report
-from rubric_ci.commands.comment import build_server
-from rubric_ci.comparison.reports import compare
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
-from rubric_ci.github.event import read_event
-from rubric_ci.github.issue import Topic, keep
+from rubric_ci.github.actions import read_event
+from rubric_ci.github.client import build_server
+from rubric_ci.github.issues import Topic, keep
 from rubric_ci.model.config import FailOn
+from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import Comparison, RunReport, gate_holds
-from rubric_ci.model.settings import CompareSettings
-from rubric_ci.render import compared, escape, words
+from rubric_ci.reports import comparison_text, wording
+from rubric_ci.reports.comparison import compare
+from rubric_ci.reports.files import read_report
+from rubric_ci.text import escape
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; a regression fails, and so does a case without a verdict."""
     head = read_report(settings.head)
     comparison = compare(head, read_report(settings.baseline), tolerance=settings.tolerance)
-    click.echo(compared.FORMATS[settings.format](comparison), nl=False)
+    click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
     code = _exit_code(comparison)
     if (
         settings.issue and code is not ExitCode.NO_VERDICT
@@ -41,7 +42,7 @@ def _exit_code(comparison: Comparison) -> ExitCode:
 def _issue_body(comparison: Comparison, head: RunReport) -> str:
     run = head.metadata.get("run_url", "")
     place = f"[run]({escape.link_target(run)})" if run else "run"
-    return f"{compared.markdown(comparison)}\nThe {place}: {words.headline(head)}\n"
+    return f"{comparison_text.markdown(comparison)}\nThe {place}: {wording.headline(head)}\n"
 
 
 def _tell_issue(body: str, title: str, environment: Mapping[str, str], *, red: bool) -> str:

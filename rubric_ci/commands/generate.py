@@ -5,21 +5,21 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from rubric_ci.commands.asking import build_ask, build_memory, caps_of
-from rubric_ci.commands.generating.ordering import choose_drafter, choose_orders
-from rubric_ci.commands.generating.outcome import Left, show_diffs, show_outcome, show_spent, tell
-from rubric_ci.commands.generating.publishing import Publish, Spared, open_commit
-from rubric_ci.commands.generating.reviewing import review
-from rubric_ci.commands.generating.rewriting import Page, Rewrite, read_page, rewrite, write
-from rubric_ci.commands.interrupting import until_stopped
-from rubric_ci.commands.judges import resolve_judge
-from rubric_ci.commands.opening import Opened, open_evals, show_problems
-from rubric_ci.drafts import Drafted, DraftResult, Order, Undrafted, draft
+from rubric_ci.drafting.engine import Drafted, DraftResult, Order, Undrafted, draft
+from rubric_ci.drafting.publish import Publish, Spared, open_commit
+from rubric_ci.drafting.reply_parser import Draft
+from rubric_ci.drafting.review import review
+from rubric_ci.drafting.rewrite import Page, Rewrite, read_page, rewrite, write
+from rubric_ci.drafting.select import choose_drafter, choose_orders
+from rubric_ci.drafting.summary import Left, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.errors import ExitCode
-from rubric_ci.judging.drafting.reply import Draft
-from rubric_ci.model.exchange import NOTHING_USED
-from rubric_ci.model.settings import GenerateSettings
-from rubric_ci.model.tools import Tools
+from rubric_ci.grading.resolve import resolve_judge
+from rubric_ci.grading.setup import build_ask, build_memory, caps_of
+from rubric_ci.model.context import Tools
+from rubric_ci.model.llm_calls import NOTHING_USED
+from rubric_ci.model.options import GenerateSettings
+from rubric_ci.project.project import Opened, open_evals, show_problems
+from rubric_ci.system.signals import until_stopped
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
@@ -51,9 +51,7 @@ def _open_publication(
 ) -> Publish | Spared:
     """Make sure, before anything is spent, that what was asked for can be done."""
     if orders and settings.pr:
-        from rubric_ci.commands.generating.proposing import (
-            open_proposal,  # and with it GitHub's side
-        )
+        from rubric_ci.drafting.pull_request import open_proposal
 
         return open_proposal(root, orders, os.environ)
     if orders and (settings.commit or settings.fixup):

@@ -8,10 +8,10 @@ from typing import Final
 
 import click
 
-from rubric_ci import scaffold
 from rubric_ci.errors import CannotWriteFile, ExitCode
-from rubric_ci.files import CONFIG_NAMES, write_text
-from rubric_ci.model.settings import InitSettings
+from rubric_ci.model.options import InitSettings
+from rubric_ci.project.discovery import CONFIG_NAMES, write_text
+from rubric_ci.system import resources
 
 _NEXT: Final = """\
 Next: `rubric-ci validate` checks the files offline. Set OPENAI_API_KEY (or another model in
@@ -49,7 +49,7 @@ def init(settings: InitSettings) -> ExitCode:
 
 def _settle(file: _File, settings: InitSettings) -> Iterator[str]:
     """Write the file or leave it, and say so."""
-    text = scaffold.read(file.source)
+    text = resources.read_example(file.source)
     present = _present(file, settings.folder)
     if present is None or (settings.force and not file.shared):
         _write(present or settings.folder / file.path, text)

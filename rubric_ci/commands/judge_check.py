@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from rubric_ci import files
-from rubric_ci.commands.marking import (
+from rubric_ci.calibration import attack_corpus
+from rubric_ci.calibration.attack_corpus import Probe, probes
+from rubric_ci.calibration.rejudge import (
     Posed,
     Unmarked,
     build_tools,
@@ -14,19 +15,18 @@ from rubric_ci.commands.marking import (
     mark,
     show_unmarked,
 )
-from rubric_ci.commands.opening import Opened, open_evals, open_setup, show_problems
+from rubric_ci.calibration.robustness import Marks, Steadiness, key, steadiness
+from rubric_ci.calibration.robustness_text import render
 from rubric_ci.errors import ExitCode, InvalidInput
-from rubric_ci.judging.measuring import corpus
-from rubric_ci.judging.measuring.corpus import Probe, probes
-from rubric_ci.judging.measuring.moves import Marks, Steadiness, key, steadiness
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
-from rubric_ci.model.settings import JudgeCheckSettings
-from rubric_ci.render.escape import one_line
-from rubric_ci.render.steadiness import render
-from rubric_ci.source.load import load
+from rubric_ci.project import discovery
+from rubric_ci.project.loader import load
+from rubric_ci.project.project import Opened, open_evals, open_setup, show_problems
+from rubric_ci.text.escape import one_line
 
-SHIPPED = Path(corpus.__file__).with_name("attacks.eval.yaml")
+SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
@@ -59,7 +59,7 @@ def _exit_code(found: Steadiness, max_moved: int) -> ExitCode:
 def _shipped(settings: JudgeCheckSettings) -> Opened:
     """Open the corpus that comes with the package, and the repository's configuration."""
     setup = open_setup(settings.config)
-    loaded = load(SHIPPED.name, files.read_text(SHIPPED), lambda _: NotFound("ships alone"))
+    loaded = load(SHIPPED.name, discovery.read_text(SHIPPED), lambda _: NotFound("ships alone"))
     assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test holds the shipped file to it
     return Opened(
         root=setup.root,

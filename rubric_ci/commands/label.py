@@ -8,9 +8,9 @@ from typing import TypeAlias, TypeGuard
 
 import click
 
-from rubric_ci import files, wire
-from rubric_ci.commands.keys import Choice, choose, pressed
-from rubric_ci.commands.opening import open_evals, show_problems
+from rubric_ci.calibration import label_ui, labels
+from rubric_ci.calibration.label_ui import Choice, choose, pressed
+from rubric_ci.calibration.labels import Label
 from rubric_ci.errors import (
     CannotConfigure,
     CannotFindEvals,
@@ -18,14 +18,14 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.judging.measuring import labels
-from rubric_ci.judging.measuring.labels import Label
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Criterion, MarkValue
-from rubric_ci.model.settings import LabelSettings
-from rubric_ci.render import label_screen
+from rubric_ci.project import discovery
+from rubric_ci.project.project import open_evals, show_problems
+from rubric_ci.reports import json_format
 
 Key: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, answer."""
@@ -106,7 +106,7 @@ def _ask_all(questions: Sequence[Question], kept: dict[Key, Label], path: Path) 
 def _ask(question: Question, place: str, known: MarkValue | None, keys: Iterator[str]) -> Choice:
     click.clear()
     click.echo(
-        label_screen.render(
+        label_ui.render(
             question.case, question.answer, question.criterion, place=place, known=known
         )
     )
@@ -124,7 +124,7 @@ def _keep(question: Question, mark: MarkValue, kept: dict[Key, Label], path: Pat
     was = kept.get(question.key, empty)
     kept[question.key] = replace(was, marks={**was.marks, question.criterion.id: mark})
     try:
-        files.write_text(path, labels.dump(kept.values()))
+        discovery.write_text(path, labels.dump(kept.values()))
     except OSError as error:
         raise CannotWriteFile(
             f"{path}: cannot keep the labels: {error.strerror}", "choose another file with --labels"
@@ -134,7 +134,7 @@ def _keep(question: Question, mark: MarkValue, kept: dict[Key, Label], path: Pat
 def _read_labels(path: Path) -> dict[Key, Label]:
     if not path.exists():
         return {}
-    found, problems = labels.parse(str(path), files.read_text(path))
+    found, problems = labels.parse(str(path), discovery.read_text(path))
     if problems:
         show_problems(problems)
         raise InvalidInput(f"{path} has problems", "mend or remove those lines")
@@ -142,7 +142,7 @@ def _read_labels(path: Path) -> dict[Key, Label]:
 
 
 def _read_report(path: Path) -> RunReport:
-    return wire.read(files.read_text(path), str(path))
+    return json_format.read(discovery.read_text(path), str(path))
 
 
 def _show_end(questions: Sequence[Question], kept: Mapping[Key, Label], path: Path) -> None:

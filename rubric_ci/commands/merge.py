@@ -4,26 +4,24 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rubric_ci import wire
-from rubric_ci.commands import workflow_run
-from rubric_ci.commands.baseline import open_baseline, with_baseline
-from rubric_ci.commands.writing import write_and_show
 from rubric_ci.errors import CannotReadReport, ExitCode
-from rubric_ci.files import read_text
 from rubric_ci.model.config import FailOn
+from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport, gate_holds
-from rubric_ci.model.settings import RunSettings
-from rubric_ci.render.formats import FILES
-from rubric_ci.sharding import merge
+from rubric_ci.project.discovery import read_text
+from rubric_ci.reports import json_format, publish
+from rubric_ci.reports.files import open_baseline, with_baseline, write_and_show
+from rubric_ci.reports.formats import FILES
+from rubric_ci.reports.sharding import merge
 
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, show; `settings` says where to and in which formats."""
-    shards = [wire.read(read_text(path), path.as_posix()) for path in _files(paths)]
+    shards = [json_format.read(read_text(path), path.as_posix()) for path in _files(paths)]
     report = merge(shards, settings.fail_on)
     report = with_baseline(report, open_baseline(settings), settings)
     written = write_and_show(report, settings)
-    workflow_run.tell(report, written, settings, os.environ)
+    publish.tell(report, written, settings, os.environ)
     return _exit_code(report)
 
 

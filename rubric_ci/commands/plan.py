@@ -6,11 +6,11 @@ import os
 
 import click
 
-from rubric_ci.commands.opening import show_problems
-from rubric_ci.commands.selecting.changes import open_selected
 from rubric_ci.errors import ExitCode
-from rubric_ci.github.runner import set_outputs
-from rubric_ci.model.settings import PlanSettings
+from rubric_ci.github.actions import set_outputs
+from rubric_ci.model.options import PlanSettings
+from rubric_ci.project.project import show_problems
+from rubric_ci.selection.changed_cases import open_selected
 
 
 def plan(settings: PlanSettings) -> ExitCode:

@@ -9,35 +9,29 @@ from time import monotonic
 
 import click
 
-from rubric_ci.commands import workflow_run
-from rubric_ci.commands.asking import build_ask, build_memory, caps_of
-from rubric_ci.commands.baseline import open_baseline, with_baseline
-from rubric_ci.commands.choosing import choose_target
-from rubric_ci.commands.forecast import Expected, forecast, show_forecast, total
-from rubric_ci.commands.interrupting import until_stopped
-from rubric_ci.commands.judges import judge_info, judges_of
-from rubric_ci.commands.opening import Opened, show_problems
-from rubric_ci.commands.progress import progress
-from rubric_ci.commands.reporting import build_report
-from rubric_ci.commands.selecting.changes import open_selected
-from rubric_ci.commands.tasks import build_tasks
-from rubric_ci.commands.vouching import vouch
-from rubric_ci.commands.writing import check_folder, write_and_show
-from rubric_ci.engine import Task, grade
+from rubric_ci.calibration.gate import vouch
 from rubric_ci.errors import ExitCode
+from rubric_ci.grading.cost_estimate import Expected, forecast, show_forecast, total
+from rubric_ci.grading.engine import Task, grade
+from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
+from rubric_ci.grading.setup import build_ask, build_memory, caps_of
+from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.config import FailOn
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.report import (
-    RunReport,
-    ShardInfo,
-    gate_holds,
-)
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import RunReport, ShardInfo, gate_holds
 from rubric_ci.model.results import CaseResult
-from rubric_ci.model.settings import RunSettings
-from rubric_ci.model.tools import Tools
-from rubric_ci.render import escape
-from rubric_ci.selection.cases import Selection
-from rubric_ci.sharding import piece, split
+from rubric_ci.project.project import Opened, show_problems
+from rubric_ci.reports import publish
+from rubric_ci.reports.build import build_report
+from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
+from rubric_ci.reports.progress import progress
+from rubric_ci.reports.sharding import piece, split
+from rubric_ci.selection.changed_cases import open_selected
+from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.system.signals import until_stopped
+from rubric_ci.text import escape
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -66,7 +60,7 @@ def run(settings: RunSettings) -> ExitCode:
     )
     report = with_baseline(replace(report, forecast=total(expected)), baseline, settings)
     written = write_and_show(report, settings)
-    workflow_run.tell(report, written, settings, os.environ)
+    publish.tell(report, written, settings, os.environ)
     return exit_code(report, opened)
 
 
@@ -114,7 +108,7 @@ def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[Expected
 def _grade(tasks: Sequence[Task], tools: Tools, settings: RunSettings) -> tuple[CaseResult, ...]:
     """Grade under a line of progress for each case, until all have ended or somebody stops it."""
     # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
-    with progress(len(tasks), plain=workflow_run.on_github(os.environ) or None) as advance:
+    with progress(len(tasks), plain=publish.on_github(os.environ) or None) as advance:
         grading = grade(
             tasks,
             tools,

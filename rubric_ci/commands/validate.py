@@ -12,14 +12,14 @@ from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from rubric_ci import files
-from rubric_ci.commands.checking import Checker
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.render.diagnostics.counts import summary
-from rubric_ci.workers import in_parallel, usable_cores
+from rubric_ci.project import discovery
+from rubric_ci.project.checker import Checker
+from rubric_ci.system.fork_pool import in_parallel, usable_cores
+from rubric_ci.validation.output.text import summary
 
 if TYPE_CHECKING:
-    from rubric_ci.model.diagnostic import Diagnostic
+    from rubric_ci.model.diagnostics import Diagnostic
 
 STDIN = "-"
 WORTH_FORKING = 64  # files; fewer are done before a second process would have begun
@@ -45,7 +45,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     gc.disable()  # nodes and data form no cycles: collecting only costs, a fifth of the time
     checker = Checker(settings.config, from_root=settings.style != "text")
     if settings.fix or settings.diff:
-        from rubric_ci.commands.mending import mend_files
+        from rubric_ci.project.fixer import mend_files
 
         paths, _ = _paths(settings.paths, checker)
         places = mend_files(paths, write=not settings.diff)
@@ -57,7 +57,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     if jobs or not lost:
         sys.stdout.write(_rendered(settings, found, len(jobs)))
     if lost:
-        from rubric_ci.render.escape import log_line
+        from rubric_ci.text.escape import log_line
 
         for error in lost:
             hint = f"  {log_line(error.hint)}\n" if error.hint else ""
@@ -109,7 +109,7 @@ def _files(written: str, checker: Checker) -> Iterable[Path]:
     path = Path(written)
     if written and path.is_file():
         return (checker.owner_of(path),)
-    return files.find_evals([written] if written else [], checker.facts.globs, checker.root)
+    return discovery.find_evals([written] if written else [], checker.facts.globs, checker.root)
 
 
 def _rendered(settings: ValidateSettings, found: "list[Diagnostic]", checked: int) -> str:
@@ -117,23 +117,23 @@ def _rendered(settings: ValidateSettings, found: "list[Diagnostic]", checked: in
         case "github":
             from secrets import token_hex
 
-            from rubric_ci.render.diagnostics import github
+            from rubric_ci.validation.output import github
 
             return github.render(found, checked, token_hex(16))
         case "json":
-            from rubric_ci.render.diagnostics import json
+            from rubric_ci.validation.output import json
 
             return json.render(found, checked)
         case "sarif":
             from rubric_ci import __version__
-            from rubric_ci.model.rulepages import meanings
-            from rubric_ci.render.diagnostics import sarif
+            from rubric_ci.validation.output import sarif
+            from rubric_ci.validation.rule_docs import meanings
 
             return sarif.render(found, __version__, meanings())
         case _ if not found:
             return f"{summary(found, checked)}\n"  # without the rules of escaping: 8 ms
         case _:
-            from rubric_ci.render.diagnostics import text
+            from rubric_ci.validation.output import text
 
             told = text.render(found, checked, color=_is_colored(settings.color))
             return told if environ.get("GITHUB_ACTIONS") != "true" else _uncommanded(told)
@@ -143,7 +143,7 @@ def _uncommanded(text: str) -> str:
     """Keep what eval files say from giving orders to a runner, where a hook runs in a workflow."""
     from secrets import token_hex
 
-    from rubric_ci.render.workflow import uncommanded
+    from rubric_ci.text.workflow_commands import uncommanded
 
     return uncommanded(text, token_hex(16))
 
@@ -152,3 +152,17 @@ def _is_colored(word: str) -> bool:
     return word == "always" or (
         word == "auto" and sys.stdout.isatty() and not environ.get("NO_COLOR")
     )
+
+
+def explain(rule: str) -> ExitCode:
+    """Print the page of a rule, or of all of them."""
+    from rubric_ci.text.suggestions import did_you_mean
+    from rubric_ci.validation.rule_docs import render_rule
+    from rubric_ci.validation.rule_ids import RULES
+
+    if rule != "all" and rule not in RULES:
+        hint = did_you_mean(rule, RULES) or "`rubric-ci validate --explain all` lists the rules"
+        raise UserError(f"there is no rule `{rule}`", hint)
+    pages = [render_rule(name) for name in (RULES if rule == "all" else [rule])]
+    sys.stdout.write("\n".join(pages))
+    return ExitCode.OK

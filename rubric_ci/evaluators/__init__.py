@@ -9,6 +9,7 @@ from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -17,8 +18,7 @@ from rubric_ci.model.evals import (
     LlmJudgeSpec,
     RubricSpec,
 )
-from rubric_ci.model.results import Answer, EvaluatorResult, Unassessed
-from rubric_ci.model.specs import (
+from rubric_ci.model.evaluators import (
     CostSpec,
     FieldAccuracySpec,
     LatencySpec,
@@ -26,7 +26,7 @@ from rubric_ci.model.specs import (
     TokenUsageSpec,
     ToolTrajectorySpec,
 )
-from rubric_ci.model.tools import Tools
+from rubric_ci.model.results import Answer, EvaluatorResult, Unassessed
 
 
 async def evaluate(

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rubric_ci import process
-from rubric_ci.evaluators import code_blocks, script_mark
-from rubric_ci.evaluators.payload import payload
+from rubric_ci.evaluators import code_blocks, script_output
+from rubric_ci.evaluators.script_input import payload
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
 from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import verdict
-from rubric_ci.model.tools import Tools
-from rubric_ci.process import Command, Finished, clean_environment
+from rubric_ci.system import processes
+from rubric_ci.system.processes import Command, Finished, clean_environment
 
 
 async def evaluate(
@@ -24,7 +24,7 @@ async def evaluate(
 ) -> EvaluatorResult:
     """Run the script on the answer; raises CannotRunScript where it gives no mark."""
     asked = payload(case, answer, spec.config, tools.root)
-    mark = script_mark.read(await run_script(spec, asked, answer.text, tools))
+    mark = script_output.read(await run_script(spec, asked, answer.text, tools))
     return Assessed(
         name=spec.name,
         type=spec.type,
@@ -50,7 +50,7 @@ async def run_script(spec: CodeJudgeSpec, asked: JSON, answer: str, tools: Tools
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(asked),  # plain ASCII: read alike whatever the script's locale
         )
-        return _without(f"{folder}{os.sep}", await process.run(command))
+        return _without(f"{folder}{os.sep}", await processes.run(command))
 
 
 def _without(folder: str, finished: Finished) -> Finished:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
-from rubric_ci import together
 from rubric_ci.errors import NoVerdict
-from rubric_ci.evaluators import code_judge, script_mark
+from rubric_ci.evaluators import code_judge, script_output
 from rubric_ci.evaluators.llm_judge import ask_opinion
-from rubric_ci.evaluators.payload import payload
 from rubric_ci.evaluators.rubric import chosen_judge
+from rubric_ci.evaluators.script_input import payload
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import (
     JSON,
     CodeJudgeSpec,
@@ -23,10 +23,10 @@ from rubric_ci.model.evals import (
     LlmJudgeSpec,
     WeightedAverage,
 )
-from rubric_ci.model.exchange import NOTHING_USED, Usage
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult, Unassessed
 from rubric_ci.model.scoring import DECIMALS, verdict, weighted_mean
-from rubric_ci.model.tools import Tools
+from rubric_ci.system import task_groups
 
 Evaluate: TypeAlias = Callable[
     [EvalCase, Answer, EvaluatorSpec, Tools], Coroutine[Any, Any, EvaluatorResult]
@@ -64,7 +64,7 @@ async def composite(
     case: EvalCase, answer: Answer, spec: CompositeSpec, tools: Tools, evaluate: Evaluate
 ) -> Assessed:
     """Let every member assess the answer, then aggregate; a counted one without score is fatal."""
-    found = await together.everything(
+    found = await task_groups.everything(
         evaluate(case, answer, member, tools) for member in spec.evaluators
     )
     members = [replace(member, weight=_weight(spec, member)) for member in found]
@@ -140,7 +140,7 @@ async def _by_script(
     case: EvalCase, answer: Answer, judge: CodeJudgeSpec, tools: Tools, results: JSON
 ) -> _Whole:
     asked = {**payload(case, answer, judge.config, tools.root), "results": results}
-    mark = script_mark.read(await code_judge.run_script(judge, asked, answer.text, tools))
+    mark = script_output.read(await code_judge.run_script(judge, asked, answer.text, tools))
     return _Whole(
         score=round(mark.score, DECIMALS),
         reasoning=mark.reasoning,

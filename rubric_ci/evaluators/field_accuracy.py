@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
-from rubric_ci.evaluators.agreement import disagreement
+from rubric_ci.evaluators.json_compare import disagreement
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
+from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Answer, Assessed, CriterionResult
 from rubric_ci.model.scoring import verdict, weighted_mean
-from rubric_ci.model.specs import FieldAccuracySpec, FieldSpec
-from rubric_ci.model.tools import Tools
 
 _STEP = re.compile(r"[^.\[\]]+")
 _SHOWN = 120

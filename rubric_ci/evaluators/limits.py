@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.context import Tools
+from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.scoring import verdict
-from rubric_ci.model.specs import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.model.tools import Tools
 
 _Spec: TypeAlias = LatencySpec | CostSpec | TokenUsageSpec
 

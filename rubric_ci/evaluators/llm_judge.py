@@ -5,22 +5,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge, CannotRunScript
-from rubric_ci.evaluators.asking import ask_once
 from rubric_ci.evaluators.code_judge import run_script
-from rubric_ci.evaluators.payload import payload
 from rubric_ci.evaluators.rubric import chosen_judge
-from rubric_ci.judging.dialogue import Heard
-from rubric_ci.judging.opinion import (
+from rubric_ci.evaluators.script_input import payload
+from rubric_ci.judge.cached_ask import ask_once
+from rubric_ci.judge.freeform import (
     VARIABLES,
     Opinion,
     opinion_call,
     read_opinion,
     unknown_variables,
 )
+from rubric_ci.judge.repair import Heard
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import DECIMALS, verdict
-from rubric_ci.model.tools import Tools
 
 _SHOWN = 300
 _NO_MORE: Mapping[str, str] = {}

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.evaluators.panel import Decision, Question, decide
-from rubric_ci.judging.evidence import missing_quotes
-from rubric_ci.judging.suspicion import suspicions
-from rubric_ci.judging.votes import flakiness
+from rubric_ci.judge.evidence import missing_quotes
+from rubric_ci.judge.injection_scan import suspicions
+from rubric_ci.judge.panel import Decision, Question, decide
+from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.config import JudgeConfig, with_model
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored
 from rubric_ci.model.scoring import score
-from rubric_ci.model.tools import Tools
 
 
 async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools) -> EvaluatorResult:

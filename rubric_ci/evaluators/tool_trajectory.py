@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.agreement import same
+from rubric_ci.evaluators.json_compare import same
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import JSON
+from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.scoring import DECIMALS, verdict
-from rubric_ci.model.specs import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.model.tools import Tools
 
 _Call: TypeAlias = Mapping[str, JSON]
 

@@ -1,1 +1,1 @@
-"""GitHub as it is: the event, the API, comments, commits; effects."""
+"""GitHub: the event, the REST API, comments, checks, issues and commits."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rubric_ci.github.api import Server, connected, patiently
-from rubric_ci.model.annotation import Annotation
+from rubric_ci.github.client import Server, connected, patiently
+from rubric_ci.model.diagnostics import Annotation
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun

@@ -1,8 +1,8 @@
 """Which pull request a finished run belongs to, by GitHub's word alone."""
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
-from rubric_ci.github.api import Server, connected, patiently
-from rubric_ci.github.event import FinishedRun
+from rubric_ci.github.actions import FinishedRun
+from rubric_ci.github.client import Server, connected, patiently
 
 
 def of_run(server: Server, repository: str, run: FinishedRun) -> int:

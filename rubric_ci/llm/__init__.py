@@ -1,1 +1,1 @@
-"""Requests to models: direct or through litellm, patient, within caps; effects."""
+"""Model requests: retry, rate limit, budget, cache and recordings."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from time import monotonic
 
 from rubric_ci.errors import CannotConfigure, OverBudget
-from rubric_ci.llm.transport import Trouble
+from rubric_ci.llm.retry import Trouble
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.exchange import Ask, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
 
 OVERHEAD_TOKENS = 1000  # what a provider may put around our words, schemas above all
 UNKNOWN_OUTPUT = 128_000  # tokens of a model that says neither how long its replies may be

@@ -7,7 +7,7 @@ import ast
 import json
 from collections.abc import Mapping
 
-from rubric_ci.llm.transport import Trouble
+from rubric_ci.llm.retry import Trouble
 from rubric_ci.model.evals import JSON
 
 _STATUS: Mapping[str, int] = {

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evaluators import MeasuringSpec
 from rubric_ci.model.rubric import Rubric
-from rubric_ci.model.specs import MeasuringSpec
 
 JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""

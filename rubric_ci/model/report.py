@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.model.config import FailOn
-from rubric_ci.model.exchange import NOTHING_USED
+from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
 
 REPORT_VERSION = 1

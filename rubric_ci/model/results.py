@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.exchange import NOTHING_USED, Usage
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import MarkValue
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]

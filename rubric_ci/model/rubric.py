@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.diagnostics import Span
 
 CannotAssess: TypeAlias = Literal["cannot_assess"]
 CANNOT_ASSESS: CannotAssess = "cannot_assess"

@@ -1,1 +1,1 @@
-"""The cases that a change can affect; pure."""
+"""Select the cases that a change can affect."""

@@ -11,8 +11,8 @@ from posixpath import dirname, join, normpath
 
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.model.glob import matcher
 from rubric_ci.selection.fingerprint import files
+from rubric_ci.text.globs import matcher
 
 DEEPEST = 50  # a link to a folder around it gives names without end
 

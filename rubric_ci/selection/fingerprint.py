@@ -22,8 +22,8 @@ from rubric_ci.model.evals import (
     RubricSpec,
     every_evaluator,
 )
+from rubric_ci.model.evaluators import MeasuringSpec
 from rubric_ci.model.scoring import Thresholds
-from rubric_ci.model.specs import MeasuringSpec
 
 Parts: TypeAlias = Mapping[str, str]
 """The name of a part to its canonical text."""

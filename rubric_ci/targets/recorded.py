@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.context import Tools
 from rubric_ci.model.evals import JSON, EvalCase
 from rubric_ci.model.results import Answer
-from rubric_ci.model.tools import Tools
-from rubric_ci.targets import output
+from rubric_ci.targets import answer_format
 
-_KEYS = output.MEASURES | {"id", "file", "answer"}
+_KEYS = answer_format.MEASURES | {"id", "file", "answer"}
 
 _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""
@@ -71,7 +71,7 @@ def _recording(line: str) -> tuple[tuple[str, str], Answer]:
         raise CannotAnswer("`file` must be a text")
     if value.get("answer") is None:
         raise CannotAnswer("`answer` is missing")
-    return (_plain(file), identity), output.build(value["answer"], value)
+    return (_plain(file), identity), answer_format.build(value["answer"], value)
 
 
 def _object(line: str) -> dict[str, JSON]:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
 from rubric_ci.cli.options import REPORTS
-from rubric_ci.render.formats import FILES
+from rubric_ci.reports.formats import FILES
 
 
 def pages(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

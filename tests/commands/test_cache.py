@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.cache import Cache
 from rubric_ci.commands.cache import cache
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.settings import CacheSettings
+from rubric_ci.llm.cache import Cache
+from rubric_ci.model.options import CacheSettings
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from rubric_ci.calibration.attack_corpus import Probe
+from rubric_ci.calibration.labels import Label, dump
 from rubric_ci.cli.main import main
-from rubric_ci.judging.measuring.corpus import Probe
-from rubric_ci.judging.measuring.labels import Label, dump
-from rubric_ci.source.load import load
+from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 
 pytestmark = pytest.mark.timeout(120)

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from rubric_ci import wire
-from rubric_ci.commands.comment import comment, try_to_publish
+from rubric_ci.commands.comment import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
-from rubric_ci.model.settings import CommentSettings
+from rubric_ci.model.options import CommentSettings
+from rubric_ci.reports import json_format
+from rubric_ci.reports.post import try_to_post
 from tests.contract.fake_github import GitHub, Pull, Token, serving
-from tests.reports import a_criterion, a_report, errored, graded, skipped
+from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 pytestmark = [pytest.mark.timeout(60)]
 
@@ -71,7 +72,7 @@ def test_on_a_pull_request(
 ) -> None:
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
     for report in (RED, GREEN):
-        settings.report.write_text(wire.render(report), encoding="utf-8")
+        settings.report.write_text(json_format.render(report), encoding="utf-8")
         assert comment(settings, around) is ExitCode.OK
     page = "https://github.example/acme/app/pull/7#issuecomment-1"
     assert capsys.readouterr().out == (
@@ -87,7 +88,7 @@ def test_on_a_pull_request(
 def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
     around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
     report = replace(RED, metadata={"head_sha": HEAD, "run_url": "https://evil.example"})
-    settings.report.write_text(wire.render(report), encoding="utf-8")
+    settings.report.write_text(json_format.render(report), encoding="utf-8")
     comment(settings, around)
     (body,) = github.bodies(7)
     assert "evil" not in body
@@ -122,7 +123,9 @@ def test_after_a_run_that_is_not_of_this_commit(
 ) -> None:
     github.pulls[7].head_sha = head
     around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
-    settings.report.write_text(wire.render(replace(RED, metadata=metadata)), encoding="utf-8")
+    settings.report.write_text(
+        json_format.render(replace(RED, metadata=metadata)), encoding="utf-8"
+    )
     with pytest.raises(CannotFindPullRequest) as caught:
         comment(replace(settings, **changes), around)
     assert caught.value.message == message
@@ -130,7 +133,7 @@ def test_after_a_run_that_is_not_of_this_commit(
 
 
 def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
-    settings.report.write_text(wire.render(RED), encoding="utf-8")
+    settings.report.write_text(json_format.render(RED), encoding="utf-8")
     given = replace(settings, repository="acme/app", pull_request=7)
     comment(given, {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": github.url})
     (body,) = github.bodies(7)
@@ -151,7 +154,7 @@ def test_check_run(
     github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
 ) -> None:
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    said = try_to_publish(report, replace(settings, mode="off", check="evals"), around)
+    said = try_to_post(report, replace(settings, mode="off", check="evals"), around)
     assert said == ["check run evals created: https://github.example/acme/app/runs/1"]
     (check,) = github.checks
     assert (check["name"], check["head_sha"], check["conclusion"]) == ("evals", HEAD, conclusion)
@@ -196,7 +199,7 @@ def test_best_effort_is_one_line(
     github.tokens["fork"] = Token(writes=False)
     name = "pull_request" if "pull_request" in event else "push"
     around = {**environment(github, tmp_path, event, name), **changes}
-    assert try_to_publish(RED, settings, around) == [said]
+    assert try_to_post(RED, settings, around) == [said]
     assert github.bodies(7) == []
 
 
@@ -204,7 +207,7 @@ def test_a_run_that_was_overtaken_is_not_red(
     github: GitHub, settings: CommentSettings, tmp_path: Path
 ) -> None:
     github.pulls[7].head_sha = "e" * 40
-    settings.report.write_text(wire.render(RED), encoding="utf-8")
+    settings.report.write_text(json_format.render(RED), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "rubric_ci", "comment", str(settings.report)],
         check=False,
@@ -222,7 +225,7 @@ def test_a_run_that_was_overtaken_is_not_red(
 
 
 def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
-    settings.report.write_text(wire.render(RED), encoding="utf-8")
+    settings.report.write_text(json_format.render(RED), encoding="utf-8")
     around = {**environment(github, tmp_path, PULL_EVENT, "pull_request"), "PATH": ""}
     command = [sys.executable, "-m", "rubric_ci", "comment", str(settings.report)]
     done = [
@@ -253,7 +256,7 @@ def test_without_pygithub(
 ) -> None:
     monkeypatch.setitem(sys.modules, "github", None)
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    (said,) = try_to_publish(RED, settings, around)
+    (said,) = try_to_post(RED, settings, around)
     assert said == (
         "not posted: writing to GitHub needs PyGithub, which is missing "
         "(pip install 'rubric-ci[github]')"

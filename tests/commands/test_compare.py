@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci import wire
 from rubric_ci.model.report import RunReport
+from rubric_ci.reports import json_format
 from tests.checkout import ENVIRONMENT
 from tests.contract.fake_github import GitHub, serving
-from tests.reports import a_report, errored, graded
+from tests.sample_reports import a_report, errored, graded
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -59,7 +59,7 @@ def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.Compl
 
 
 def written(folder: Path, name: str, report: RunReport) -> str:
-    (folder / name).write_text(wire.render(report), encoding="utf-8")
+    (folder / name).write_text(json_format.render(report), encoding="utf-8")
     return name
 
 
@@ -113,7 +113,7 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     assert second.returncode == 1
     assert "baseline: 1 regressed\n" in second.stdout
     assert "▼ regressed: pass 1.00 → fail 0.00" in (tmp_path / ".rubric-ci/summary.md").read_text()
-    comparison = wire.read((tmp_path / ".rubric-ci/report.json").read_text()).comparison
+    comparison = json_format.read((tmp_path / ".rubric-ci/report.json").read_text()).comparison
     assert comparison is not None
     assert [change.kind for change in comparison.changes] == ["regressed"]
 

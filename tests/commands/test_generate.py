@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.commands.opening import open_evals
-from rubric_ci.judging.drafting.contract import Kind
+from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.model.evals import RubricSpec
+from rubric_ci.project.project import open_evals
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 

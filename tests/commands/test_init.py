@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci import __version__, scaffold
+from rubric_ci import __version__
+from rubric_ci.system import resources
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -121,7 +122,7 @@ def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None
 
 
 def test_the_hook_is_of_this_version() -> None:
-    assert f"rev: v{__version__}\n" in scaffold.read("scaffold/pre-commit-config.yaml")
+    assert f"rev: v{__version__}\n" in resources.read_example("scaffold/pre-commit-config.yaml")
 
 
 def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:

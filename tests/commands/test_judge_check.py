@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.cli.main import main
 from rubric_ci.commands.judge_check import SHIPPED
-from rubric_ci.judging import fence
-from rubric_ci.judging.measuring.corpus import Probe, probes
+from rubric_ci.judge import fence
 from rubric_ci.model.references import NotFound
-from rubric_ci.source.load import load
+from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 
 pytestmark = pytest.mark.timeout(120)

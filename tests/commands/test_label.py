@@ -11,8 +11,8 @@ from typing import Any
 import pexpect
 import pytest
 
-from rubric_ci import wire
-from tests.reports import a_report, errored, graded
+from rubric_ci.reports import json_format
+from tests.sample_reports import a_report, errored, graded
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
         graded("other", "pass", file="a.eval.yaml", answer="Vienna"),
         errored("lost", file="a.eval.yaml"),
     )
-    (tmp_path / "report.json").write_text(wire.render(report), encoding="utf-8")
+    (tmp_path / "report.json").write_text(json_format.render(report), encoding="utf-8")
     return tmp_path
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import CONFIG, EVAL, RUBRIC, Project, clean_environment
+from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
 
 pytestmark = pytest.mark.timeout(120)
 

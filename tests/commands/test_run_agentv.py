@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import Project
+from tests.sample_project import Project
 
 pytestmark = [
     pytest.mark.timeout(120),

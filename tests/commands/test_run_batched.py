@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
 from tests.batches import Ending, Fault, Object, Provider, Script, providing, refused, unanswered
-from tests.project import Project, clean_environment
+from tests.sample_project import Project, clean_environment
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -87,8 +87,8 @@ class Batched(Project):
 
 @pytest.fixture
 def batched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Batched]:
-    monkeypatch.setattr("rubric_ci.llm.batch_api.QUIET", 0.3)
-    monkeypatch.setattr("rubric_ci.llm.batch_api.FIRST_POLL", 0.1)
+    monkeypatch.setattr("rubric_ci.llm.batch.QUIET", 0.3)
+    monkeypatch.setattr("rubric_ci.llm.batch.FIRST_POLL", 0.1)
     with providing(judge) as provider:
         yield Batched(tmp_path, provider)
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
 from tests.aimock import Aimock, Reply, fails, says
-from tests.project import Project, clean_environment
+from tests.sample_project import Project, clean_environment
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -268,7 +268,7 @@ def test_what_is_remembered_needs_no_library(judged: Judged) -> None:
     done = Project.run(judged, "--max-cost-usd", "1", PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "rubric_ci.llm.connection" in loaded
+    assert "rubric_ci.llm.client" in loaded
     assert loaded & {"litellm", "openai", "httpx", "aiohttp"} == set()
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.cache import Cache
+from rubric_ci.llm.cache import Cache
 from tests.aimock import Aimock, says
-from tests.project import Project, clean_environment
+from tests.sample_project import Project, clean_environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
 

@@ -6,10 +6,10 @@ import pytest
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
 from rubric_ci.github import checks, pulls
-from rubric_ci.github.api import Refused, Server
-from rubric_ci.github.comment import Mode, Place, post
-from rubric_ci.github.event import FinishedRun
-from rubric_ci.model.annotation import Annotation
+from rubric_ci.github.actions import FinishedRun
+from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.comments import Mode, Place, post
+from rubric_ci.model.diagnostics import Annotation
 from tests.contract.fake_github import BOT, GitHub, Pull, Token, User
 
 pytestmark = [pytest.mark.timeout(120)]

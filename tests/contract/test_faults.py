@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from rubric_ci.github.api import Refused, Server
-from rubric_ci.github.comment import Mode, Place, post
+from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.comments import Mode, Place, post
 from tests.contract.fake_github import BOT, Fault, GitHub, Token
 
 pytestmark = [pytest.mark.timeout(60)]
@@ -21,7 +21,7 @@ COMMENTS = "/issues/7/comments"
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that we would wait."""
     taken: list[float] = []
-    monkeypatch.setattr("rubric_ci.github.api.sleep", taken.append)
+    monkeypatch.setattr("rubric_ci.github.client.sleep", taken.append)
     return taken
 
 

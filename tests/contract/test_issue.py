@@ -2,8 +2,8 @@
 
 import pytest
 
-from rubric_ci.github.api import Refused, Server
-from rubric_ci.github.issue import Topic, keep
+from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.issues import Topic, keep
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 pytestmark = [pytest.mark.timeout(120)]
@@ -75,7 +75,7 @@ def test_a_person_s_token_knows_its_own_issue(contract: GitHub) -> None:
 def test_an_answer_that_gets_lost_makes_no_second_issue(
     contract: GitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rubric_ci.github.api.sleep", lambda _: None)
+    monkeypatch.setattr("rubric_ci.github.client.sleep", lambda _: None)
     contract.faults.append(Fault("POST", "/issues", status=502, happens=True))
     assert write(contract, "text", red=True) == "unchanged"
     assert len(contract.issues) == 1

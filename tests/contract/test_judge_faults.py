@@ -15,15 +15,15 @@ import pytest
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric
-from rubric_ci.llm.connection import request
-from rubric_ci.llm.transport import patient
+from rubric_ci.llm.client import request
+from rubric_ci.llm.retry import patient
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.context import Tools
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.exchange import ChatMessage, ModelCall, Usage
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, Usage
 from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
-from rubric_ci.model.tools import Tools
 from tests.aimock import Aimock, Reply, breaks, fails, says
 from tests.forwarder import swallowing
 

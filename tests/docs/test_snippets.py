@@ -7,8 +7,7 @@ from textwrap import indent
 import pytest
 
 from rubric_ci.model.references import Found
-from rubric_ci.source.config import load_targets
-from rubric_ci.source.load import load
+from rubric_ci.project.loader import load, load_targets
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.files import lookup, sidecar_of
-from rubric_ci.model.diagnostic import Diagnostic
-from rubric_ci.source.checking.check import check_evals
-from rubric_ci.source.text.opening import open_source
-from rubric_ci.source.checking.diagnosis import of_fault
-from rubric_ci.source.text.encoding import decode
-from rubric_ci.source.problem import Fault
-from rubric_ci.source.checking.switches import switched
+from rubric_ci.project.discovery import lookup, sidecar_of
+from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.validation.validator import check_evals
+from rubric_ci.yaml_text.source import open_source
+from rubric_ci.validation.diagnostics import of_fault
+from rubric_ci.yaml_text.source import decode
+from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.validation.suppressions import switched
 
 FOLDER = Path(__file__).parent
 

@@ -17,10 +17,10 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
+from rubric_ci.model.evaluators import LatencySpec
+from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.model.specs import LatencySpec
 from tests.cases import build_case, build_script, build_tools, said, span
 
 pytestmark = [

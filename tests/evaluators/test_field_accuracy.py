@@ -9,8 +9,8 @@ import pytest
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.model.evals import DataPart, EvalCase, Message
+from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Assessed
-from rubric_ci.model.specs import FieldAccuracySpec, FieldSpec
 from tests.cases import build_case, build_tools, said, span, text_message
 
 REFERENCE = {

@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import limits
+from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.specs import CostSpec, LatencySpec, TokenUsageSpec
 from tests.cases import build_tools, span
 
 TOOLS = build_tools(Path())

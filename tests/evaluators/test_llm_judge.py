@@ -8,11 +8,11 @@ import pytest
 from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.context import Tools
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
-from rubric_ci.model.exchange import ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.tools import Tools
 
 SPAN = Span(3, 1, 3, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)

@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.evaluators import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.exchange import ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed
 from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, build_tools, said, span

@@ -11,7 +11,7 @@ import pytest
 from rubric_ci.evaluators import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec
-from rubric_ci.model.exchange import ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from tests.cases import build_case, build_script, build_tools, said, span
 

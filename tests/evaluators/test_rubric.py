@@ -10,13 +10,13 @@ import pytest
 from rubric_ci.errors import CannotConfigure, CannotJudge
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.context import Tools
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.exchange import Ask, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer, Assessed, CriterionResult
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.model.scoring import Thresholds
-from rubric_ci.model.tools import Tools
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")

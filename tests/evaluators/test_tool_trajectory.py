@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
+from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.specs import ExpectedCall, ToolTrajectorySpec
 from tests.cases import build_tools, said, span
 
 

@@ -13,17 +13,15 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
+    from rubric_ci.editing.fixes import mend
+    from rubric_ci.editing.jsonl_fixes import mend_lines
     from rubric_ci.model.references import Found, NotFound
-    from rubric_ci.model.rulepages import meanings
-    from rubric_ci.render.diagnostics import github, json, sarif, text
-    from rubric_ci.source.checking.check import check_evals
-    from rubric_ci.source.config import load_config, load_targets
-    from rubric_ci.source.editing.fixes import mend
-    from rubric_ci.source.editing.line_fixes import mend_lines
-    from rubric_ci.source.load import load
-    from rubric_ci.source.problem import Fault
-    from rubric_ci.source.text.encoding import decode
-    from rubric_ci.source.text.opening import open_source
+    from rubric_ci.project.loader import load, load_config, load_targets
+    from rubric_ci.validation.output import github, json, sarif, text
+    from rubric_ci.validation.rule_docs import meanings
+    from rubric_ci.validation.validator import check_evals
+    from rubric_ci.yaml_text.problems import Fault
+    from rubric_ci.yaml_text.source import decode, open_source
 
 MEANINGS = meanings()
 

@@ -6,9 +6,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci import wire
-from rubric_ci.render import annotations, formats, markdown, terminal
-from rubric_ci.render.markdown_case import Links
+from rubric_ci.reports import annotations, formats, json_format, markdown, terminal
+from rubric_ci.reports.markdown_case import Links
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
@@ -20,9 +19,9 @@ LINKS = Links(
 
 def outputs() -> Iterator[tuple[Path, str]]:
     """Yield every generated file with its text."""
-    yield SCHEMAS / "report.schema.json", wire.schema()
+    yield SCHEMAS / "report.schema.json", json_format.schema()
     for source in sorted(HERE.glob("*.report.json")):
-        report = wire.read(source.read_text(encoding="utf-8"), source.name)
+        report = json_format.read(source.read_text(encoding="utf-8"), source.name)
         stem = source.name.removesuffix(".report.json")
         for name in ("markdown", "junit", "sarif", "html"):
             suffix = Path(formats.FILES[name]).suffix

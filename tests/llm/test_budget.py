@@ -7,9 +7,9 @@ import pytest
 
 from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.llm.budget import Budget, Caps, Prices
-from rubric_ci.llm.transport import Trouble
+from rubric_ci.llm.retry import Trouble
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"),

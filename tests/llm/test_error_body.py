@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from rubric_ci.llm.connection import request
+from rubric_ci.llm.client import request
 from rubric_ci.llm.error_body import error_in, object_within, said_in, status_of
-from rubric_ci.llm.transport import Trouble
+from rubric_ci.llm.retry import Trouble
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.exchange import ChatMessage, ModelCall
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
 from tests.bodies import Body, answering
 

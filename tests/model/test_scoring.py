@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.diagnostic import Span
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     Check,

@@ -19,7 +19,7 @@ from rubric_ci.model.config import (
     Target,
 )
 from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart
-from rubric_ci.model.exchange import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer
 from tests.cases import build_case, build_tools, text_message
 

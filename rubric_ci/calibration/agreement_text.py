@@ -1,0 +1,78 @@
+"""What `calibrate` prints: how far the judge agrees with people, criterion by criterion."""
+
+from collections.abc import Iterator
+
+from rubric_ci.calibration.agreement import Agreement
+from rubric_ci.calibration.calibration import Calibration
+from rubric_ci.text.escape import one_line
+
+_HEAD = ("criterion", "marks", "same", "kappa", "95 %", "leniency")
+_MOST_CONFUSIONS = 6
+
+
+def render(found: Calibration, other: Calibration | None = None) -> str:
+    """Return the table; `other` is the same judge asked in the other mode."""
+    return "\n".join(_lines(found, other))
+
+
+def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
+    judge = found.judge
+    votes = "1 vote" if judge.votes == 1 else f"{judge.votes} votes"
+    yield f"{one_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
+    yield ""
+    rows = [(f"{one_line(c.file)}: {one_line(c.id)}", c.agreement) for c in found.criteria]
+    yield from _table([*rows, ("all", found.overall)])
+    yield from _confusion(found.overall)
+    yield from _repeats(found)
+    if other:
+        yield ""
+        yield from (_mode(each) for each in (found, other))
+    if found.silent:
+        yield ""
+        yield f"{found.silent} labelled answers got no verdict and are not in these figures"
+
+
+def _table(rows: list[tuple[str, Agreement]]) -> Iterator[str]:
+    texts = [_HEAD, *(_row(name, agreement) for name, agreement in rows)]
+    widths = [max(len(row[i]) for row in texts) for i in range(len(_HEAD))]
+    for row in texts:
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((row[0].ljust(widths[0]), *cells))
+
+
+def _row(name: str, found: Agreement) -> tuple[str, ...]:
+    interval = f"{found.interval[0]:.2f} to {found.interval[1]:.2f}" if found.interval else "-"
+    return (
+        name,
+        str(found.n),
+        f"{found.accuracy:.2f}",
+        _number(found.kappa),
+        interval,
+        f"{found.leniency:+.2f}",
+    )
+
+
+def _confusion(found: Agreement) -> Iterator[str]:
+    wrong = {pair: n for pair, n in found.confusion.items() if pair[0] != pair[1]}
+    if wrong:
+        yield ""
+        yield "Where they differ most:"
+    for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MOST_CONFUSIONS]:
+        yield f"  {n} x person {person}, judge {judge}"
+
+
+def _repeats(found: Calibration) -> Iterator[str]:
+    if found.self_agreement is not None and found.flips is not None:
+        yield ""
+        yield (
+            f"The judge agrees with itself in {found.self_agreement:.0%} of its votes; "
+            f"{found.flips:.0%} of the marks were not unanimous"
+        )
+
+
+def _mode(found: Calibration) -> str:
+    return f"{found.judge.mode}: kappa {_number(found.overall.kappa)} of {found.overall.n} marks"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

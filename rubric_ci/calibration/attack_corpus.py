@@ -1,0 +1,138 @@
+"""Eval cases that carry their answers: what a judge is put to, and what an honest one says.
+
+Such a case keeps in its `metadata` the `answer`, the `marks` by criterion id, a `family` and the
+`twin`: the id of a case with the same rubric whose answer deserves the same marks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rubric_ci.model.diagnostics import Diagnostic, Severity
+from rubric_ci.model.evals import JSON, EvalCase, RubricSpec
+from rubric_ci.model.rubric import (
+    CANNOT_ASSESS,
+    Check,
+    Criterion,
+    Levelled,
+    MarkValue,
+    Rubric,
+    Scored,
+)
+
+TWIN = "{twin}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """An answer to judge, and the marks of an honest judge."""
+
+    case: EvalCase
+    rubric: Rubric
+    answer: str
+    marks: Mapping[str, MarkValue]  # by criterion id, one each
+    family: str = ""
+    twin: str = ""  # id of a probe that deserves the same marks; empty: this is a plain answer
+
+
+def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnostic, ...]]:
+    """Return every case as a probe, or what is wrong with those that are none."""
+    by_id = {case.id: case for case in cases}
+    problems = [_problem(case, text) for case in cases for text in _problems(case, by_id)]
+    if problems:
+        return (), tuple(problems)
+    return tuple(_probe(case, by_id) for case in cases), ()
+
+
+def allows(criterion: Criterion, value: JSON) -> bool:
+    """Tell whether a value is a mark that this criterion can have."""
+    if value == CANNOT_ASSESS:
+        return True
+    if isinstance(criterion, Check) or isinstance(value, bool):
+        return isinstance(criterion, Check) and isinstance(value, bool)
+    if isinstance(criterion, Scored):
+        return isinstance(value, int) and 0 <= value <= 10
+    return value in {level.level for level in criterion.levels}
+
+
+def step(criterion: Criterion, value: MarkValue) -> int:
+    """Return how high a mark stands in the words of its criterion; a higher step is milder.
+
+    Two scores of the same range are on the same step: they mean the same.
+    """
+    if value == CANNOT_ASSESS:
+        return 0
+    match criterion:
+        case Check():
+            return int(value)
+        case Scored():
+            return sum(each.low <= value for each in criterion.ranges) - 1
+        case Levelled():
+            return sum(each.level <= value for each in criterion.levels) - 1
+
+
+def _probe(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Probe:
+    own = case.metadata
+    twin = by_id.get(own.get("twin", ""))
+    answer: str = own["answer"]
+    return Probe(
+        case=case,
+        rubric=_rubric(case),
+        answer=answer.replace(TWIN, twin.metadata["answer"]) if twin else answer,
+        marks=own["marks"] if "marks" in own or not twin else twin.metadata["marks"],
+        family=own.get("family", ""),
+        twin=own.get("twin", ""),
+    )
+
+
+def _rubric(case: EvalCase) -> Rubric:
+    return next(spec.rubric for spec in case.evaluators if isinstance(spec, RubricSpec))
+
+
+def _problems(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Iterator[str]:
+    own = case.metadata
+    if not any(isinstance(spec, RubricSpec) for spec in case.evaluators):
+        yield "has no rubrics"
+        return
+    if not isinstance(own.get("answer"), str):
+        yield "metadata.answer must be the text to judge"
+    twin = own.get("twin")
+    if twin is None:
+        yield from _mark_problems(case, own.get("marks"))
+        return
+    yield from _twin_problems(case, by_id.get(twin) if isinstance(twin, str) else None)
+    if "marks" in own:
+        yield from _mark_problems(case, own["marks"])
+
+
+def _twin_problems(case: EvalCase, twin: EvalCase | None) -> Iterator[str]:
+    if twin is None:
+        yield f"metadata.twin: no case of this file is called {case.metadata['twin']!r}"
+    elif "twin" in twin.metadata:
+        yield f"metadata.twin: {twin.id!r} has a twin itself; name a plain answer"
+    elif [c.id for c in _rubric(twin)] != [c.id for c in _rubric(case)]:
+        yield f"metadata.twin: {twin.id!r} has other criteria"
+
+
+def _mark_problems(case: EvalCase, marks: JSON) -> Iterator[str]:
+    if not isinstance(marks, dict):
+        yield "metadata.marks must hold one mark for each criterion"
+        return
+    criteria = {criterion.id: criterion for criterion in _rubric(case)}
+    for name in criteria.keys() - marks.keys():
+        yield f"metadata.marks: criterion {name!r} has no mark"
+    for name, value in marks.items():
+        if name not in criteria:
+            yield f"metadata.marks: there is no criterion {name!r}"
+        elif not allows(criteria[name], value):
+            yield f"metadata.marks.{name}: {value!r} is not a mark of a {criteria[name].kind}"
+
+
+def _problem(case: EvalCase, text: str) -> Diagnostic:
+    return Diagnostic(
+        rule="probe",
+        severity=Severity.ERROR,
+        file=case.file,
+        span=case.span,
+        message=f"case {case.id!r}: {text}",
+        hint="docs/attacks.md says what a case of such a file needs",
+    )

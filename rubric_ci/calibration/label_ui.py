@@ -1,0 +1,136 @@
+"""What a person sees who marks an answer: the question, the answer, one criterion, the keys.
+
+What a judge said is not shown, nor is the weight or the gate: labels are worth something only if
+they are independent of both.
+"""
+
+from collections.abc import Iterator, Mapping
+from textwrap import indent
+from typing import Literal, TypeAlias, assert_never
+
+import click
+
+from rubric_ci.calibration.agreement import word
+from rubric_ci.calibration.attack_corpus import allows
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, MarkValue, Scored
+from rubric_ci.text.escape import one_line, visible
+
+
+def render(
+    case: EvalCase, answer: str, criterion: Criterion, *, place: str, known: MarkValue | None
+) -> str:
+    """Return the screen; `place` tells how far one is, `known` is the mark given before."""
+    return "\n".join(_lines(case, answer, criterion, place, known))
+
+
+def _lines(
+    case: EvalCase, answer: str, criterion: Criterion, place: str, known: MarkValue | None
+) -> Iterator[str]:
+    yield f"{one_line(case.file)}: {one_line(case.id)}  ({place})"
+    yield from _block("Question", case.question)
+    yield from _block("Expected outcome", case.expected_outcome)
+    yield from _block("Reference answer", case.reference_answer)
+    yield from _block("Answer", answer or "(empty)")
+    yield from _block(f"Criterion {one_line(criterion.id)}", _asked(criterion))
+    yield ""
+    if known is not None:
+        yield f"Marked before: {word(known)}"
+    yield f"{_keys(criterion)} · c cannot assess · s skip · b back · q quit"
+
+
+def _block(title: str, text: str) -> Iterator[str]:
+    if text.strip():
+        yield ""
+        yield f"{title}:"
+        yield indent(visible(text).strip("\n"), "  ")
+
+
+def _asked(criterion: Criterion) -> str:
+    match criterion:
+        case Check():
+            return criterion.text
+        case Scored():
+            scale = [f"{r.low}-{r.high}: {r.text}" for r in criterion.ranges]
+        case Levelled():
+            scale = [
+                f"{s.level}{f' ({s.name})' if s.name else ''}: {s.text}" for s in criterion.levels
+            ]
+        case _:
+            assert_never(criterion)
+    return "\n".join([criterion.text, *scale] if criterion.text else scale)
+
+
+def _keys(criterion: Criterion) -> str:
+    match criterion:
+        case Check():
+            return "y satisfied · n not satisfied"
+        case Scored():
+            return "0 to 10, then Enter"
+        case Levelled():
+            return f"{', '.join(str(s.level) for s in criterion.levels)}, then Enter"
+        case _:
+            assert_never(criterion)
+
+
+Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit"]
+
+_PLAIN_KEYS: Mapping[str, Choice] = {
+    "c": CANNOT_ASSESS,
+    "s": "skip",
+    "b": "back",
+    "q": "quit",
+}
+_CHECK_KEYS: Mapping[str, Choice] = {"y": True, "n": False}
+_ESCAPES = ("\x1b", "\x00", "\xe0")  # what arrows and function keys begin with
+_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
+
+
+def choose(criterion: Criterion, keys: Iterator[str]) -> Choice:
+    """Read keys up to one that means something for this criterion."""
+    if isinstance(criterion, Check):
+        return _one({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
+    return _typed(criterion, keys)
+
+
+def pressed() -> Iterator[str]:
+    """Yield the keys pressed, one by one: quick fingers deliver several at once."""
+    while True:
+        try:
+            chunk = click.getchar()
+        except EOFError:
+            chunk = "q"
+        if not chunk.startswith(_ESCAPES):
+            yield from chunk
+
+
+def _one(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
+    while (key := next(keys)) not in known:
+        click.echo("\a", nl=False)
+    return known[key]
+
+
+def _typed(criterion: Criterion, keys: Iterator[str]) -> Choice:
+    """Read a number up to Enter, or one of the plain keys."""
+    typed = ""
+    while (key := next(keys)) not in _PLAIN_KEYS:
+        if key in _ENTER and allows(criterion, _number(typed)):
+            return int(typed)
+        typed = _edited(typed, key)
+        click.echo(f"\r{typed:<8}", nl=False)
+    return _PLAIN_KEYS[key]
+
+
+def _edited(typed: str, key: str) -> str:
+    if key in _ERASE:
+        return typed[:-1]
+    if key in _ENTER:
+        return ""  # what stands there is no mark of this criterion: begin again
+    return typed + key if key.isdecimal() or (key == "-" and not typed) else typed
+
+
+def _number(typed: str) -> int | None:
+    try:
+        return int(typed)
+    except ValueError:
+        return None

@@ -1,0 +1,125 @@
+"""Marks that a person gave to recorded answers, one JSON line an answer.
+
+A line is whole in itself: `{"file", "id", "evaluator", "answer", "marks"}`. It keeps the answer, so
+that labels stay true when a recording is made anew; marks that are still missing are left out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rubric_ci.calibration.attack_corpus import allows
+from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.model.evals import JSON, EvalCase, RubricSpec
+from rubric_ci.model.rubric import MarkValue
+
+_KEYS = ("file", "id", "evaluator", "answer", "marks")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A person's marks of one answer."""
+
+    file: str  # the eval file, as reports name it
+    id: str  # of the case
+    evaluator: str
+    answer: str
+    marks: Mapping[str, MarkValue]  # by criterion id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """A label beside the case and the rubric that it marks."""
+
+    label: Label
+    case: EvalCase
+    spec: RubricSpec
+
+
+def dump(labels: Iterable[Label]) -> str:
+    """Write labels as JSON Lines."""
+    return "".join(
+        json.dumps({key: getattr(label, key) for key in _KEYS}, ensure_ascii=False) + "\n"
+        for label in labels
+    )
+
+
+def parse(path: str, text: str) -> tuple[tuple[Label, ...], tuple[Diagnostic, ...]]:
+    """Read labels, or say which lines are none."""
+    labels: list[Label] = []
+    problems: list[Diagnostic] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            label = _label(line)
+            if isinstance(label, str):
+                problems.append(_problem(path, number, label))
+            else:
+                labels.append(label)
+    return tuple(labels), tuple(problems)
+
+
+def match(
+    path: str, labels: Sequence[Label], cases: Sequence[EvalCase]
+) -> tuple[tuple[Labelled, ...], tuple[Diagnostic, ...]]:
+    """Put each label beside its case and rubric, or say why that cannot be."""
+    known = {(case.file, case.id): case for case in cases}
+    matched: list[Labelled] = []
+    problems: list[Diagnostic] = []
+    for number, label in enumerate(labels, 1):
+        case = known.get((label.file, label.id))
+        spec = case and rubric_of(case, label.evaluator)
+        if not case or not spec:
+            what = f"evaluator {label.evaluator!r} with rubrics" if case else "such case"
+            text = f"{label.file}: {label.id}: there is no {what} any more"
+            problems.append(_problem(path, number, text))
+            continue
+        wrong = list(_wrong_marks(label, spec))
+        problems.extend(_problem(path, number, text) for text in wrong)
+        if not wrong:
+            matched.append(Labelled(label=label, case=case, spec=spec))
+    return tuple(matched), tuple(problems)
+
+
+def rubric_of(case: EvalCase, evaluator: str) -> RubricSpec | None:
+    """Return the evaluator with rubrics of this name."""
+    specs = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
+    return next((spec for spec in specs if spec.name == evaluator), None)
+
+
+def _label(line: str) -> Label | str:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(value, dict) or value.keys() != set(_KEYS):
+        return f"a label has the keys {', '.join(_KEYS)}"
+    if not all(isinstance(value[key], str) for key in _KEYS[:-1]):
+        return "file, id, evaluator and answer must be texts"
+    if not isinstance(value["marks"], dict):
+        return "marks must be an object, criterion id to mark"
+    return Label(**value)
+
+
+def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
+    criteria = {criterion.id: criterion for criterion in spec.rubric}
+    for name, value in label.marks.items():
+        place = f"{label.file}: {label.id}: {name}"
+        if name not in criteria:
+            yield f"{place}: there is no such criterion any more"
+        elif not allows(criteria[name], value):
+            yield f"{place}: {_shown(value)} is not a mark of a {criteria[name].kind}"
+
+
+def _shown(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _problem(path: str, line: int, text: str) -> Diagnostic:
+    return Diagnostic(
+        rule="label",
+        severity=Severity.ERROR,
+        file=path,
+        span=Span(line, 1, line, 1),
+        message=text,
+        hint="mend or remove the line, or mark the answer again with `rubric-ci label`",
+    )

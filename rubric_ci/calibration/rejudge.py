@@ -1,0 +1,143 @@
+"""Put answers that are there already to the judge, whatever target they came from."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import click
+
+from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.grading.cost_estimate import forecast, show_forecast
+from rubric_ci.grading.engine import Task, grade
+from rubric_ci.grading.resolve import choose_judge, resolve_judge
+from rubric_ci.grading.setup import build_ask, caps_of
+from rubric_ci.model.config import JudgeConfig, MockTarget
+from rubric_ci.model.context import Tools
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ModelCall, ModelReply
+from rubric_ci.model.options import CalibrateSettings, JudgeCheckSettings
+from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
+from rubric_ci.project.project import Opened
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
+
+GIVEN = MockTarget(name="given", response="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posed:
+    """An answer to mark by a rubric of its case, and who is to mark it."""
+
+    case: EvalCase
+    spec: RubricSpec
+    answer: str
+    judge: JudgeConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmarked:
+    """Why there is no judgement."""
+
+    reason: str
+
+
+Marks = Mapping[str, CriterionResult]
+"""By criterion id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """What the judge said to each question, and why it was not asked any more."""
+
+    marks: tuple[Marks | Unmarked, ...]
+    over_budget: str  # empty: everything was asked
+
+
+def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
+    """Return the judge of the command line or the configuration, ready to be asked."""
+    judge = choose_judge(opened.config, GIVEN, override)
+    if judge is None:
+        raise CannotConfigure(
+            "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
+        )
+    return judge if replayed else resolve_judge(judge, os.environ)
+
+
+def build_tools(opened: Opened, settings: CalibrateSettings | JudgeCheckSettings) -> Tools:
+    """Hand the labour what it may use of the world."""
+    return Tools(
+        ask=build_ask(
+            record_to=settings.record,
+            replay_from=settings.replay,
+            concurrency=settings.concurrency,
+            caps=caps_of(settings),
+        ),
+        root=opened.root,
+        environment=os.environ,
+        thresholds=opened.config.gate.thresholds,
+    )
+
+
+def mark(posed: Sequence[Posed], tools: Tools, *, concurrency: int, live: bool) -> Hearing:
+    """Ask about every answer, say before what it will take and after what it took."""
+    tasks = [_task(each) for each in posed]
+    if live:
+        show_forecast(forecast(tasks), remembers=False)
+    refused: list[str] = []
+    watched = replace(tools, ask=_telling(tools.ask, refused))
+    results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
+    if len(results) < len(tasks):
+        raise KeyboardInterrupt
+    used = sum((r.usage for r in results if not isinstance(r, Skipped)), NOTHING_USED)
+    if used.calls:
+        click.echo(", ".join(filter(None, (numbers.cost(used), numbers.usage(used)))), err=True)
+    return Hearing(
+        marks=tuple(_marks(result) for result in results),
+        over_budget=refused[0].partition("; before that: ")[0] if refused else "",
+    )
+
+
+def show_unmarked(posed: Sequence[Posed], hearing: Hearing) -> None:
+    """Say which answers have no marks; of a budget that is used up, once."""
+    pairs = zip(posed, hearing.marks, strict=True)
+    unmarked = [(each, marks) for each, marks in pairs if isinstance(marks, Unmarked)]
+    for each, marks in unmarked:
+        if not hearing.over_budget or hearing.over_budget not in marks.reason:
+            click.echo(log_line(f"{each.case.id}: no verdict: {marks.reason}"), err=True)
+    if hearing.over_budget:
+        few = f"{len(unmarked)} of {len(posed)} answers have no verdict"
+        click.echo(log_line(f"{hearing.over_budget}: {few}"), err=True)
+
+
+def _telling(ask: Ask, refused: list[str]) -> Ask:
+    """Note why the budget lets nothing through any more."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        try:
+            return await ask(call)
+        except OverBudget as error:
+            refused.append(str(error))
+            raise
+
+    return asked
+
+
+def _task(posed: Posed) -> Task:
+    # Alone and with a weight, or it would not count; and it is this judge that is measured.
+    spec = replace(posed.spec, weight=1.0, model="")
+    return Task(
+        case=replace(posed.case, evaluators=(spec,)),
+        target=replace(GIVEN, response=posed.answer),
+        judge=posed.judge,
+    )
+
+
+def _marks(result: CaseResult) -> Marks | Unmarked:
+    if isinstance(result, Skipped):
+        return Unmarked(reason=result.reason)
+    for each in result.evaluators:
+        if isinstance(each, Assessed):
+            return {criterion.id: criterion for criterion in each.criteria}
+        return Unmarked(reason=each.reason)
+    return Unmarked(reason=result.reason)

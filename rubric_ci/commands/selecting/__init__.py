@@ -1,1 +1,0 @@
-"""What `--changed-since` is made of: the cases of two states of a repository."""

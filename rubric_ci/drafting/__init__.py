@@ -1,0 +1,1 @@
+"""Draft rubrics for cases that have none, and publish the drafts."""

@@ -1,0 +1,149 @@
+"""Draft rubrics for many cases under a concurrency window; the order of the cases is kept."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+from rubric_ci.drafting.lint import doubts
+from rubric_ci.drafting.prompt import draft_call
+from rubric_ci.drafting.reply_parser import Draft, read_draft
+from rubric_ci.drafting.reply_schema import Kind
+from rubric_ci.errors import NoVerdict
+from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
+from rubric_ci.judge.repair import Heard, ask_until_usable
+from rubric_ci.model.config import Endpoint, OutputMode
+from rubric_ci.model.context import Tools
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.llm_calls import ModelCall, Usage
+from rubric_ci.model.results import Answer, Assessed
+from rubric_ci.system import task_groups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A case that wants rubrics, and the cases of its suite, which show the style."""
+
+    case: EvalCase
+    suite: Sequence[EvalCase]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafter:
+    """Who drafts, and how."""
+
+    endpoint: Endpoint
+    output: OutputMode | None = None
+    kind: Kind = "checklist"
+    check: bool = False  # let the judge mark the reference answer by the draft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """Rubrics for a case, and what a person should look at."""
+
+    case: EvalCase
+    draft: Draft
+    doubts: tuple[str, ...] = ()
+    unchecked: str = ""  # why the reference answer could not be marked, where that was wanted
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undrafted:
+    """A case for which there is no draft."""
+
+    case: EvalCase
+    reason: str
+    usage: Usage
+
+
+DraftResult: TypeAlias = Drafted | Undrafted
+
+
+async def draft(
+    orders: Sequence[Order],
+    drafter: Drafter,
+    tools: Tools,
+    *,
+    concurrency: int,
+    on_result: Callable[[DraftResult], None] = lambda _: None,
+) -> tuple[DraftResult, ...]:
+    """Draft for every case and return the results in the order of the orders.
+
+    When this is cancelled (Ctrl-C), what runs is stopped and the finished drafts are returned:
+    fewer results than orders mean just that. A UserError stops everything and is raised.
+    """
+    window = asyncio.Semaphore(concurrency)
+
+    async def one(order: Order) -> DraftResult:
+        async with window:
+            result = await _draft(order, drafter, tools)
+        on_result(result)
+        return result
+
+    return await task_groups.ended(one(order) for order in orders)
+
+
+async def _draft(order: Order, drafter: Drafter, tools: Tools) -> DraftResult:
+    case = order.case
+    call = draft_call(
+        case,
+        order.suite,
+        drafter.endpoint,
+        kind=drafter.kind,
+        output=drafter.output,
+        fence=secrets.token_hex(8),
+        about=f"{case.file}: {case.id}: draft",
+    )
+    try:
+        heard = await _recalled_or_asked(call, drafter, tools)
+    except NoVerdict as error:
+        return Undrafted(case=case, reason=str(error), usage=error.usage)
+    found = tuple(
+        f"{doubt.criterion}: {doubt.rule}: {doubt.message}"
+        for doubt in doubts(heard.value.rubric, case)
+    )
+    made = Drafted(case=case, draft=heard.value, doubts=found, usage=heard.usage)
+    return await _checked(made, tools) if drafter.check else made
+
+
+async def _recalled_or_asked(call: ModelCall, drafter: Drafter, tools: Tools) -> Heard[Draft]:
+    """Take the draft of an earlier run: what `--diff` showed is what is written after it."""
+    read = partial(read_draft, kind=drafter.kind)
+    memory = tools.memory
+    kept = None if memory is None else memory.recall(call.key)
+    if kept is not None and isinstance(known := read(kept), Draft):
+        return Heard(value=known, text=kept, usage=Usage(cache_hits=1))
+    heard = await ask_until_usable(tools.ask, call, read)
+    if memory is not None:
+        memory.keep(call.key, heard.text)
+    return heard
+
+
+async def _checked(made: Drafted, tools: Tools) -> Drafted:
+    """Let the judge mark the reference answer: a good draft passes it."""
+    case = made.case
+    if not case.reference_answer:
+        return _noted(made, "there is no reference answer to check the draft with")
+    spec = RubricSpec(name="draft", rubric=made.draft.rubric, span=case.span)
+    try:
+        result = await judge_by_rubric(case, Answer(text=case.reference_answer), spec, tools)
+    except NoVerdict as error:
+        usage = made.usage + error.usage
+        return replace(made, unchecked=str(error), usage=usage)
+    made = replace(made, usage=made.usage + result.usage)
+    if not isinstance(result, Assessed) or result.verdict == "pass":
+        return made
+    missed = ", ".join(c.id for c in result.criteria if c.normalised < 1)
+    return _noted(
+        made,
+        f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}, "
+        f"short of: {missed}",
+    )
+
+
+def _noted(made: Drafted, doubt: str) -> Drafted:
+    return replace(made, doubts=(*made.doubts, doubt))

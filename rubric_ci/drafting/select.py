@@ -1,0 +1,79 @@
+"""Which cases are to be given rubrics, and which model drafts them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from rubric_ci.drafting.engine import Drafter, Order
+from rubric_ci.drafting.summary import Left
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.grading.resolve import choose_cases, nearest, resolve_judge
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
+from rubric_ci.model.options import GenerateSettings
+
+
+def choose_orders(
+    files: Sequence[EvalFile], patterns: Sequence[str]
+) -> tuple[list[Order], list[Left]]:
+    """Return the cases that want rubrics, and those that cannot be given any, with the reason."""
+    every = [case for file in files for case in file.cases]
+    chosen = choose_cases(every, ids=patterns, tags=())
+    suites = {file.path: file.cases for file in files}
+    orders, left = list[Order](), list[Left]()
+    for case in chosen:
+        if not _has_rubrics(case):
+            if case.expected_outcome:
+                orders.append(Order(case=case, suite=suites[case.file]))
+            else:
+                left.append(Left(case=case, reason="there is no `expected_outcome` to draft from"))
+        elif patterns:  # whoever names a case wants to hear of it
+            left.append(Left(case=case, reason="it has rubrics"))
+    return orders, left
+
+
+def digest(cases: Iterable[EvalCase]) -> str:
+    """Return what tells one set of cases, and what is drafted from, from any other."""
+    facts = [
+        [case.file, case.id, case.expected_outcome, case.question, case.reference_answer]
+        for case in cases
+    ]
+    return hashlib.sha256(json.dumps(sorted(facts)).encode()).hexdigest()[:16]
+
+
+def choose_drafter(
+    config: Config, settings: GenerateSettings, environment: Mapping[str, str]
+) -> Drafter:
+    """Return who drafts: the target or model that `--target` names, else the judge's model."""
+    chosen = _model(config, settings.target)
+    if not settings.replay:  # a recording is found without secrets
+        chosen = resolve_judge(chosen, environment)
+    return Drafter(
+        endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check
+    )
+
+
+def _has_rubrics(case: EvalCase) -> bool:
+    return any(isinstance(spec, RubricSpec) for spec in case.evaluators)
+
+
+def _model(config: Config, name: str) -> JudgeConfig:
+    match config.targets.get(name) if name else config.judge:
+        case JudgeConfig() as judge:
+            return judge
+        case LlmTarget(endpoint=endpoint):
+            return JudgeConfig(endpoint=endpoint)
+        case None if "/" in name:
+            return JudgeConfig(endpoint=Endpoint(model=name))
+        case None if name:
+            known = nearest(name, config.targets)
+            raise CannotConfigure(f"--target: there is no target `{name}`", known)
+        case None:
+            raise CannotConfigure(
+                "no model is configured to draft with",
+                "set `judge: {model: ...}` in rubric-ci.yaml, or name a target with --target",
+            )
+        case _:
+            raise CannotConfigure(
+                f"--target: `{name}` is no model and cannot draft", "name a target with `model:`"
+            )

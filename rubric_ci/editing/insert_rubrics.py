@@ -1,0 +1,159 @@
+"""Puts rubrics into the text of an eval file by inserting; every old character stays.
+
+An edit proves itself: the new text is parsed again and must say what the old one said, plus the
+rubrics, type for type. A case for which that fails is left alone, with the reason and the block
+to paste.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rubric_ci.editing import yaml_writer
+from rubric_ci.editing.insertion_point import CannotPlace, Splice, place, splice
+from rubric_ci.editing.yaml_layout import layout
+from rubric_ci.editing.yaml_writer import ListManner
+from rubric_ci.model.evals import JSON
+from rubric_ci.yaml_text.document import Document
+
+_ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A case that is left as it was."""
+
+    reason: str
+    block: str  # the rubrics as YAML, to paste by hand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The text with the rubrics that could be inserted, and the cases that were left alone."""
+
+    text: str
+    refused: Mapping[int, Refused] = field(default_factory=dict)  # by position in `evalcases`
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    rubrics: JSON
+    splices: tuple[Splice, ...]
+
+
+def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
+    """Insert each value as the `rubrics` of the case at its position in `evalcases`.
+
+    The text is one that loads. Cases that share content through an anchor may hold only together:
+    all are tried at once, and where that fails in halves, until no more can be added.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    body = text.removeprefix(mark)
+    edits, unplaced = _edits(body, rubrics)
+    new, unproven = _insert_what_holds(body, edits)
+    reasons = unplaced | unproven
+    refused = {
+        n: Refused(reason=reasons[n], block=to_paste(rubrics[n])) for n in rubrics if n in reasons
+    }
+    return Edited(text=mark + new, refused=refused)
+
+
+def to_paste(rubrics: JSON) -> str:
+    """Return rubrics as a block of YAML, to paste by hand."""
+    return "".join(
+        line + "\n" for line in yaml_writer.block_lines("rubrics", rubrics, ListManner())
+    )
+
+
+def is_same(one: JSON, other: JSON) -> bool:
+    """Compare type for type: True is not 1, and 1 is not 1.0."""
+    if type(one) is not type(other):
+        return False
+    match one:
+        case dict():
+            return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+        case list():
+            return len(one) == len(other) and all(map(is_same, one, other))
+        case _:
+            return bool(one == other)
+
+
+def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], dict[int, str]]:
+    """Find where each value goes, or why it can go nowhere."""
+    if _ODD_BREAKS.search(body):
+        return {}, dict.fromkeys(
+            rubrics,
+            "the file has NEL, LS or PS characters, which "
+            "editors and YAML take for line breaks at odds",
+        )
+    root, cases = layout(body), Document("", body).data["evalcases"]
+    edits, reasons = dict[int, _Edit](), dict[int, str]()
+    for position, value in rubrics.items():
+        try:
+            edits[position] = _Edit(value, place(body, root, position, value))
+        except CannotPlace as reason:
+            reasons[position] = str(reason)
+    for position in [n for n in edits if "rubrics" in cases[n]]:
+        del edits[position]
+        reasons[position] = "the case inherits `rubrics` by a merge key"
+    return edits, reasons
+
+
+def _insert_what_holds(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict[int, str]]:
+    if not edits:
+        return body, {}
+    before = Document("", body).data
+    accepted, left = dict[int, _Edit](), dict(edits)
+    while True:
+        accepted, faults = _add(body, before, accepted, left)
+        if not faults or len(faults) == len(left):
+            return _attempt(body, before, accepted)[0], faults
+        left = {position: left[position] for position in faults}
+
+
+def _add(
+    body: str, before: JSON, accepted: Mapping[int, _Edit], more: Mapping[int, _Edit]
+) -> tuple[dict[int, _Edit], dict[int, str]]:
+    """Accept all, or what holds of each half; say why the others do not."""
+    both = {**accepted, **more}
+    _, fault = _attempt(body, before, both)
+    if not fault:
+        return both, {}
+    if len(more) == 1:
+        return dict(accepted), dict.fromkeys(more, fault)
+    positions = sorted(more)
+    half = len(positions) // 2
+    first, faults = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
+    second, other_faults = _add(body, before, first, {n: more[n] for n in positions[half:]})
+    return second, faults | other_faults
+
+
+def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit]) -> tuple[str, str]:
+    """Return the new text and what is wrong with it; nothing is, if it proves itself."""
+    new = splice(body, [part for edit in edits.values() for part in edit.splices])
+    document = Document("", new)
+    if document.faults:
+        return new, "with the rubrics inserted, the file would no longer be valid YAML"
+    return new, _difference(_with_rubrics(before, edits), document.data)
+
+
+def _with_rubrics(before: JSON, edits: Mapping[int, _Edit]) -> JSON:
+    cases = [
+        case | {"rubrics": edits[position].rubrics} if position in edits else case
+        for position, case in enumerate(before["evalcases"])
+    ]
+    return before | {"evalcases": cases}
+
+
+def _difference(wanted: JSON, after: JSON) -> str:
+    """Tell in words what is not as wanted; nothing, if all is."""
+    if is_same(wanted, after):
+        return ""
+    pairs = enumerate(zip(wanted["evalcases"], after["evalcases"], strict=False))
+    changed = next((n for n, (old, new) in pairs if not is_same(old, new)), None)
+    what = "something else in the file" if changed is None else _name(wanted, changed)
+    return f"{what} would change with it: they share content through an anchor"
+
+
+def _name(suite: JSON, position: int) -> str:
+    return f"case `{suite['evalcases'][position].get('id')}` (number {position + 1})"

@@ -1,0 +1,54 @@
+"""Puts rubrics into the cases of a JSON Lines text by inserting; every old character stays."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from rubric_ci.editing.insert_rubrics import Edited, Refused, is_same
+from rubric_ci.model.evals import JSON
+
+_FIRST_KEY = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(?P<space>\s*)')
+
+
+def insert_rubrics_into_lines(text: str, rubrics: Mapping[int, JSON]) -> Edited:
+    """Insert each value as the `rubrics` of the case at its position among the lines that say one.
+
+    The text is one that loads: a JSON object in every line that is not blank.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    lines = text.removeprefix(mark).split("\n")
+    cases = [number for number, line in enumerate(lines) if line.strip()]
+    refused = {}
+    for position, value in rubrics.items():
+        line = lines[cases[position]]
+        new, reason = _insert(line, value)
+        if reason:
+            refused[position] = Refused(reason=reason, block=_pair(line, value) + "\n")
+        else:
+            lines[cases[position]] = new
+    return Edited(text=mark + "\n".join(lines), refused=refused)
+
+
+def _insert(line: str, rubrics: JSON) -> tuple[str, str]:
+    """Return the new line and why it cannot stand; nothing, if it proves itself."""
+    before = json.loads(line)
+    if "rubrics" in before:
+        return line, "the case has a `rubrics` key already"
+    head = line[: line.rindex("}")].rstrip()
+    new = f"{head},{_space(line)}{_pair(line, rubrics)}{line[len(head) :]}"
+    if not is_same(json.loads(new), before | {"rubrics": rubrics}):
+        return line, "with the rubrics inserted, the line would say something else"
+    return new, ""
+
+
+def _pair(line: str, rubrics: JSON) -> str:
+    """Write the pair with the spaces and escapes that the line itself uses."""
+    space = _space(line)
+    as_ascii = line.isascii() and "\\u" in line
+    text = json.dumps(rubrics, ensure_ascii=as_ascii, separators=("," + space, ":" + space))
+    return f'"rubrics":{space}{text}'
+
+
+def _space(line: str) -> str:
+    found = _FIRST_KEY.match(line)
+    return " " if found and found["space"] else ""

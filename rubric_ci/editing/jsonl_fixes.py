@@ -1,0 +1,83 @@
+"""Mends JSON Lines as `fixes` mends YAML: every other character stays, each line is proven."""
+
+from collections.abc import Iterator
+from json import dumps
+from typing import Any
+
+from rubric_ci.editing.fixable import LISTS_ONLY, NAMES, open_bound
+from rubric_ci.editing.fixes import Fix, Mended, applied, expected, holding
+from rubric_ci.validation.ambiguous_scalars import is_carried
+from rubric_ci.validation.schema import problems
+from rubric_ci.yaml_text.json_positions import Places
+from rubric_ci.yaml_text.jsonlines import decode_line
+from rubric_ci.yaml_text.limits import unfit_lines
+from rubric_ci.yaml_text.problems import Path
+
+
+def mend_lines(text: str) -> Mended:
+    """Return the mended lines; one that is no JSON object stays as it is."""
+    if unfit_lines(text):
+        return Mended(text, 0)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    mended = [_mended(line) for line in text.removeprefix(mark).split("\n")]
+    places = sum(line.places for line in mended)
+    return Mended(mark + "\n".join(line.text for line in mended), places)
+
+
+class _Line:
+    """One line as a suite of one case, and how its scalars are written."""
+
+    def __init__(self, text: str, case: dict[str, Any]) -> None:
+        self.text = text
+        self._places = Places(text)
+        self.data = {"evalcases": [case]}
+
+    def written(self, path: Path) -> str:
+        """Return the value at a path as it is written."""
+        start, end = self._places.extent_of(path[2:])
+        return self.text[start:end]
+
+    def fix(self, path: Path, value: Any, *, is_key: bool = False) -> Fix:
+        """Return a new value, or a new name of a key, with its place in the line."""
+        start, end = self._places.extent_of(path[2:], at_key=is_key)
+        return Fix(start, end, dumps(value, ensure_ascii=False), path, value, is_key)
+
+
+def _mended(text: str) -> Mended:
+    case = decode_line(text)
+    if case is None:
+        return Mended(text, 0)
+    line = _Line(text, case)
+    held = holding([*_fixes(line)], lambda taken: _holds(line, taken))
+    return Mended(applied(text, held), len(held))
+
+
+def _holds(line: _Line, fixes: list[Fix]) -> bool:
+    after = decode_line(applied(line.text, fixes))
+    return dumps({"evalcases": [after]}) == dumps(expected(line.data, fixes))
+
+
+def _fixes(line: _Line) -> Iterator[Fix]:
+    for path, mapping in _mappings(line):
+        names = NAMES.get(str(path[-2]), {})
+        for key, item in mapping.items():
+            new = names.get(key)
+            if new and new not in mapping and (isinstance(item, list) or key not in LISTS_ONLY):
+                yield line.fix((*path, key), new, is_key=True)
+        bound = open_bound(mapping.get("score_ranges"))
+        if bound and "score_range" in mapping["score_ranges"][bound[0]]:
+            yield line.fix((*path, "score_ranges", bound[0], "score_range"), bound[1])
+    for problem in problems("eval", line):
+        if problem.rule == "not-text":
+            yield line.fix(problem.path, line.written(problem.path))
+
+
+def _mappings(line: _Line) -> Iterator[tuple[Path, dict[str, Any]]]:
+    queue: list[tuple[Path, Any]] = [(("evalcases", 0), line.data["evalcases"][0])]
+    while queue:
+        path, value = queue.pop()
+        if isinstance(value, dict) and not is_carried(path, line.data):
+            yield path, value
+            queue += [((*path, key), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            queue += [((*path, index), item) for index, item in enumerate(value)]

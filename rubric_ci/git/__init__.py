@@ -1,0 +1,1 @@
+"""The git repository: objects, branches and the base of a change."""

@@ -1,0 +1,99 @@
+"""Which commit a checkout is measured against: one that is named, or what GitHub says; effects.
+
+A base that is not here is `NoBase`, never a guess: everything runs then, and the report says why.
+"""
+
+import re
+
+from rubric_ci.errors import CannotFindRevision
+from rubric_ci.git import plumbing
+from rubric_ci.git.plumbing import Repository
+from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
+
+DEEPER = "check out with `fetch-depth: 0`"
+
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+def since(repository: Repository, revision: str) -> FoundBase:
+    """Measure against the merge base with a revision that someone named."""
+    if not revision.strip("0"):
+        return NoBase(reason=f"`{revision}` is no commit: the branch is new")
+    if plumbing.commit(repository, "HEAD") is None:
+        return NoBase(reason="the repository has no commit yet")
+    if plumbing.commit(repository, revision) is not None:
+        return _merge_base(repository, revision, f"`{revision}`")
+    if plumbing.is_shallow(repository):
+        return NoBase(reason=f"`{revision}` is not in this shallow clone; {DEEPER}")
+    if _OBJECT_ID.fullmatch(revision):
+        return NoBase(reason=f"`{revision}` is not in this clone; was the branch force-pushed?")
+    raise CannotFindRevision(
+        f"--changed-since: there is no revision `{revision}` here",
+        "name a branch, tag or commit that `git rev-parse` knows, such as origin/main",
+    )
+
+
+def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
+    """Measure against what an event of GitHub's says the checkout came from."""
+    match trigger.event:
+        case "pull_request" | "pull_request_target" | "pull_request_review":
+            return _of_pull_request(repository, trigger)
+        case "push":
+            return _of_push(repository, trigger)
+        case "merge_group":
+            return _present(repository, trigger.base_sha, "the base of the merge group")
+        case _:
+            return NoBase(reason=f"a `{trigger.event}` event is about no change")
+
+
+def of_checkout(repository: Repository) -> FoundBase:
+    """Measure a local branch against the remote's default branch."""
+    if plumbing.commit(repository, "origin/HEAD") is None:
+        return NoBase(reason="`origin/HEAD` is not known; name a base with `--changed-since`")
+    return since(repository, "origin/HEAD")
+
+
+def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
+    head = plumbing.commit(repository, "HEAD")
+    if head == trigger.base_sha:
+        return NoBase(reason="the checkout is the base branch, not the pull request")
+    merged = plumbing.parents(repository, "HEAD")
+    if head != trigger.head_sha and merged[1:] == (trigger.head_sha,):
+        return Base(commit=merged[0], origin="the pull request's base branch")
+    if plumbing.commit(repository, trigger.base_sha) is None:
+        return NoBase(reason=_absent(repository, "the pull request's base", "`fetch-depth: 2`"))
+    return _merge_base(repository, trigger.base_sha, "the pull request's base branch")
+
+
+def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
+    if trigger.before.strip("0"):
+        return _present(repository, trigger.before, "the branch before the push")
+    if not trigger.ref.startswith("refs/heads/"):
+        return NoBase(reason=f"`{trigger.ref}` is no branch, so there is no earlier state of it")
+    default = f"origin/{trigger.default_branch}"
+    if trigger.ref == f"refs/heads/{trigger.default_branch}":
+        return NoBase(reason="the push creates the default branch")
+    if plumbing.commit(repository, default) is None:
+        return NoBase(reason=f"the push creates a branch, and `{default}` is not here; {DEEPER}")
+    return _merge_base(repository, default, f"`{default}`")
+
+
+def _present(repository: Repository, commit: str, name: str) -> FoundBase:
+    if plumbing.commit(repository, commit) is None:
+        return NoBase(reason=_absent(repository, name, "`fetch-depth: 0`"))
+    return Base(commit=commit, origin=name)
+
+
+def _merge_base(repository: Repository, revision: str, name: str) -> FoundBase:
+    found = plumbing.merge_base(repository, revision, "HEAD")
+    if found is not None:
+        return Base(commit=found, origin=f"the merge base with {name}")
+    if plumbing.is_shallow(repository):
+        return NoBase(reason=f"this shallow clone does not reach back to {name}; {DEEPER}")
+    return NoBase(reason=f"HEAD has no history in common with {name}")
+
+
+def _absent(repository: Repository, name: str, depth: str) -> str:
+    if plumbing.is_shallow(repository):
+        return f"{name} is not in this shallow clone; check out with {depth}"
+    return f"{name} is not in this clone; was the branch force-pushed?"

@@ -1,0 +1,139 @@
+"""Commits on the branch of a checkout, made and pushed through the git command; effects."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rubric_ci.errors import CannotCommit, CannotFindRevision, CannotPush
+from rubric_ci.git import plumbing
+from rubric_ci.git.plumbing import Repository
+
+BOT = (
+    ("NAME", "github-actions[bot]"),
+    ("EMAIL", "41898282+github-actions[bot]@users.noreply.github.com"),
+)
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "REBASE_HEAD": "rebase",
+}
+
+
+def current(repository: Repository) -> str | None:
+    """Return the branch that is checked out; nothing for a detached head."""
+    done = plumbing.run(repository, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return done.stdout.decode().strip() if done.returncode == 0 else None
+
+
+def default(repository: Repository) -> str | None:
+    """Return the remote's default branch, as far as this clone knows it."""
+    done = plumbing.run(
+        repository, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"
+    )
+    return done.stdout.decode().strip().removeprefix("origin/") if done.returncode == 0 else None
+
+
+def check(
+    repository: Repository, paths: Sequence[str], *, fixup: str = "", default_branch: str = ""
+) -> None:
+    """Raise CannotCommit unless these files can be committed on a branch of one's own.
+
+    `default_branch` is for who knows it where the clone may not.
+    """
+    name = current(repository)
+    if name is None:
+        raise CannotCommit(
+            "--commit: the checkout is at no branch (a detached head)",
+            "Switch to a branch: git switch -c rubrics",
+        )
+    if name in {default_branch, default(repository)}:
+        raise CannotCommit(
+            f"--commit: `{name}` is the default branch, to which no commit is made",
+            "Switch to a branch of your own: git switch -c rubrics",
+        )
+    if plumbing.commit(repository, "HEAD") is None:
+        raise CannotCommit("--commit: the repository has no commit yet", "Make a first commit.")
+    for ref, what in _UNFINISHED.items():
+        if plumbing.commit(repository, ref) is not None:
+            raise CannotCommit(
+                f"--commit: a {what} is not finished", f"Finish or abort the {what}."
+            )
+    _check_fixup(repository, fixup)
+    check_clean(repository, paths)
+
+
+def check_clean(repository: Repository, paths: Sequence[str]) -> None:
+    """Raise CannotCommit if a commit of these files would take other changes along."""
+    changed = {change.path for change in plumbing.changes(repository, "HEAD")}
+    listing = plumbing.ask(repository, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
+    tracked = set(listing.split("\0")) if paths else set()
+    dirty = [path for path in paths if path in changed or path not in tracked]
+    if dirty:
+        raise CannotCommit(
+            f"--commit: not committed as they are: {', '.join(dirty)}",
+            "Commit or stash these changes first, or leave out --commit.",
+        )
+
+
+def commit(repository: Repository, paths: Sequence[str], message: str, *, fixup: str = "") -> str:
+    """Commit these files as they are in the working tree, and nothing else; return the id."""
+    identified = _identified(repository)
+    how = (f"--fixup={fixup}",) if fixup else ()
+    command = ("commit", "--quiet", "--only", *how, "--message", message, "--", *paths)
+    done = plumbing.run(identified, "--literal-pathspecs", *command)
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip() or "a hook or git refused"
+        raise CannotCommit(
+            f"--commit: git made no commit: {said}",
+            "The files are changed and not committed: mend this, then commit them.",
+        )
+    return plumbing.ask(repository, "rev-parse", "HEAD")
+
+
+def message(repository: Repository, revision: str) -> str:
+    """Return the message of a commit."""
+    return plumbing.ask(repository, "log", "-1", "--format=%B", revision, "--")
+
+
+def push(repository: Repository, name: str, *, remote: str = "origin") -> None:
+    """Push HEAD to a branch of the remote, forward only."""
+    done = plumbing.run(repository, "push", "--quiet", remote, f"HEAD:refs/heads/{name}")
+    if done.returncode == 0:
+        return
+    said = done.stderr.decode("utf-8", "replace")
+    if "[rejected]" in said:  # not a fast-forward; a hook of the remote says [remote rejected]
+        raise CannotPush(
+            f"--pr: `{name}` has moved meanwhile on {remote}; the commit is in this clone only",
+            "Run this again on the new head of the branch.",
+        )
+    raise CannotPush(f"--pr: {remote} refused the push to `{name}`: {_first(said)}")
+
+
+def _check_fixup(repository: Repository, revision: str) -> None:
+    if not revision:
+        return
+    found = plumbing.commit(repository, revision)
+    if found is None:
+        raise CannotFindRevision(f"--fixup: there is no revision `{revision}` here")
+    if plumbing.merge_base(repository, found, "HEAD") != found:
+        raise CannotFindRevision(
+            f"--fixup: `{revision}` is not in the history of this branch",
+            "Name a commit of this branch, such as HEAD~1.",
+        )
+
+
+def _identified(repository: Repository) -> Repository:
+    """Commit as GitHub's bot where a job of GitHub Actions has not said who commits."""
+    environment = repository.environment
+    on_actions = environment.get("GITHUB_ACTIONS") == "true"
+    if not on_actions or plumbing.run(repository, "config", "user.email").returncode == 0:
+        return repository
+    bot = {f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in BOT}
+    return replace(repository, environment={**bot, **environment})
+
+
+def _first(text: str) -> str:
+    """Return the line of git's output that says why."""
+    lines = [line.removeprefix("remote:").strip() for line in text.splitlines() if line.strip()]
+    reasons = [line for line in lines if not line.startswith(("To ", "error: failed", "hint:"))]
+    return (reasons or lines or ["no reason given"])[0]

@@ -1,0 +1,186 @@
+"""Git objects and the state of a checkout, read through the git command; effects.
+
+Every path is relative to the root that the repository was opened at, which may be a folder of it.
+Nothing here fetches: `git fetch --depth` would truncate a full clone.
+"""
+
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotUseGit
+from rubric_ci.model.git_changes import ABSENT, SYMLINK, Change, Entry
+
+TIMEOUT_SECONDS = 300.0
+
+# A hook's GIT_DIR or GIT_INDEX_FILE points elsewhere; these say only how git works.
+KEPT = ("GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
+KEPT_PREFIXES = ("GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "GIT_SSL")
+QUIET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+ReadBlob: TypeAlias = Callable[[str], bytes]
+"""The bytes of the blob with this object id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A working tree under git."""
+
+    root: Path
+    environment: Mapping[str, str] = field(repr=False)
+
+
+def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
+    """Open the working tree that holds `root`."""
+    repository = Repository(root=root, environment=clean_environment(environment))
+    if ask(repository, "rev-parse", "--is-inside-work-tree") != "true":
+        raise CannotUseGit(f"{root} is not in the working tree of a git repository")
+    return repository
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Leave out what would point git elsewhere or make it talk to a person."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("GIT_") or name in KEPT or name.startswith(KEPT_PREFIXES)
+    }
+    return kept | QUIET
+
+
+def is_shallow(repository: Repository) -> bool:
+    """Tell whether history is cut off."""
+    return ask(repository, "rev-parse", "--is-shallow-repository") == "true"
+
+
+def commit(repository: Repository, revision: str) -> str | None:
+    """Return the id of the commit that a revision names, or nothing if it is not here."""
+    named = f"{revision}^{{commit}}"
+    done = run(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
+    return _text(done.stdout) if done.returncode == 0 else None
+
+
+def parents(repository: Repository, revision: str) -> tuple[str, ...]:
+    """Return the parents of a commit that are here; a shallow clone lacks them."""
+    return tuple(ask(repository, "log", "-1", "--format=%P", revision, "--").split())
+
+
+def merge_base(repository: Repository, one: str, other: str) -> str | None:
+    """Return the commit where two histories part, or nothing if they never meet here."""
+    done = run(repository, "merge-base", one, other)
+    return _text(done.stdout) if done.returncode == 0 else None
+
+
+def tree(repository: Repository, revision: str) -> dict[str, Entry]:
+    """List every file, link and submodule of a commit by path."""
+    listing = _read(repository, "ls-tree", "-r", "-z", revision)
+    return dict(_entry(line) for line in listing.split("\0") if line)
+
+
+def changes(repository: Repository, base: str) -> tuple[Change, ...]:
+    """Compare a commit with the working tree: what differs, and files git does not know yet."""
+    tracked = _read(
+        repository,
+        *("-c", "core.fsmonitor=false", "diff", "--raw", "-z", "--relative", "--no-renames"),
+        *("--no-ext-diff", "--no-textconv", "--ignore-submodules=untracked", base, "--"),
+    )
+    untracked = _read(repository, "ls-files", "--others", "--exclude-standard", "-z")
+    found = dict(_raw_changes(tracked.split("\0")))
+    for path in filter(None, untracked.split("\0")):
+        mode = SYMLINK if (repository.root / path).is_symlink() else "100644"
+        found.setdefault(path, Change(path=path, old_mode=ABSENT, new_mode=mode))
+    return tuple(found[path] for path in sorted(found))
+
+
+def ignored(repository: Repository) -> tuple[str, ...]:
+    """List the files that git is told to ignore, and folders in place of all that they hold."""
+    listing = _read(
+        repository, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
+    )
+    return tuple(path.rstrip("/") for path in listing.split("\0") if path)
+
+
+@contextmanager
+def blobs(repository: Repository) -> Iterator[ReadBlob]:
+    """Open one git process that answers for as many blobs as are asked for."""
+    command = ["git", "cat-file", "--batch"]
+    with subprocess.Popen(
+        command,
+        cwd=repository.root,
+        env=repository.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        yield lambda object_id: _read_blob(process, object_id)
+
+
+def ask(repository: Repository, *arguments: str) -> str:
+    """Return what git prints, stripped; raises CannotUseGit where it fails."""
+    return _read(repository, *arguments).strip()
+
+
+def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run git to its end, whatever that is."""
+    try:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=repository.root,
+            env=repository.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise CannotUseGit("git is not installed, or not on PATH") from None
+    except subprocess.TimeoutExpired:
+        said = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
+        raise CannotUseGit(said) from None
+
+
+def _read_blob(process: "subprocess.Popen[bytes]", object_id: str) -> bytes:
+    assert process.stdin is not None  # noqa: S101 - both are pipes, see above
+    assert process.stdout is not None  # noqa: S101
+    process.stdin.write(f"{object_id}\n".encode())
+    process.stdin.flush()
+    header = process.stdout.readline().split()
+    if len(header) != 3:  # "<id> missing", or nothing when git has ended
+        raise CannotUseGit(f"git object {object_id} cannot be read", "fetch it, or run `git fsck`")
+    content = process.stdout.read(int(header[2]))
+    process.stdout.read(1)  # the line feed after the content
+    return content
+
+
+def _entry(line: str) -> tuple[str, Entry]:
+    meta, path = line.split("\t", 1)
+    mode, _, object_id = meta.split(" ")
+    return path, Entry(mode=mode, object_id=object_id)
+
+
+def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:
+    """Read `:<old mode> <new mode> <old id> <new id> <status>` NUL path NUL."""
+    for meta, path in zip(fields[:-1:2], fields[1::2], strict=True):
+        old_mode, new_mode = meta.removeprefix(":").split(" ")[:2]
+        yield path, Change(path=path, old_mode=old_mode, new_mode=new_mode)
+
+
+def _read(repository: Repository, *arguments: str) -> str:
+    done = run(repository, *arguments)
+    if done.returncode != 0:
+        said, *more = _text(done.stderr).removeprefix("fatal: ").splitlines() or ["no reason given"]
+        hint = " ".join(" ".join(more).split())  # such as how to trust a folder of another owner
+        raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {said}", hint)
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace").strip()

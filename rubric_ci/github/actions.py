@@ -1,0 +1,159 @@
+"""The event that started a workflow run, as the runner's environment and event file tell it."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """The run that a `workflow_run` event reports; GitHub's word, unlike that run's artifacts."""
+
+    id: int
+    head_sha: str
+    head_branch: str
+    head_owner: str  # of the repository that the branch is in, which may be a fork
+    event: str  # that started it
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What happened, in plain values; empty or None: the event does not say."""
+
+    name: str  # pull_request, push, merge_group, schedule, workflow_run, …
+    repository: str  # owner/name
+    api_url: str
+    server_url: str
+    default_branch: str = ""
+    head_sha: str = ""  # of the change: a pull request's own head, not its merge commit
+    base_sha: str = ""
+    pull_request: int | None = None
+    head_branch: str = ""  # of a pull request
+    from_fork: bool = False
+    run_url: str = ""  # the page of this run
+    finished: FinishedRun | None = None
+
+    @property
+    def blob_url(self) -> str:
+        """Where files of the change can be read."""
+        sha = self.finished.head_sha if self.finished else self.head_sha
+        return f"{self.server_url}/{self.repository}/blob/{sha}" if sha else ""
+
+
+def read_event(environment: Mapping[str, str]) -> Event | None:
+    """Return the event, or None outside of a workflow run.
+
+    Raises `CannotReadFile` where the runner names an event file that is not readable JSON.
+    """
+    if not environment.get("GITHUB_REPOSITORY"):
+        return None
+    payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
+    repository = environment["GITHUB_REPOSITORY"]
+    server = environment.get("GITHUB_SERVER_URL") or "https://github.com"
+    run = environment.get("GITHUB_RUN_ID", "")
+    pull = _object(payload, "pull_request")
+    return Event(
+        name=environment.get("GITHUB_EVENT_NAME", ""),
+        repository=repository,
+        api_url=environment.get("GITHUB_API_URL") or "https://api.github.com",
+        server_url=server,
+        default_branch=_text(payload, "repository", "default_branch"),
+        head_sha=_head(payload) or environment.get("GITHUB_SHA", ""),
+        base_sha=_base(payload),
+        pull_request=_number(pull, "number"),
+        head_branch=_text(pull, "head", "ref"),
+        from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
+        run_url=f"{server}/{repository}/actions/runs/{run}" if run else "",
+        finished=_finished(_object(payload, "workflow_run")),
+    )
+
+
+def _payload(path: str) -> dict[str, Any]:
+    if not path:
+        return {}
+    try:
+        payload = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        hint = "GITHUB_EVENT_PATH must name the event file that the runner writes"
+        raise CannotReadFile(f"{path}: cannot read the event ({error})", hint) from error
+    return payload if isinstance(payload, dict) else {}
+
+
+def _head(payload: Mapping[str, Any]) -> str:
+    return (
+        _text(payload, "pull_request", "head", "sha")
+        or _text(payload, "merge_group", "head_sha")
+        or _text(payload, "after")
+    )
+
+
+def _base(payload: Mapping[str, Any]) -> str:
+    before = _text(payload, "before")
+    return (
+        _text(payload, "pull_request", "base", "sha")
+        or _text(payload, "merge_group", "base_sha")
+        or ("" if set(before) == {"0"} else before)  # 40 zeros: the branch is new
+    )
+
+
+def _finished(run: Mapping[str, Any]) -> FinishedRun | None:
+    number = _number(run, "id")
+    if number is None:
+        return None
+    return FinishedRun(
+        id=number,
+        head_sha=_text(run, "head_sha"),
+        head_branch=_text(run, "head_branch"),
+        head_owner=_text(run, "head_repository", "owner", "login"),
+        event=_text(run, "event"),
+        url=_text(run, "html_url"),
+    )
+
+
+def _object(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = payload.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(payload: Mapping[str, Any], *path: str) -> str:
+    for name in path[:-1]:
+        payload = _object(payload, name)
+    value = payload.get(path[-1])
+    return value if isinstance(value, str) else ""
+
+
+def _number(payload: Mapping[str, Any], name: str) -> int | None:
+    value = payload.get(name)
+    return value if type(value) is int else None
+
+
+def add_summary(file: str, markdown: str) -> None:
+    """Append to the step's summary, the file of `GITHUB_STEP_SUMMARY`."""
+    _append(file, markdown.rstrip("\n") + "\n")
+
+
+def set_outputs(file: str, values: Mapping[str, str]) -> None:
+    """Append to the step's outputs, the file of `GITHUB_OUTPUT`; any value is taken whole.
+
+    The delimiter is random, so that no value can end itself and begin another output.
+    """
+    _append(file, "".join(_output(name, value) for name, value in values.items()))
+
+
+def _output(name: str, value: str) -> str:
+    delimiter = f"end-{secrets.token_hex(16)}"
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def _append(file: str, text: str) -> None:
+    try:
+        with Path(file).open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as end:
+            end.write(text)
+    except OSError as error:
+        raise CannotWriteFile(f"{file}: {error.strerror}", "the runner makes this file") from error

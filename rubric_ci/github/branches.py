@@ -1,0 +1,177 @@
+"""One commit on a branch of GitHub's, or on a branch of ours with one pull request for it.
+
+A branch is only ever moved forward, or is one that holds nothing but a commit of ours.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from rubric_ci.errors import CannotPush
+from rubric_ci.github.client import Refused, Server, connected, patiently
+from rubric_ci.github.commits import Change, make
+
+if TYPE_CHECKING:
+    from github.GitRef import GitRef
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A branch of a repository on GitHub."""
+
+    server: Server
+    repository: str  # owner/name
+    name: str
+
+    @property
+    def about(self) -> str:
+        """What to call it in a message."""
+        return f"the branch {self.name} of {self.repository}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where a branch is."""
+
+    sha: str
+    message: str  # of the commit
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A pull request that asks for changes."""
+
+    base: str  # the branch to merge into
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """What became of a proposal."""
+
+    done: Literal["created", "updated"]
+    url: str
+
+
+def head(branch: Branch) -> Head | None:
+    """Return where a branch is, or None where there is none of this name."""
+
+    def find(repository: "Repository") -> Head:
+        found = repository.get_branch(branch.name)
+        return Head(
+            sha=found.commit.sha, message=found.commit.commit.message, protected=found.protected
+        )
+
+    try:
+        return _with_repository(branch, find)
+    except Refused as refused:
+        if refused.status == 404:
+            return None
+        raise
+
+
+def open_proposal(branch: Branch) -> str:
+    """Return the address of the open pull request from a branch; empty: there is none."""
+    found = _with_repository(branch, lambda repository: _pull(repository, branch))
+    return found.html_url if found else ""
+
+
+def add_commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
+    """Put one commit on top of the branch, which must still be at the commit `onto`."""
+    made = _commit(branch, onto, changes, message)
+    # The same commit again, after an answer that got lost, moves nothing.
+    _with_repository(branch, lambda repository: _move(repository, branch, made, force=False))
+    return made
+
+
+def propose(
+    branch: Branch,
+    base_sha: str,
+    changes: Sequence[Change],
+    message: str,
+    proposal: Proposal,
+    *,
+    seen: str | None,
+) -> Proposed:
+    """Let a branch of ours hold one commit on top of a base, and keep one pull request for it.
+
+    `seen` is where the branch was found; None: nowhere. If it is elsewhere now, it is left there.
+    """
+    made = _commit(branch, base_sha, changes, message)
+    _with_repository(branch, lambda repository: _place(repository, branch, made, seen))
+    return _with_repository(branch, lambda repository: _keep_pull(repository, branch, proposal))
+
+
+def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
+    def attempt() -> T:
+        with connected(branch.server, branch.about) as client:
+            return act(client.get_repo(branch.repository))
+
+    return patiently(attempt)
+
+
+def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
+    return _with_repository(branch, lambda repository: make(repository, onto, changes, message))
+
+
+def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) -> None:
+    from github import GithubException
+
+    try:
+        _ref(repository, branch).edit(sha, force=force)
+    except GithubException as error:
+        if error.status not in {409, 422}:
+            raise
+        said = (error.data or {}).get("message", error.status)
+        raise _moved(
+            branch, f"has moved meanwhile, or its rules refuse the commit: {said}"
+        ) from error
+
+
+def _place(repository: "Repository", branch: Branch, sha: str, seen: str | None) -> None:
+    from github import GithubException
+
+    if seen is None:
+        try:
+            repository.create_git_ref(f"refs/heads/{branch.name}", sha)
+        except GithubException as error:
+            if error.status != 422:  # 422: there is one by now, maybe by us
+                raise
+        else:
+            return
+    if _ref(repository, branch).object.sha not in {seen, sha}:
+        raise _moved(branch, "has moved meanwhile")
+    _move(repository, branch, sha, force=True)
+
+
+def _ref(repository: "Repository", branch: Branch) -> "GitRef":
+    # NOTE: only what GitHub answers knows the address that takes changes.
+    return repository.get_git_ref(f"heads/{branch.name}").complete()
+
+
+def _moved(branch: Branch, what: str) -> CannotPush:
+    hint = "Nothing was pushed: a run on the new head does it."
+    return CannotPush(f"--pr: `{branch.name}` {what}", hint)
+
+
+def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> Proposed:
+    found = _pull(repository, branch)
+    if found is None:
+        made = repository.create_pull(
+            base=proposal.base, head=branch.name, title=proposal.title, body=proposal.body
+        )
+        return Proposed(done="created", url=made.html_url)
+    found.edit(title=proposal.title, body=proposal.body)
+    return Proposed(done="updated", url=found.html_url)
+
+
+def _pull(repository: "Repository", branch: Branch) -> "PullRequest | None":
+    owner = branch.repository.partition("/")[0]
+    pulls = repository.get_pulls(state="open", head=f"{owner}:{branch.name}")
+    return next(iter(pulls), None)

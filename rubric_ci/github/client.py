@@ -1,0 +1,208 @@
+"""GitHub's REST API through PyGithub: one way in, and each refusal in one line."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import sleep, time
+from typing import TYPE_CHECKING, TypeVar
+
+from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
+
+if TYPE_CHECKING:
+    from github import Github
+    from github.GithubException import GithubException
+
+T = TypeVar("T")
+
+ATTEMPTS = 3
+LONGEST_WAIT = 60.0  # seconds; GitHub may ask for an hour, and a runner is paid by the minute
+
+
+# What PyGithub raises over an answer that is not GitHub's: it trusts types and fields.
+_NONSENSE = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where the API is, and who we are to it."""
+
+    api_url: str
+    token: str
+    timeout_seconds: int = 20
+
+
+def build_server(environment: Mapping[str, str]) -> Server:
+    """Return the server of a workflow run, with its token; raises `CannotConfigure`."""
+    token = environment.get("GITHUB_TOKEN", "")
+    if not token:
+        hint = "set it in the step's `env:` to `${{ github.token }}`"
+        raise CannotConfigure("GITHUB_TOKEN is not set, so nothing can be posted", hint)
+    url = environment.get("GITHUB_API_URL") or "https://api.github.com"
+    return Server(api_url=url, token=token)
+
+
+class Refused(CannotReachGitHub):
+    """One request came to nothing."""
+
+    def __init__(
+        self, message: str, hint: str = "", *, status: int | None = None, wait: float | None = None
+    ) -> None:
+        super().__init__(message, hint)
+        self.status = status  # None: there was no answer
+        self.wait = wait  # seconds that GitHub asks to wait, where it says
+
+    @property
+    def is_limit(self) -> bool:
+        """Tell whether the request was turned away unread, for there were too many."""
+        return self.status == 429 or (self.status == 403 and self.wait is not None)
+
+    @property
+    def may_pass(self) -> bool:
+        """Tell whether the same request may do better later."""
+        return self.is_limit or self.status is None or self.status >= 500
+
+
+@contextmanager
+def connected(server: Server, about: str) -> Iterator["Github"]:
+    """Open a client; objects are lazy, so that only what is asked for is sent.
+
+    What PyGithub raises inside becomes `Refused`; `about` says what was not found.
+    """
+    try:
+        import github
+        import requests
+    except ImportError as error:
+        hint = "pip install 'rubric-ci[github]'"
+        raise MissingExtra("writing to GitHub needs PyGithub, which is missing", hint) from error
+    client = github.Github(
+        base_url=server.api_url.rstrip("/"),
+        auth=github.Auth.Token(server.token),
+        timeout=server.timeout_seconds,
+        user_agent="rubric-ci",
+        per_page=100,
+        retry=None,  # ours knows what may be repeated: `patiently`
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+        lazy=True,
+    )
+    try:
+        yield client
+    except github.GithubException as error:
+        raise _refusal(error, about) from error
+    except requests.Timeout as error:
+        message = f"{server.api_url} did not answer within {server.timeout_seconds} s"
+        raise Refused(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+    except requests.RequestException as error:
+        message = f"cannot connect to {server.api_url}: {_innermost(error)}"
+        raise Refused(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+    except _NONSENSE as error:
+        message = f"cannot make sense of what {server.api_url} answers: {_innermost(error)}"
+        raise Refused(message, "is there a proxy that answers in GitHub's place?") from error
+    finally:
+        client.close()
+
+
+def patiently(attempt: Callable[[], T], *, repeatable: bool = True) -> T:
+    """Try up to three times what may pass later, waiting as long as GitHub asks, within reason.
+
+    Not `repeatable` is what must not happen twice: then only what GitHub turned away unread.
+    """
+    for number in range(1, ATTEMPTS + 1):
+        try:
+            return attempt()
+        except Refused as refused:
+            wait = 2.0**number if refused.wait is None else refused.wait
+            again = refused.may_pass if repeatable else refused.is_limit
+            if number == ATTEMPTS or not again or wait > LONGEST_WAIT:
+                raise
+            sleep(wait)
+    raise AssertionError
+
+
+def _refusal(error: "GithubException", about: str) -> Refused:
+    status = error.status
+    said = _said(error)
+    wait = _wait(error)
+    match status:
+        case 401:
+            message, hint = f"GitHub does not accept the token (401: {said})", _UNKNOWN_USER
+        case 429 | 403 if wait is not None:
+            message, hint = (
+                f"GitHub limits our rate ({status}: {said})",
+                f"it asks for {wait:.0f} s",
+            )
+        case 403:
+            message, hint = f"GitHub does not allow it ({status}: {said})", _PERMISSION
+        case 404:
+            message, hint = f"GitHub does not find {about} (404: {said})", _NOT_FOUND
+        case _ if status >= 500:
+            message, hint = f"GitHub failed ({status}: {said})", "run the job again later"
+        case _:
+            message, hint = f"GitHub refuses the request ({status}: {said})", ""
+    return Refused(message, hint, status=status, wait=wait)
+
+
+def _said(error: "GithubException") -> str:
+    """Return GitHub's own words, in one line."""
+    data = error.data if isinstance(error.data, dict) else {}
+    details = [
+        str(entry.get("message") or entry.get("code") or "")
+        for entry in data.get("errors") or []
+        if isinstance(entry, dict)
+    ]
+    said = "; ".join([str(data.get("message") or ""), *details]).strip("; ")
+    return " ".join(said.split())[:300] or "no message"
+
+
+def _wait(error: "GithubException") -> float | None:
+    headers = {name.lower(): value for name, value in (error.headers or {}).items()}
+    try:
+        if "retry-after" in headers:
+            return max(0.0, float(headers["retry-after"]))
+        if headers.get("x-ratelimit-remaining") == "0" and error.status in {403, 429}:
+            return max(0.0, float(headers["x-ratelimit-reset"]) - time())
+    except (KeyError, ValueError):
+        return None
+    return None
+
+
+def _innermost(error: BaseException) -> str:
+    reason = getattr(error.args[0], "reason", None) if error.args else None
+    return " ".join(str(reason or error).rpartition(": ")[2].split())[:200]
+
+
+_UNKNOWN_USER = "give a token of this server: `GITHUB_TOKEN`, or the action's input `github-token`"
+_PERMISSION = (
+    "the job needs `permissions: {pull-requests: write}` (`checks: write` for a check run, "
+    "`issues: write` for an issue); on a "
+    "fork's pull request the token is read-only, use the pair of workflows in docs/reports.md"
+)
+_NOT_FOUND = "is the name right, and may the token see it?"
+
+
+if TYPE_CHECKING:
+    from github import Github
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+
+
+def own_login(client: "Github") -> str:
+    """Return who the token is, or nothing for an app's, which GitHub does not tell."""
+    from github import GithubException
+
+    try:
+        return client.get_user().login
+    except GithubException as error:
+        if error.status not in {403, 404}:
+            raise
+        return ""
+
+
+def is_by(user: "NamedUser | Organization | None", login: str) -> bool:
+    """Tell whether a user is us; an app writes as a bot, and people cannot.
+
+    GitHub names no user where the account was deleted; PyGithub does not say so.
+    """
+    if user is None:
+        return False
+    return user.login == login if login else user.type == "Bot"

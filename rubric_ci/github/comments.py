@@ -1,0 +1,124 @@
+"""One comment of ours on a pull request, found again by its marker and its author.
+
+Anybody can write our marker into a comment of their own, so the marker alone proves nothing.
+GitHub lists comments page by page and knows no search: all pages are read.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from rubric_ci.github.client import Refused, Server, connected, is_by, own_login, patiently
+
+if TYPE_CHECKING:
+    from github import Github
+    from github.Issue import Issue
+    from github.IssueComment import IssueComment
+
+Mode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+TOO_LONG = 422
+
+Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the comment goes."""
+
+    repository: str  # owner/name
+    pull_request: int
+    key: str = "default"  # tells several comments of ours on one pull request apart
+
+    @property
+    def about(self) -> str:
+        """What to call it in a message."""
+        return f"pull request #{self.pull_request} of {self.repository}"
+
+    @property
+    def marker(self) -> str:
+        """An HTML comment that nobody sees; the body starts with it."""
+        return f"<!-- rubric-ci: {re.sub(r'[^A-Za-z0-9._-]', '-', self.key)} -->"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """What became of the comment."""
+
+    done: Done
+    url: str = ""
+
+
+def post(
+    server: Server, place: Place, bodies: Sequence[str], *, mode: Mode, failing: bool
+) -> Posted:
+    """Write the first body that GitHub takes; bodies go from the whole to the smallest.
+
+    `on-failure` begins a comment only when `failing`, but mends the one that stands.
+    """
+    if mode == "off":
+        return Posted(done="not needed")
+    if mode == "new":
+        return _first_that_fits(bodies, lambda body: _add(server, place, body))
+    begin = failing or mode == "update"
+    return _first_that_fits(bodies, lambda body: _keep(server, place, body, begin=begin))
+
+
+def _first_that_fits(bodies: Sequence[str], write: Callable[[str], Posted]) -> Posted:
+    for body in bodies[:-1]:
+        try:
+            return write(body)
+        except Refused as refused:
+            if refused.status != TOO_LONG:
+                raise
+    return write(bodies[-1])
+
+
+def _add(server: Server, place: Place, body: str) -> Posted:
+    def attempt() -> Posted:
+        with connected(server, place.about) as client:
+            return _create(_issue(client, place), place, body)
+
+    # An answer that got lost may hide a comment that exists: it is not written twice.
+    return patiently(attempt, repeatable=False)
+
+
+def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
+    def attempt() -> Posted:
+        with connected(server, place.about) as client:
+            issue = _issue(client, place)
+            ours = _ours(client, issue, place)
+            if ours:
+                return _mend(issue, ours, place, body)
+            return _create(issue, place, body) if begin else Posted(done="not needed")
+
+    # Each attempt looks first, so that a comment whose answer got lost is found.
+    return patiently(attempt)
+
+
+def _issue(client: "Github", place: Place) -> "Issue":
+    return client.get_repo(place.repository).get_issue(place.pull_request)
+
+
+def _create(issue: "Issue", place: Place, body: str) -> Posted:
+    made = issue.create_comment(_marked(place, body))
+    return Posted(done="created", url=made.html_url)
+
+
+def _mend(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> Posted:
+    wanted = _marked(place, body)
+    if comment.body.replace("\r\n", "\n").rstrip() == wanted.rstrip():
+        return Posted(done="unchanged", url=comment.html_url)
+    issue.get_comment(comment.id).edit(wanted)
+    return Posted(done="updated", url=comment.html_url)
+
+
+def _ours(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
+    every = issue.get_comments()
+    marked = [entry for entry in every if (entry.body or "").startswith(place.marker)]
+    login = own_login(client) if marked else ""
+    return next((entry for entry in marked if is_by(entry.user, login)), None)
+
+
+def _marked(place: Place, body: str) -> str:
+    return f"{place.marker}\n{body}"

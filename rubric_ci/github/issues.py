@@ -1,0 +1,79 @@
+"""One issue of ours that is open while something is red, found again by marker and author."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from rubric_ci.github.client import Server, connected, is_by, own_login, patiently
+
+if TYPE_CHECKING:
+    from github import Github
+    from github.Issue import Issue
+    from github.Repository import Repository
+
+Done: TypeAlias = Literal["opened", "updated", "unchanged", "closed", "not needed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """What the issue is about; two topics are two issues."""
+
+    repository: str  # owner/name
+    title: str
+
+    @property
+    def marker(self) -> str:
+        """An HTML comment that nobody sees; the body starts with it."""
+        return f"<!-- rubric-ci issue: {re.sub(r'[^A-Za-z0-9._-]', '-', self.title)} -->"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What became of the issue."""
+
+    done: Done
+    number: int | None = None
+    url: str = ""
+
+
+def keep(server: Server, topic: Topic, body: str, *, red: bool) -> Kept:
+    """Open the issue or bring it up to date while red, else close it with the last word."""
+
+    def attempt() -> Kept:
+        with connected(server, topic.repository) as client:
+            repository = client.get_repo(topic.repository)
+            ours = _ours(client, repository, topic)
+            wanted = f"{topic.marker}\n{body}"
+            if ours is None:
+                return _open(repository, topic, wanted) if red else Kept(done="not needed")
+            return _update(ours, wanted) if red else _close(ours, wanted)
+
+    # Each attempt looks first, so that an issue whose answer got lost is found.
+    return patiently(attempt)
+
+
+def _ours(client: "Github", repository: "Repository", topic: Topic) -> "Issue | None":
+    marked = [
+        issue
+        for issue in repository.get_issues(state="open")
+        if (issue.body or "").startswith(topic.marker)
+    ]
+    login = own_login(client) if marked else ""
+    return next((issue for issue in marked if is_by(issue.user, login)), None)
+
+
+def _open(repository: "Repository", topic: Topic, body: str) -> Kept:
+    issue = repository.create_issue(title=topic.title, body=body)
+    return Kept(done="opened", number=issue.number, url=issue.html_url)
+
+
+def _update(issue: "Issue", body: str) -> Kept:
+    if issue.body.replace("\r\n", "\n").rstrip() == body.rstrip():
+        return Kept(done="unchanged", number=issue.number, url=issue.html_url)
+    issue.edit(body=body)
+    return Kept(done="updated", number=issue.number, url=issue.html_url)
+
+
+def _close(issue: "Issue", body: str) -> Kept:
+    issue.edit(body=body, state="closed", state_reason="completed")
+    return Kept(done="closed", number=issue.number, url=issue.html_url)

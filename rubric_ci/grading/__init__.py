@@ -1,0 +1,1 @@
+"""Grade cases: answers, evaluators, concurrency limits and trials."""

@@ -1,0 +1,233 @@
+"""Grade cases under a concurrency window; the order of the files is kept."""
+
+import shlex
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+from rubric_ci import evaluators, targets
+from rubric_ci.errors import NotAsked, NoVerdict, UserError
+from rubric_ci.grading.concurrency import Turns
+from rubric_ci.grading.reason import reason
+from rubric_ci.grading.trials import settle
+from rubric_ci.model.config import JudgeConfig, Target
+from rubric_ci.model.context import Tools
+from rubric_ci.model.evals import EvalCase, EvaluatorSpec
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.results import (
+    Answer,
+    Assessed,
+    CaseResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+    Unassessed,
+)
+from rubric_ci.model.scoring import Score, Verdict, combine
+from rubric_ci.system import task_groups
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One case to grade, the target that answers it, who judges it, and why it runs."""
+
+    case: EvalCase
+    target: Target
+    judge: JudgeConfig | None = None  # None: the judge of the tools
+    why: str = ""
+
+
+async def grade(
+    tasks: Sequence[Task],
+    tools: Tools,
+    *,
+    concurrency: int,
+    on_result: Callable[[CaseResult], None] = lambda _: None,
+    trials: int = 1,
+    batched: bool = False,
+) -> tuple[CaseResult, ...]:
+    """Grade every case and return the results in the order of the tasks.
+
+    Each case is answered and graded `trials` times, and its result is the middle one. `batched`:
+    no answer is assessed before all are there, and models are asked without a window. `on_result`
+    hears of each case as it ends. When this is cancelled (Ctrl-C), whatever runs is stopped and
+    the cases that had ended are returned: fewer results than tasks mean just that.
+    A UserError stops the run and is raised.
+    """
+    answers = sum(bool(task.case.evaluators) for task in tasks) * trials if batched else None
+    turns = Turns([task.target for task in tasks], concurrency, answers=answers)
+    works = (_case(task, _own(tools, task), turns, on_result, trials) for task in tasks)
+    return await task_groups.ended(works)
+
+
+def _own(tools: Tools, task: Task) -> Tools:
+    return replace(tools, judge=task.judge) if task.judge else tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """Why there is no result, and what was spent in vain."""
+
+    reason: str
+    usage: Usage = NOTHING_USED
+
+
+async def _case(
+    task: Task,
+    tools: Tools,
+    turns: Turns,
+    on_result: Callable[[CaseResult], None],
+    trials: int,
+) -> CaseResult:
+    result = await _settled(task, tools, turns, trials)
+    on_result(result)
+    return result
+
+
+async def _settled(task: Task, tools: Tools, turns: Turns, trials: int) -> CaseResult:
+    if not task.case.evaluators:
+        return _skipped(task, _nothing_to_grade(task.case))
+    attempts = (_result(task, tools, turns, attempt) for attempt in range(trials))
+    try:
+        return settle(await task_groups.everything(attempts))
+    except NotAsked as nothing:
+        return _skipped(task, str(nothing))
+
+
+async def _result(task: Task, tools: Tools, turns: Turns, attempt: int) -> CaseResult:
+    case = task.case
+    async with AsyncExitStack() as place:
+        # The target's own window comes first: who waits for a slow target takes no place.
+        async with turns.target(task.target):
+            await place.enter_async_context(turns.case(task.target))
+            started = perf_counter()
+            answer = await _guarded(_answer(task, tools, turns, attempt))
+        await turns.answered(place)
+        if isinstance(answer, _Failure):
+            return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
+        await turns.everybody()
+        assessing = (_assess(task, answer, spec, tools, turns) for spec in case.evaluators)
+        results = await task_groups.everything(assessing)
+        return _concluded(task, answer, results, tools, perf_counter() - started)
+
+
+async def _answer(task: Task, tools: Tools, turns: Turns, attempt: int) -> Answer:
+    await turns.healthy(task.target, tools)
+    return await targets.answer(task.case, task.target, tools, attempt)
+
+
+async def _assess(
+    task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools, turns: Turns
+) -> EvaluatorResult:
+    async with turns.evaluator(spec):
+        result = await _guarded(evaluators.evaluate(task.case, answer, spec, tools))
+    if isinstance(result, _Failure):
+        return Unassessed(
+            name=spec.name,
+            type=spec.type,
+            weight=spec.weight,
+            line=spec.span.line,
+            reason=result.reason,
+            usage=result.usage,
+        )
+    return result
+
+
+async def _guarded(work: Awaitable[T]) -> T | _Failure:
+    """Keep what goes wrong with one case to this case; a broken setup is everybody's."""
+    try:
+        return await work
+    except (UserError, NotAsked):
+        raise
+    except NoVerdict as error:
+        return _Failure(reason=str(error), usage=error.usage)
+    except Exception as error:  # noqa: BLE001 - the one boundary: a bug must not take the run down
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        return _Failure(reason=f"a bug in rubric-ci: {type(error).__name__}: {error} ({place})")
+
+
+def _concluded(
+    task: Task,
+    answer: Answer,
+    results: Sequence[EvaluatorResult],
+    tools: Tools,
+    seconds: float,
+) -> CaseResult:
+    """Combine the evaluators that count; one of them without a score leaves none to the case."""
+    counted = [result for result in results if result.weight > 0]
+    assessed = [result for result in counted if isinstance(result, Assessed)]
+    for result in counted:
+        if isinstance(result, Unassessed):
+            why_none = f"{result.name}: {result.reason}"
+            return _errored(task, why_none, answer, tuple(results), seconds)
+    if not assessed:
+        why_none = "every evaluator has weight 0, so none decides; give one a weight"
+        return _errored(task, why_none, answer, tuple(results), seconds)
+    score = combine(((result.weight, _score(result)) for result in assessed), tools.thresholds)
+    return Graded(
+        file=task.case.file,
+        line=task.case.span.line,
+        id=task.case.id,
+        verdict=score.verdict.value,
+        score=score.value,
+        reason=reason(score, assessed, tools.thresholds),
+        gated_by=score.gated_by,
+        why=task.why,
+        target=task.target.name,
+        answer=answer.text,
+        evaluators=tuple(results),
+        usage=_spent(answer, results),
+        duration_seconds=seconds,
+    )
+
+
+def _score(result: Assessed) -> Score:
+    return Score(value=result.score, verdict=Verdict(result.verdict), gated_by=result.gated_by)
+
+
+def _errored(
+    task: Task,
+    why_none: str,
+    answer: Answer,
+    results: tuple[EvaluatorResult, ...] = (),
+    seconds: float | None = None,
+) -> Errored:
+    return Errored(
+        file=task.case.file,
+        line=task.case.span.line,
+        id=task.case.id,
+        reason=why_none,
+        why=task.why,
+        target=task.target.name,
+        answer=answer.text,
+        evaluators=results,
+        usage=_spent(answer, results),
+        duration_seconds=seconds,
+    )
+
+
+def _skipped(task: Task, why_not: str) -> Skipped:
+    return Skipped(
+        file=task.case.file,
+        line=task.case.span.line,
+        id=task.case.id,
+        reason=why_not,
+        why=task.why,
+    )
+
+
+def _nothing_to_grade(case: EvalCase) -> str:
+    draft = f"`rubric-ci generate rubrics {shlex.quote(case.file)}` drafts rubrics"
+    return f"no rubrics and no evaluators; {draft}"
+
+
+def _spent(answer: Answer, results: Sequence[EvaluatorResult]) -> Usage:
+    return sum((result.usage for result in results), answer.usage)

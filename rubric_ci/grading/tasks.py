@@ -1,0 +1,64 @@
+"""Make tasks of cases: each with its target and its judge, ready to be asked."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rubric_ci.errors import MissingVariable
+from rubric_ci.grading.engine import Task
+from rubric_ci.grading.resolve import (
+    asks_a_judge,
+    choose_judge,
+    choose_target,
+    judges_of,
+    resolve_judge,
+    resolve_target,
+    without_own_judges,
+)
+from rubric_ci.llm import batch
+from rubric_ci.model.config import Endpoint, LlmTarget
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.options import RunSettings
+from rubric_ci.project.project import Opened
+
+
+def build_tasks(
+    chosen: Sequence[tuple[EvalCase, str]], opened: Opened, settings: RunSettings
+) -> tuple[Task, ...]:
+    """Return what is to be done; raises where something that it needs is missing."""
+    tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
+    if settings.batch and not (settings.replay or settings.offline):
+        for endpoint in _models(tasks):
+            batch.check(endpoint)
+    return tasks
+
+
+def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Task:
+    target = choose_target(case, opened.config, settings.target)
+    judge = choose_judge(opened.config, target, settings.judge)
+    if judge and settings.votes:
+        judge = replace(judge, votes=settings.votes)
+    own = without_own_judges(case) if settings.judge else case
+    task = Task(case=own, target=target, judge=judge, why=why)
+    if settings.replay:  # a recording is found without secrets
+        return task
+    try:
+        return _resolved(task)
+    except MissingVariable:
+        if settings.offline:  # nobody is asked, so that nobody needs the key
+            return task
+        raise
+
+
+def _resolved(task: Task) -> Task:
+    target = resolve_target(task.target, os.environ)
+    if task.judge is None or not asks_a_judge(task.case):
+        return replace(task, target=target)
+    return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
+
+
+def _models(tasks: Sequence[Task]) -> Iterator[Endpoint]:
+    for task in tasks:
+        if isinstance(task.target, LlmTarget) and task.case.evaluators:
+            yield task.target.endpoint
+        yield from (judge.endpoint for judge, _ in judges_of(task.case, task.judge))

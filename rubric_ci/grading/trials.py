@@ -1,0 +1,54 @@
+"""Several answers to one case, each graded by itself, settled into one result."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
+
+_TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
+
+
+def settle(results: Sequence[CaseResult]) -> CaseResult:
+    """Return the middle trial, the lower of two; more than half of all must have a verdict.
+
+    Its answer, marks, score and verdict belong together: a mean would belong to no answer.
+    """
+    if len(results) == 1 or isinstance(results[0], Skipped):
+        return results[0]
+    graded = [result for result in results if isinstance(result, Graded)]
+    errored = [result for result in results if isinstance(result, Errored)]
+    if len(graded) * 2 <= len(results):
+        return _without_verdict(errored, results)
+    middle = sorted(graded, key=lambda g: (_TIERS.index(g.verdict), g.score))
+    return replace(
+        middle[(len(graded) - 1) // 2],
+        reason=middle[(len(graded) - 1) // 2].reason + _told(graded, errored, len(results)),
+        trials=tuple(Trial(verdict=g.verdict, score=g.score) for g in graded),
+        usage=_spent(results),
+    )
+
+
+def _without_verdict(errored: Sequence[Errored], results: Sequence[CaseResult]) -> Errored:
+    last = errored[-1]
+    if len({error.reason for error in errored}) == 1 and len(errored) == len(results):
+        return replace(last, usage=_spent(results))
+    told = f"{len(errored)} of {len(results)} trials gave no verdict; the last: {last.reason}"
+    return replace(last, reason=told, usage=_spent(results))
+
+
+def _told(graded: Sequence[Graded], errored: Sequence[Errored], trials: int) -> str:
+    counts = Counter(g.verdict for g in graded)
+    told = ""
+    if len(counts) > 1:
+        told = "; of the trials " + ", ".join(f"{counts[t]} {t}" for t in _TIERS if counts[t])
+    if errored:
+        none = f"{len(errored)} of {trials} gave no verdict: {errored[-1].reason}"
+        told += f"; {none}"
+    return told
+
+
+def _spent(results: Sequence[CaseResult]) -> Usage:
+    used = (result.usage for result in results if not isinstance(result, Skipped))
+    return sum(used, NOTHING_USED)

@@ -1,0 +1,57 @@
+"""Whether a judge's quotes stand in the answer; white space and Unicode forms do not matter."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from rubric_ci.judge.fence import escaped
+from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.model.rubric import Criterion, Judgement
+
+_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
+
+
+def missing_quotes(
+    judgement: Judgement, criteria: Sequence[Criterion], answer: str
+) -> tuple[str, ...]:
+    """Say for each quote that is not in the answer whose it is; no quote is no lie."""
+    answers = (_folded(answer), _folded(escaped(answer)))  # the judge saw it escaped
+    return tuple(
+        f'the evidence for {criterion.id} is not in the answer: "{_short(quote)}"'
+        for criterion in criteria
+        for quote in [judgement[criterion.id].evidence]
+        if not any(_stands_in(_folded(quote), text) for text in answers)
+    )
+
+
+def with_quotes(
+    judgement: Judgement | Wrong, criteria: Sequence[Criterion], answer: str
+) -> Judgement | Wrong:
+    """Return the judgement, or what is wrong when a quote is not in the answer."""
+    if isinstance(judgement, Wrong):
+        return judgement
+    problems = missing_quotes(judgement, criteria, answer)
+    return Wrong(problems) if problems else judgement
+
+
+def _stands_in(quote: str, answer: str) -> bool:
+    # A quote may leave something out, "so ... it is": each piece, in this order.
+    position = 0
+    for piece in re.split(r"(?:\.\s?){3,}", quote):
+        found = answer.find(piece.strip(" \"'"), position)
+        if found < 0:
+            return False
+        position = found
+    return True
+
+
+def _folded(text: str) -> str:
+    if not text.isascii():
+        plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+        text = "".join(c for c in plain if unicodedata.category(c) != "Cf")
+    return " ".join(text.split()).casefold()
+
+
+def _short(quote: str) -> str:
+    line = " ".join(quote.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."

@@ -1,0 +1,176 @@
+"""From a judge's reply to a Judgement, or to what is wrong with it; nothing is clamped or guessed.
+
+Two forms are read: the object that `contract` asks for, and the list
+`{"checks": [{"id", "satisfied" | "score" | "level", "reasoning"?}], "overall_reasoning"?}`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from rubric_ci.judge.json_reply import Wrong, find_object
+from rubric_ci.judge.reply_schema import aliased, mark_property, wanted
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.rubric import (
+    CANNOT_ASSESS,
+    CannotAssess,
+    Check,
+    Criterion,
+    Judgement,
+    Levelled,
+    Mark,
+    Scored,
+)
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    evidence: str = ""
+    reasoning: str = ""
+
+
+class _Satisfied(_Entry):
+    satisfied: bool | CannotAssess
+
+
+class _Score(_Entry):
+    score: Annotated[int, Field(ge=0, le=10)] | CannotAssess
+
+
+class _Level(_Entry):
+    level: int | CannotAssess
+
+
+class _Listed(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    checks: list[dict[str, JSON]]
+    overall_reasoning: str = ""
+
+
+def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | Wrong:
+    """Return exactly one mark per criterion, each in range, or everything that is wrong."""
+    match find_object(text):
+        case Wrong() as wrong:
+            return wrong
+        case {"checks": list()} as listed:
+            return _read_list(listed, aliased(criteria))
+        case entries:
+            return _judge(list(entries.items()), aliased(criteria))
+
+
+def _read_list(value: Mapping[str, JSON], criteria: Mapping[str, Criterion]) -> Judgement | Wrong:
+    try:
+        listed = _Listed.model_validate(value)
+    except ValidationError as error:
+        return Wrong(tuple(_outline(e) for e in error.errors()))
+    unnamed = [
+        n for n, entry in enumerate(listed.checks, 1) if not isinstance(entry.get("id"), str)
+    ]
+    if unnamed:
+        return Wrong(tuple(f'entry {n} of "checks" has no "id" that is a string' for n in unnamed))
+    # A judge that knows the criteria by their own ids may use those; an alias goes before.
+    own = {criterion.id: alias for alias, criterion in criteria.items()}
+    entries = [
+        (name if name in criteria else own.get(name, name), _without_id(entry))
+        for entry in listed.checks
+        for name in [str(entry["id"])]
+    ]
+    return _judge(entries, criteria, listed.overall_reasoning)
+
+
+def _judge(
+    entries: Sequence[tuple[str, JSON]], criteria: Mapping[str, Criterion], reasoning: str = ""
+) -> Judgement | Wrong:
+    problems: list[str] = []
+    marks: dict[str, Mark] = {}
+    for alias, entry in entries:
+        if alias not in criteria:
+            problems.append(f"{json.dumps(alias)} is not one of {', '.join(criteria)}")
+            continue
+        match _read_mark(alias, criteria[alias], entry):
+            case Wrong() as wrong:
+                problems.extend(wrong.problems)
+            case mark if marks.setdefault(alias, mark).value != mark.value:
+                problems.append(f"{_name(alias, criteria[alias])} is marked twice and differently")
+    mentioned = {alias for alias, _ in entries}
+    problems += [f"{_name(a, c)} is missing" for a, c in criteria.items() if a not in mentioned]
+    if problems:
+        return Wrong(tuple(problems))
+    return Judgement({c.id: marks[alias] for alias, c in criteria.items()}, reasoning)
+
+
+def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | Wrong:
+    try:
+        mark = _parse(criterion, entry)
+    except ValidationError as error:
+        return Wrong(tuple(_explained(alias, criterion, error.errors())))
+    if isinstance(criterion, Levelled) and mark.value not in (
+        CANNOT_ASSESS,
+        *(level.level for level in criterion.levels),
+    ):
+        return Wrong((_unfit(alias, criterion, mark.value),))
+    return mark
+
+
+def _parse(criterion: Criterion, entry: JSON) -> Mark:
+    match criterion:
+        case Check():
+            satisfied = _Satisfied.model_validate(entry)
+            return _mark(satisfied, satisfied.satisfied)
+        case Scored():
+            score = _Score.model_validate(entry)
+            return _mark(score, score.score)
+        case Levelled():
+            level = _Level.model_validate(entry)
+            return _mark(level, level.level)
+        case _:
+            assert_never(criterion)
+
+
+def _mark(entry: _Entry, value: bool | int | CannotAssess) -> Mark:
+    return Mark(value=value, reasoning=entry.reasoning, evidence=entry.evidence)
+
+
+def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> Iterable[str]:
+    name, mark = _name(alias, criterion), mark_property(criterion)
+    # A union reports once per member; one sentence per property is enough.
+    for where, error in {str(e["loc"][0]) if e["loc"] else "": e for e in errors}.items():
+        match error["type"], where:
+            case "missing", _:
+                yield f'{name} has no "{where}"'
+            case "extra_forbidden", _:
+                yield f"{name} has a property {json.dumps(where)} that is not asked for"
+            case _, "":
+                yield f"{name} is {_shown(error['input'])}; an object is wanted"
+            case _ if where == mark:
+                yield _unfit(alias, criterion, error["input"])
+            case _:
+                yield f'"{where}" of {name} is {_shown(error["input"])}; a string is wanted'
+
+
+def _unfit(alias: str, criterion: Criterion, value: JSON) -> str:
+    mark = mark_property(criterion)
+    return f'"{mark}" of {_name(alias, criterion)} is {_shown(value)}; wanted: {wanted(criterion)}'
+
+
+def _outline(error: ErrorDetails) -> str:
+    where = ".".join(str(step) for step in error["loc"])
+    return f"{json.dumps(where)}: {error['msg']}"
+
+
+def _name(alias: str, criterion: Criterion) -> str:
+    return f"{alias} ({criterion.id})"
+
+
+def _shown(value: JSON) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _without_id(entry: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    return {key: value for key, value in entry.items() if key != "id"}

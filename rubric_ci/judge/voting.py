@@ -1,0 +1,134 @@
+"""What several votes on one answer amount to: majority, median, quorum, disagreement."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median_low
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotJudge
+from rubric_ci.model.rubric import (
+    CANNOT_ASSESS,
+    Check,
+    Criterion,
+    Judgement,
+    Mark,
+    MarkValue,
+    Rubric,
+)
+from rubric_ci.model.scoring import Thresholds, score
+
+STEPS = (1, 3, 5)  # votes that `auto` may ask for, in all
+NEAR = 0.05  # of a threshold
+
+
+def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement:
+    """Return the mark of the majority, or the median, of each criterion.
+
+    More than half of the declared panel must agree on a check, or have scored at all: a panel
+    that lost votes does not decide with what is left. Raises CannotJudge.
+    """
+    marks = {c.id: _elected(c, [vote[c.id] for vote in votes], panel) for c in rubric}
+    return Judgement(marks, votes[0].reasoning)
+
+
+def cast(rubric: Rubric, votes: Sequence[Judgement]) -> Mapping[str, tuple[MarkValue, ...]]:
+    """Return the marks of each criterion, vote by vote."""
+    return {c.id: tuple(vote[c.id].value for vote in votes) for c in rubric}
+
+
+def flakiness(marks: Sequence[MarkValue]) -> float:
+    """Return the share of votes that differ from the most frequent mark; 0: unanimous."""
+    # True == 1 in Python, but not as a mark.
+    counts = Counter((type(mark), mark) for mark in marks)
+    return 1 - max(counts.values()) / len(marks)
+
+
+def more_votes(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> int:
+    """Return how many votes `auto` still wants, 0 when more could not change the verdict.
+
+    After the first vote: where there are gates, or the score lies near a threshold. After three:
+    where a gate is disputed, or votes that differ leave the score near a threshold.
+    """
+    steps = [step for step in STEPS if step > len(votes)]
+    if not steps or not _matters(rubric, votes, thresholds):
+        return 0
+    return steps[0] - len(votes)
+
+
+def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark:
+    values = [mark.value for mark in marks]
+    value = _majority(values, panel)
+    if value is None and not isinstance(criterion, Check):
+        value = _median(values, panel)
+    if value is None:
+        shown = ", ".join(str(v).lower() for v in values)
+        raise CannotJudge(f"no majority of {panel} votes on {criterion.id}: {shown}")
+    return min(marks, key=lambda mark: _distance(mark.value, value))
+
+
+def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count > panel else None
+
+
+def _median(values: Sequence[MarkValue], panel: int) -> int | None:
+    scores = [int(value) for value in values if value != CANNOT_ASSESS]
+    # The lower of the two middle ones: a mark that was given, not one in between.
+    return median_low(scores) if 2 * len(scores) > panel else None
+
+
+def _distance(value: MarkValue, elected: MarkValue) -> int:
+    return 0 if value == elected else 1
+
+
+def _matters(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> bool:
+    if len(votes) == 1:
+        return any(_has_gate(c) for c in rubric) or _near(rubric, votes, thresholds)
+    disputed = any(len({c.gates(vote[c.id]) for vote in votes}) > 1 for c in rubric)
+    differ = any(flakiness(marks) > 0 for marks in cast(rubric, votes).values())
+    return disputed or (differ and _near(rubric, votes, thresholds))
+
+
+def _has_gate(criterion: Criterion) -> bool:
+    return criterion.gates(Mark(value=CANNOT_ASSESS))
+
+
+def _near(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> bool:
+    values = [score(rubric, vote, thresholds).value for vote in votes]
+    value = sum(values) / len(values)
+    return any(
+        abs(value - threshold) <= NEAR + 1e-9
+        for threshold in (thresholds.passing, thresholds.borderline)
+    )
+
+
+Group: TypeAlias = tuple[Criterion, ...]
+
+AT_MOST = 20  # criteria in one request: judges lose track of more
+
+
+def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
+    """Return the order for a vote, from 1: the first as in the file, each other one its own."""
+    if vote == 1:
+        return tuple(criteria)
+    places = sorted(range(len(criteria)), key=lambda place: _lot(vote, place))
+    return tuple(criteria[place] for place in places)
+
+
+def grouped(
+    criteria: Sequence[Criterion], most: int = AT_MOST
+) -> tuple[tuple[Criterion, ...], ...]:
+    """Split into as few groups of at most `most` as can be, none much smaller than another."""
+    count = -(-len(criteria) // most)
+    size, larger = divmod(len(criteria), count)
+    groups, start = [], 0
+    for n in range(count):
+        end = start + size + (n < larger)
+        groups.append(tuple(criteria[start:end]))
+        start = end
+    return tuple(groups)
+
+
+def _lot(vote: int, place: int) -> str:
+    return hashlib.sha256(f"{vote}:{place}".encode()).hexdigest()

@@ -1,1 +1,0 @@
-"""What a model is asked that drafts rubrics, and what it may answer; pure."""

@@ -1,1 +1,0 @@
-"""What is known of a judge, from people's marks and from attacks; pure."""

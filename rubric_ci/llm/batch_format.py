@@ -1,0 +1,100 @@
+"""The lines of a batch: what each request is, and which reply or trouble each of them got."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rubric_ci.llm.error_body import said_in
+from rubric_ci.llm.model_info import batch_prices_of
+from rubric_ci.llm.openai_format import chat_body, read_reply
+from rubric_ci.llm.retry import Trouble
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+
+_NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
+"""Codes of requests that were not made: to wait for another day is not for us to decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What became of a batch."""
+
+    id: str
+    status: str  # completed | failed | expired | cancelled
+    reason: str = ""  # why it failed
+    texts: tuple[str, ...] = ()  # of its files
+
+
+def request_lines(calls: Iterable[ModelCall]) -> str:
+    """Return the input file of a batch; the requests are numbered."""
+    return "".join(f"{json.dumps(_request(n, call))}\n" for n, call in enumerate(calls))
+
+
+def read_batch(calls: Sequence[ModelCall], ended: Ended) -> list[ModelReply | Trouble]:
+    """Return the reply or the trouble of each call, in their order."""
+    lines = _by_id(ended.texts)
+    return [_outcome(call, lines.get(str(n), []), ended) for n, call in enumerate(calls)]
+
+
+def _request(number: int, call: ModelCall) -> Mapping[str, JSON]:
+    return {
+        "custom_id": str(number),
+        "method": "POST",
+        "url": "/v1/chat/completions",
+        "body": chat_body(call),
+    }
+
+
+def _by_id(texts: Iterable[str]) -> Mapping[str, list[JSON]]:
+    """Group the lines by request; a line that cannot be read is nobody's reply."""
+    found: dict[str, list[JSON]] = {}
+    for line in (line for text in texts for line in text.split("\n")):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        match value:
+            case {"custom_id": str(name)} if value not in found.setdefault(name, []):
+                found[name].append(value)
+    return found
+
+
+def _outcome(call: ModelCall, lines: Sequence[JSON], ended: Ended) -> ModelReply | Trouble:
+    match lines:
+        case []:
+            return _nothing(ended)
+        case [line]:
+            try:
+                return _at_batch_price(call, _reply(call, line, f"batch {ended.id}"))
+            except Trouble as trouble:
+                return trouble
+        case _:
+            return Trouble(f"batch {ended.id}: several replies to this request", passing=True)
+
+
+def _nothing(ended: Ended) -> Trouble:
+    if ended.status == "completed":
+        return Trouble(f"batch {ended.id}: no reply to this request", passing=True)
+    why = f": {ended.reason}" if ended.reason else ", without a reply to this request"
+    return Trouble(f"batch {ended.id} {ended.status}{why}", passing=False, billed=False)
+
+
+def _reply(call: ModelCall, line: JSON, batch: str) -> ModelReply:
+    match line:
+        case {"response": {"status_code": 200, "body": Mapping() as body}}:
+            return read_reply(call, body)
+        case {"response": {"status_code": int(status), "body": body}} if status >= 400:
+            raise Trouble(f"{batch}: HTTP {status}: {said_in(body)}", status=status)
+        case {"error": Mapping() as error}:
+            passing = error.get("code") not in _NEVER_RUN
+            raise Trouble(f"{batch}: {said_in(error)}", passing=passing, billed=False)
+        case _:
+            raise Trouble(f"{batch}: broken reply: {json.dumps(line)[:200]}", passing=True)
+
+
+def _at_batch_price(call: ModelCall, reply: ModelReply) -> ModelReply:
+    used, prices = reply.usage, batch_prices_of(call.endpoint)
+    if prices is None or not used.input_tokens:
+        return replace(reply, usage=replace(used, cost_usd=0.0, unpriced_calls=1))
+    cost = used.input_tokens * prices.input + used.output_tokens * prices.output
+    return replace(reply, usage=replace(used, cost_usd=cost, unpriced_calls=0))

@@ -1,0 +1,206 @@
+"""One request to any provider, through litellm; effects."""
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from rubric_ci.errors import MissingExtra
+from rubric_ci.llm import openai_http
+from rubric_ci.llm.error_body import error_in, object_within, said_in, status_of
+from rubric_ci.llm.model_info import facts_of
+from rubric_ci.llm.openai_format import finish_of, form, limit, messages, used
+from rubric_ci.llm.retry import Trouble
+from rubric_ci.model.config import OutputMode
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
+
+# litellm would look these up on the network, the first at import.
+_OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
+
+_OURS = frozenset(
+    {
+        "input_cost_per_token",
+        "input_cost_per_token_batches",
+        "max_tokens",
+        "output_cost_per_token",
+        "output_cost_per_token_batches",
+    }
+)
+
+_BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
+"""How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
+
+# Names of exceptions: their libraries are imported by litellm, and not here.
+_REFUSED = "HTTPStatusError"
+_UNCONNECTED = frozenset({"ConnectError", "ClientConnectorError"})
+_NOT_SENT = _UNCONNECTED | {"ConnectTimeout"}
+_BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnectedError"})
+
+_NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
+
+_PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
+
+
+async def ask_litellm(call: ModelCall) -> ModelReply:
+    """Ask any provider; raises Trouble."""
+    litellm = load_litellm()
+    from openai import OpenAIError  # what every error of litellm's is a kind of
+
+    try:
+        response = await litellm.acompletion(**_arguments(litellm, call))
+    except OpenAIError as error:
+        raise trouble_of(error, call.endpoint.timeout_seconds) from error
+    return _reply(call, response)
+
+
+async def loaded_litellm() -> ModuleType:
+    """Import litellm beside the loop: seconds in it would count as a script's or a server's."""
+    if load_litellm.cache_info().currsize:
+        return load_litellm()
+    return await asyncio.to_thread(load_litellm)
+
+
+@cache
+def load_litellm() -> ModuleType:
+    """Import litellm, which takes seconds, so that it asks nothing of the network by itself."""
+    for name in _OFFLINE:
+        os.environ.setdefault(name, "True")
+    try:
+        import litellm
+    except ModuleNotFoundError as error:
+        raise _missing() from error
+    litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # what matters is raised
+    return litellm
+
+
+def output_mode(litellm: ModuleType, model: str) -> OutputMode:
+    """Return what the model is known for; a model that nobody knows is asked in words only."""
+    if litellm.supports_response_schema(model=model):
+        return "json_schema"
+    known = facts_of(model)
+    takes = litellm.get_supported_openai_params(model=model) if known else None
+    return "json_object" if takes and "response_format" in takes else "prompt"
+
+
+def _missing() -> MissingExtra:
+    return MissingExtra(
+        "litellm is not installed; it is needed to ask a model", "pip install 'rubric-ci[judge]'"
+    )
+
+
+def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
+    options = {k: v for k, v in call.endpoint.options.items() if k not in _OURS}
+    return {
+        **options,
+        "model": call.endpoint.model,
+        "messages": messages(call),
+        "timeout": call.endpoint.timeout_seconds,
+        # litellm's retries differ by provider; ours do not.
+        "num_retries": 0,
+        "max_retries": 0,
+        **limit(call),
+        **form(call, lambda model: output_mode(litellm, model)),
+    }
+
+
+def _reply(call: ModelCall, response: Any) -> ModelReply:
+    if not response.choices:
+        raise Trouble("broken reply: it holds no choices", passing=True)
+    choice = response.choices[0]
+    refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
+    return ModelReply(
+        text=refusal or choice.message.content or "",
+        finish=finish_of(choice.finish_reason, refused=bool(refusal)),
+        usage=_usage(call, response),
+    )
+
+
+def _usage(call: ModelCall, response: Any) -> Usage:
+    spent = getattr(response, "usage", None)
+    read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
+    return used(read, written, _cost(call.endpoint.options, response, read, written))
+
+
+def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -> float | None:
+    """Return the price of a call; None where it is not known."""
+    if read == 0:  # the server does not count tokens
+        return None
+    if "input_cost_per_token" in options:
+        prices = options["input_cost_per_token"], options.get("output_cost_per_token", 0)
+        return float(prices[0] * read + prices[1] * written)
+    cost = response._hidden_params.get("response_cost")
+    return None if cost is None else float(cost)
+
+
+def trouble_of(error: Any, timeout: float) -> Trouble:
+    """Return what an error of litellm's or OpenAI's client means."""
+    message = _plain(str(error))
+    if _NO_KEY.search(message):  # nothing was sent, and nothing changes by waiting
+        return Trouble(message.removeprefix("broken reply: "), passing=False, billed=False)
+    causes = {type(cause).__name__ for cause in _causes(error)}
+    said = object_within(message)
+    if _REFUSED in causes:
+        message = f"HTTP {error.status_code}: {message if said is None else said_in(said)}"
+        return Trouble(message, status=error.status_code, retry_after=_retry_after(error))
+    if inner := error_in({"error": said} if said and "message" in said else said):
+        return inner
+    if any(sign in message for sign in _BROKEN_BODIES):
+        return Trouble(f"broken reply: {message}", passing=True)
+    status = _status(error, causes)
+    if status == 408:
+        message = f"no reply within {timeout:g} s"
+    return Trouble(
+        message, status=status, passing=status is None or None, billed=_billed(error, causes)
+    )
+
+
+def _status(error: Any, causes: AbstractSet[str]) -> int | None:
+    """Return the status that an error stands for.
+
+    NOTE: of a reply of status 200 that holds an error, litellm makes the status from its code, be
+    that a word, and 422 or 500 where it has none. Of a connection that failed it makes 400 where
+    the message happens to hold such digits, as a port may.
+    """
+    if causes & _UNCONNECTED:
+        return None
+    status = getattr(error, "status_code", None)
+    return None if status in {422, 500} else status_of(status)
+
+
+def _billed(error: Any, causes: AbstractSet[str]) -> bool | None:
+    if causes & _BROKEN_OFF:
+        return True
+    status = getattr(error, "status_code", 500)
+    replied = status == 422 or not isinstance(status, int)  # as `_status` says
+    return False if replied or causes & _NOT_SENT else None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _retry_after(error: Any) -> float | None:
+    own = getattr(error, "litellm_response_headers", None)
+    theirs = getattr(getattr(error, "response", None), "headers", None)
+    value = (own or {}).get("retry-after") or (theirs or {}).get("retry-after")
+    return None if value is None else openai_http.seconds(value)
+
+
+def _plain(message: str) -> str:
+    """Return what a message says, without litellm's prefixes and tracebacks."""
+    said, traceback, _ = " ".join(message.split()).partition(" Traceback (most recent call last)")
+    while match := _PREFIX.match(said):
+        said = said[match.end() :]
+    said = said.partition(". Handle with `litellm.")[0][:500]
+    # litellm tripped over the reply.
+    return f"broken reply: {said}" if traceback else said

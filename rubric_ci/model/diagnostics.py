@@ -1,0 +1,52 @@
+"""A problem found in what people wrote: which rule, where, and how to mend it."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, TypeAlias
+
+
+class Severity(Enum):
+    """How much a problem matters; the words are ours, each format has its own."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a text file; lines and columns count from 1, in code points, end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One problem at one place."""
+
+    rule: str  # kebab-case id, such as "score-range-overlap"
+    severity: Severity
+    file: str  # as the user named it, with forward slashes
+    span: Span
+    message: str
+    hint: str = ""
+    line_text: str = ""  # the line where it begins, for people
+
+
+AnnotationLevel: TypeAlias = Literal["error", "warning", "notice"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """One remark at one line; raw text, not escaped for any format."""
+
+    level: AnnotationLevel
+    rule: str  # fail | borderline | no-verdict | skipped | warning
+    subject: tuple[str, ...]  # ids of the case and of the criterion or evaluator
+    file: str  # relative to the repository root
+    line: int  # from 1
+    title: str
+    message: str

@@ -1,0 +1,1 @@
+"""Validated data becomes typed values; aliases and short forms are normalised."""

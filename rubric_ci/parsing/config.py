@@ -1,0 +1,170 @@
+"""Checked configuration data to `Config` and targets: every spelling becomes one."""
+
+from collections.abc import Mapping
+from posixpath import basename, dirname, join, normpath
+from typing import Any, Final
+
+from rubric_ci.model.config import (
+    CliTarget,
+    Config,
+    Endpoint,
+    FailOn,
+    GateConfig,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    PendingTarget,
+    RecordedTarget,
+    Target,
+)
+from rubric_ci.model.scoring import Thresholds
+from rubric_ci.validation.agentv import snake_cased
+from rubric_ci.validation.config_summary import AGENTS, glob_from_root
+from rubric_ci.yaml_text.document import Document
+
+_JUDGING: Final = ("mode", "output", "evidence", "votes", "canary")
+_PREFIXES: Final = {
+    "azure-openai": "azure",
+    "google": "gemini",
+    "google-gemini": "gemini",
+}
+_OPTIONS: Final = {
+    "endpoint": "api_base",
+    "base_url": "api_base",
+    "resource": "api_base",
+    "resource_name": "api_base",
+    "version": "api_version",
+    "max_output_tokens": "max_tokens",
+}
+_NOT_OPTIONS: Final = frozenset(
+    (
+        *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
+        *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
+        *("mode", "output", "evidence", "votes", "canary", "max_retries", "provider_batching"),
+        *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
+        *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
+    )
+)
+
+
+def read_config(document: Document) -> Config:
+    """Return the configuration; paths become relative to the repository root."""
+    data = document.data
+    targets = read_targets(document)
+    return Config(
+        evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
+        judge=_judge(data["judge"]) if "judge" in data else None,
+        targets={target.name: target for target in targets},
+        gate=_gate(data.get("gate", {})),
+        rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
+    )
+
+
+def read_targets(document: Document) -> tuple[Target, ...]:
+    """Return the targets of a configuration or of a targets file."""
+    return tuple(
+        _target(snake_cased(target), document.file) for target in document.data.get("targets", ())
+    )
+
+
+def _judge(data: Any) -> JudgeConfig:
+    if isinstance(data, str):
+        return JudgeConfig(endpoint=Endpoint(model=data))
+    own = {
+        key: data[key] for key in ("mode", "output", "evidence", "votes", "canary") if key in data
+    }
+    return JudgeConfig(endpoint=_endpoint(snake_cased(data)), **own)
+
+
+def _gate(data: dict[str, Any]) -> GateConfig:
+    written = data.get("thresholds", {})
+    thresholds = Thresholds(
+        passing=float(written.get("pass", Thresholds().passing)),
+        borderline=float(written.get("borderline", Thresholds().borderline)),
+    )
+    return GateConfig(
+        fail_on=FailOn(data.get("fail_on", "fail")),
+        thresholds=thresholds,
+        min_kappa=data.get("min_kappa"),
+    )
+
+
+def _target(data: dict[str, Any], file: str) -> Target:
+    judge = data.get("judge_target", data.get("grader_target", ""))
+    shared = {"name": data["name"], "judge_target": judge}
+    depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
+    match data.get("provider", "").lower():
+        case "cli":
+            return CliTarget(
+                **shared,
+                command_template=data.get("command_template") or data["command"],
+                cwd=_folder(file, data.get("cwd", ".")),
+                beside_evals=_is_beside_evals(file),
+                files_format=data.get("files_format", data.get("attachments_format", "{path}")),
+                timeout_seconds=float(data.get("timeout_seconds", 120.0)),
+                healthcheck=_healthcheck(data.get("healthcheck"), file),
+                env=tuple(data.get("env", ())),
+                concurrency=data.get("concurrency", data.get("workers")),
+                depends_on=depends_on,
+            )
+        case "recorded":
+            answers = _from_root(file, data["answers"])
+            return RecordedTarget(**shared, answers=answers, depends_on=depends_on or ())
+        case "mock":
+            response = data.get("response", "")
+            return MockTarget(**shared, response=response, depends_on=depends_on or ())
+        case provider if provider in AGENTS:
+            return PendingTarget(**shared, provider=provider, depends_on=depends_on)
+        case _:
+            return LlmTarget(
+                **shared,
+                endpoint=_endpoint(data),
+                concurrency=data.get("concurrency", data.get("workers")),
+                depends_on=depends_on or (),
+            )
+
+
+def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
+    if written is None:
+        return None
+    asked = snake_cased(written)
+    return {**asked, "cwd": _folder(file, asked["cwd"])} if "cwd" in asked else asked
+
+
+def _endpoint(data: dict[str, Any]) -> Endpoint:
+    """Name the model as litellm does; what is not ours is an option of the call."""
+    provider = data.get("provider", "").lower()
+    prefix = _PREFIXES.get(provider, provider)
+    names = ("model", "deployment", "deployment_name", "variant")
+    if prefix == "azure":
+        names = ("deployment", "deployment_name", "model", "variant")
+    name = next(data[key] for key in names if key in data)
+    return Endpoint(
+        model=f"{prefix}/{name}" if prefix and not name.startswith(f"{prefix}/") else name,
+        options=_options({**data.get("settings", {}), **data}),
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+    )
+
+
+def _options(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        _OPTIONS.get(key, key): value
+        for key, value in data.items()
+        if key not in _NOT_OPTIONS and not key.startswith("x-")
+    }
+
+
+def _is_beside_evals(file: str) -> bool:
+    """Tell whether the folders of a file are relative to those of the eval files, as AgentV's."""
+    return basename(dirname(file)) == ".agentv"
+
+
+def _folder(file: str, folder: str) -> str:
+    """Resolve a folder beside a file, unless it depends on the eval file or the environment."""
+    if _is_beside_evals(file) or folder.startswith("${{"):
+        return folder
+    return _from_root(file, folder)
+
+
+def _from_root(file: str, path: str) -> str:
+    return normpath(join(dirname(file), path))

@@ -1,0 +1,107 @@
+"""From checked data to an `EvalFile`: here all sugar dies.
+
+Aliases become canonical names, strings become messages and criteria, maps become lists, and what
+a case inherits from its suite is put into the case. The data has passed every check, so nothing
+is checked again.
+"""
+
+from typing import Any
+
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    DataPart,
+    EvalCase,
+    EvalFile,
+    FilePart,
+    Message,
+    Part,
+    Role,
+    TextPart,
+)
+from rubric_ci.model.references import Lookup
+from rubric_ci.parsing.evaluators import case_evaluators
+from rubric_ci.parsing.file_references import UsedFiles
+from rubric_ci.yaml_text.source import Source
+
+
+def parse(source: Source, lookup: Lookup) -> EvalFile:
+    """Return the cases of a checked eval file."""
+    suite = source.data
+    stem = source.file.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix(".eval")
+    return EvalFile(
+        path=source.file,
+        dataset=suite.get("dataset", stem),
+        description=suite.get("description", ""),
+        cases=tuple(_case(source, lookup, index) for index in range(len(suite["evalcases"]))),
+    )
+
+
+def _case(source: Source, lookup: Lookup, index: int) -> EvalCase:
+    suite, path = source.data, ("evalcases", index)
+    case = suite["evalcases"][index]
+    files = UsedFiles(lookup)
+    question = case.get("input_messages", case.get("input"))
+    reference = case.get("expected_messages", case.get("expected_output", []))
+    return EvalCase(
+        id=case["id"],
+        file=source.file,
+        span=Span(*source.locate((*path, "id"))),
+        expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
+        input_messages=read_messages(question, "user", files),
+        expected_messages=read_messages(reference, "assistant", files),
+        evaluators=case_evaluators(source, path, files),
+        target=_target(case) or _target(suite),
+        tags=tuple(case.get("tags", ())),
+        conversation_id=case.get("conversation_id", ""),
+        note=_note(case),
+        metadata=case.get("metadata", {}),
+        depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
+        references=files.paths(),
+    )
+
+
+def _target(owner: dict[str, Any]) -> str:
+    return str(owner.get("execution", {}).get("target", owner.get("target", "")))
+
+
+def _note(case: dict[str, Any]) -> str:
+    notes = case.get("notes", "")
+    lines = [
+        case.get("description", ""),
+        case.get("note", ""),
+        *([notes] if isinstance(notes, str) else notes),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def read_messages(written: Any, role: Role, files: UsedFiles) -> tuple[Message, ...]:
+    """Return messages; a bare text or object is one message of the given role."""
+    if not isinstance(written, list):
+        return (Message(role=role, parts=_parts(written, files)),)
+    return tuple(_message(message, files) for message in written)
+
+
+def _message(message: dict[str, Any], files: UsedFiles) -> Message:
+    return Message(
+        role=message["role"],
+        parts=_parts(message["content"], files) if "content" in message else (),
+        name=message.get("name", ""),
+        tool_calls=tuple(message.get("tool_calls", ())),
+    )
+
+
+def _parts(content: Any, files: UsedFiles) -> tuple[Part, ...]:
+    match content:
+        case str():
+            return (TextPart(content),)
+        case list():
+            return tuple(_part(part, files) for part in content)
+        case _:
+            return (DataPart(content),)
+
+
+def _part(part: dict[str, str], files: UsedFiles) -> Part:
+    if part["type"] == "text":
+        return TextPart(part["value"])
+    found = files.read(part["value"])
+    return FilePart(found.path, found.text)

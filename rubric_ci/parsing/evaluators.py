@@ -1,0 +1,223 @@
+"""Evaluators and criteria as written, to specs and rubrics."""
+
+from posixpath import dirname, join, normpath
+from typing import Any, Final
+
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.parsing.file_references import UsedFiles
+from rubric_ci.parsing.metrics import measuring_spec
+from rubric_ci.validation.eval_rules import CODE_JUDGE_KEYS
+from rubric_ci.validation.reference_rules import names_file
+from rubric_ci.yaml_text.problems import Path
+from rubric_ci.yaml_text.source import Source
+
+TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
+
+
+def case_evaluators(source: Source, path: Path, files: UsedFiles) -> tuple[EvaluatorSpec, ...]:
+    """Return what grades the case at a path: inline rubrics first, then the named evaluators."""
+    case = source.data["evalcases"][path[1]]
+    owner: Path = path if "rubrics" in case else ()
+    rubrics = case.get("rubrics", source.data.get("rubrics"))
+    inline: tuple[EvaluatorSpec, ...] = ()
+    if rubrics:
+        where: Path = (*owner, "rubrics")
+        rubric = _rubric(source, rubrics, where)
+        inline = (RubricSpec(name="rubric", rubric=rubric, span=_span(source, where, key=True)),)
+    where, named = _named(source.data, case, path)
+    specs = tuple(_spec(source, e, (*where, n), files) for n, e in enumerate(named))
+    if not inline and not specs and source.data.get("evaluator") == "llm_judge":
+        return (LlmJudgeSpec(name="llm_judge", span=_span(source, ("evaluator",))),)
+    return (*inline, *specs)
+
+
+def _named(suite: Any, case: Any, path: Path) -> tuple[Path, list[Any]]:
+    """Find the evaluators that are in force, and where they are written."""
+    if "evaluators" in case.get("execution", {}):
+        return (*path, "execution", "evaluators"), case["execution"]["evaluators"]
+    if "evaluators" in case:
+        return (*path, "evaluators"), case["evaluators"]
+    return ("execution", "evaluators"), suite.get("execution", {}).get("evaluators", [])
+
+
+def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFiles) -> EvaluatorSpec:
+    span = _span(source, (*path, "name"))
+    name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
+    model = evaluator.get("model", "")
+    match evaluator:
+        case {"type": "rubric" | "llm_judge" as kind, "rubrics": rubrics}:
+            rubric = _rubric(source, rubrics, (*path, "rubrics"))
+            return RubricSpec(
+                name=name, type=kind, weight=weight, rubric=rubric, model=model, span=span
+            )
+        case {"type": "llm_judge"}:
+            return _llm_judge(source, evaluator, span, files)
+        case {"type": "code_judge"}:
+            return _code_judge(source, evaluator, span, files)
+        case {"type": "composite"}:
+            return _composite(source, evaluator, path, files)
+        case _:
+            return measuring_spec(source, evaluator, path)
+
+
+def _llm_judge(
+    source: Source, evaluator: dict[str, Any], span: Span, files: UsedFiles
+) -> LlmJudgeSpec:
+    prompt, script = evaluator.get("prompt", ""), None
+    if isinstance(prompt, dict):
+        script = _code_judge(source, {**prompt, "name": evaluator["name"]}, span, files)
+        prompt = ""
+    text, file = _prompt(prompt, files)
+    return LlmJudgeSpec(
+        name=evaluator["name"],
+        weight=float(evaluator.get("weight", 1.0)),
+        prompt=text,
+        prompt_path=file,
+        prompt_script=script,
+        model=evaluator.get("model", ""),
+        span=span,
+    )
+
+
+def _prompt(written: str, files: UsedFiles) -> tuple[str, str]:
+    """Return a prompt's text, and its path where it is a file."""
+    if not names_file(written):
+        return written, ""
+    found = files.read(written)
+    return found.text, found.path
+
+
+def _code_judge(
+    source: Source, evaluator: dict[str, Any], span: Span, files: UsedFiles
+) -> CodeJudgeSpec:
+    script, cwd = evaluator["script"], evaluator.get("cwd", ".")
+    files.note_script(script, cwd)
+    own = {key: item for key, item in evaluator.items() if key not in CODE_JUDGE_KEYS}
+    return CodeJudgeSpec(
+        name=evaluator["name"],
+        weight=float(evaluator.get("weight", 1.0)),
+        script=script if isinstance(script, str) else tuple(script),
+        cwd=_from_root(source.file, cwd),
+        timeout_seconds=float(evaluator.get("timeout_seconds", 60.0)),
+        env=tuple(evaluator.get("env", ())),
+        config={**own, **evaluator.get("config", {})},
+        span=span,
+    )
+
+
+def _composite(
+    source: Source, evaluator: dict[str, Any], path: Path, files: UsedFiles
+) -> CompositeSpec:
+    members = enumerate(evaluator["evaluators"])
+    return CompositeSpec(
+        name=evaluator["name"],
+        weight=float(evaluator.get("weight", 1.0)),
+        evaluators=tuple(_spec(source, m, (*path, "evaluators", n), files) for n, m in members),
+        aggregator=_aggregator(source, evaluator, path, files),
+        span=_span(source, (*path, "name")),
+    )
+
+
+def _aggregator(
+    source: Source, composite: dict[str, Any], path: Path, files: UsedFiles
+) -> WeightedAverage | CodeJudgeSpec | LlmJudgeSpec:
+    written = composite.get("aggregator", {"type": "weighted_average"})
+    where: Path = (*path, "aggregator")
+    match written:
+        case {"type": "code_judge"}:
+            script = {**written, "name": composite["name"], "script": written["path"]}
+            del script["path"]
+            return _code_judge(source, script, _span(source, where), files)
+        case {"type": "llm_judge"}:
+            text, file = _prompt(written.get("prompt", ""), files)
+            return LlmJudgeSpec(
+                name=composite["name"],
+                prompt=text,
+                prompt_path=file,
+                model=written.get("model", ""),
+                span=_span(source, where),
+            )
+        case _:
+            weights = written.get("weights", {})
+            return WeightedAverage(weights={name: float(w) for name, w in weights.items()})
+
+
+def _from_root(file: str, folder: str) -> str:
+    return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
+
+
+def _rubric(source: Source, criteria: list[Any], path: Path) -> Rubric:
+    return Rubric(tuple(_criterion(source, c, (*path, n), n + 1) for n, c in enumerate(criteria)))
+
+
+def _criterion(source: Source, criterion: Any, path: Path, number: int) -> Criterion:
+    span = _span(source, path)
+    if isinstance(criterion, str):
+        return Check(id=f"rubric-{number}", text=criterion, span=span)
+    name, text = criterion.get("id", f"rubric-{number}"), _text(criterion)
+    weight = float(criterion.get("weight", 1.0))
+    if "score_ranges" in criterion:
+        return Scored(
+            id=name,
+            text=text,
+            weight=weight,
+            ranges=_ranges(criterion["score_ranges"]),
+            required_min_score=criterion.get("required_min_score"),
+            span=span,
+        )
+    if "levels" in criterion:
+        return Levelled(
+            id=name,
+            text=text,
+            weight=weight,
+            levels=_levels(criterion["levels"]),
+            required_min_level=criterion.get("required_min_level"),
+            span=span,
+        )
+    required = criterion.get("required", True)
+    return Check(id=name, text=text, weight=weight, required=required, span=span)
+
+
+def _ranges(written: Any) -> tuple[ScoreRange, ...]:
+    if isinstance(written, dict):
+        lows = sorted(map(int, written))
+        highs = [*(low - 1 for low in lows[1:]), 10]
+        return tuple(
+            ScoreRange(low=low, high=high, text=written[str(low)])
+            for low, high in zip(lows, highs, strict=True)
+        )
+    ranges = (
+        ScoreRange(low=r["score_range"][0], high=r["score_range"][1], text=_text(r))
+        for r in written
+    )
+    return tuple(sorted(ranges, key=lambda scores: scores.low))
+
+
+def _levels(written: Any) -> tuple[Level, ...]:
+    if isinstance(written, dict):
+        entries = [(int(key), _level_entry(item)) for key, item in written.items()]
+    else:
+        entries = [(item["level"], item) for item in written]
+    levels = (Level(level=n, name=e.get("name", ""), text=_text(e)) for n, e in entries)
+    return tuple(sorted(levels, key=lambda level: level.level))
+
+
+def _level_entry(item: Any) -> dict[str, str]:
+    return {"criteria": item} if isinstance(item, str) else item
+
+
+def _text(owner: dict[str, Any]) -> str:
+    return next((str(owner[key]) for key in TEXT_KEYS if key in owner), "")
+
+
+def _span(source: Source, path: Path, *, key: bool = False) -> Span:
+    return Span(*source.locate(path, at_key=key))

@@ -1,0 +1,81 @@
+"""Evaluators that measure and compare, as written, to their specs."""
+
+from typing import Any
+
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evaluators import (
+    CostSpec,
+    ExpectedCall,
+    FieldAccuracySpec,
+    FieldSpec,
+    LatencySpec,
+    MeasuringSpec,
+    TokenUsageSpec,
+    ToolTrajectorySpec,
+)
+from rubric_ci.yaml_text.problems import Path
+from rubric_ci.yaml_text.source import Source
+
+
+def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> MeasuringSpec:
+    """Return the spec of an evaluator of one of these types; the schema knows no others."""
+    name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
+    span = Span(*source.locate((*path, "name")))
+    match evaluator["type"]:
+        case "latency":
+            threshold = float(evaluator["threshold"])
+            return LatencySpec(name=name, weight=weight, threshold_ms=threshold, span=span)
+        case "cost":
+            budget = float(evaluator["budget"])
+            return CostSpec(name=name, weight=weight, budget_usd=budget, span=span)
+        case "token_usage":
+            return TokenUsageSpec(
+                name=name,
+                weight=weight,
+                max_total=evaluator.get("max_total", evaluator.get("maxTotal")),
+                max_input=evaluator.get("max_input", evaluator.get("maxInput")),
+                max_output=evaluator.get("max_output", evaluator.get("maxOutput")),
+                span=span,
+            )
+        case "field_accuracy":
+            return FieldAccuracySpec(
+                name=name,
+                weight=weight,
+                aggregation=evaluator.get("aggregation", "weighted_average"),
+                fields=tuple(
+                    _field(field, Span(*source.locate((*path, "fields", index))))
+                    for index, field in enumerate(evaluator["fields"])
+                ),
+                span=span,
+            )
+        case _:
+            return ToolTrajectorySpec(
+                name=name,
+                weight=weight,
+                mode=evaluator["mode"],
+                minimums=evaluator.get("minimums", {}),
+                expected=tuple(_call(call) for call in evaluator.get("expected", ())),
+                span=span,
+            )
+
+
+def _field(field: dict[str, Any], span: Span) -> FieldSpec:
+    return FieldSpec(
+        path=field["path"],
+        match=field["match"],
+        weight=float(field.get("weight", 1.0)),
+        required=field.get("required", False),
+        tolerance=float(field.get("tolerance", 0.0)),
+        relative=field.get("relative", False),
+        formats=tuple(field.get("formats", ())),
+        span=span,
+    )
+
+
+def _call(call: dict[str, Any]) -> ExpectedCall:
+    args = call.get("args", "any")
+    return ExpectedCall(
+        tool=call["tool"],
+        args=None if args == "any" else args,
+        max_duration_ms=call.get("max_duration_ms"),
+    )

@@ -1,0 +1,1 @@
+"""The project: its configuration, targets files and eval files."""

@@ -1,0 +1,41 @@
+"""Apply the fixes of `validate --fix` to files, or print them as a diff."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rubric_ci.editing.diff import unified
+from rubric_ci.editing.fixes import mend
+from rubric_ci.editing.jsonl_fixes import mend_lines
+from rubric_ci.project import discovery
+from rubric_ci.system import atomic_write
+from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.source import decode
+
+NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
+
+
+def mend_files(paths: Iterable[Path], *, write: bool) -> int:
+    """Mend what can be mended, or print it as a diff; return how many places that is."""
+    named = [path for path in paths if path.name not in NOT_EVALS]
+    beside = (discovery.sidecar_of(path) for path in named)
+    evals = dict.fromkeys([*named, *(path for path in beside if path)])
+    places = [_mend_file(path, write=write) for path in evals]
+    changed = sum(map(bool, places))
+    if changed:
+        verb = "mended" if write else "would mend"
+        sys.stderr.write(f"rubric-ci: {verb} {sum(places)} place(s) in {changed} file(s)\n")
+    return sum(places)
+
+
+def _mend_file(path: Path, *, write: bool) -> int:
+    data = discovery.read_bytes(path)
+    text = decode(data)
+    if isinstance(text, Fault):
+        return 0
+    mended = mend_lines(text) if path.suffix == ".jsonl" else mend(text)
+    if mended.places and write:
+        atomic_write.replace(path, data, mended.text.encode())
+    elif mended.places:
+        sys.stdout.write(unified(path.as_posix(), text, mended.text))
+    return mended.places

@@ -1,0 +1,75 @@
+"""`rubric-ci.yaml` and targets files: their text to a `Config` and targets, or what is wrong."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from rubric_ci.model.config import Config, Target
+from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.model.evals import EvalFile
+from rubric_ci.model.references import Lookup
+from rubric_ci.parsing.config import read_config, read_targets
+from rubric_ci.parsing.eval_file import parse
+from rubric_ci.validation.config_summary import read_facts
+from rubric_ci.validation.diagnostics import has_errors
+from rubric_ci.validation.suppressions import switched
+from rubric_ci.validation.validator import check_config, check_evals
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.source import open_source
+
+
+class LoadedConfig(NamedTuple):
+    """The configuration, unless there are errors, and every problem."""
+
+    config: Config | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class LoadedTargets(NamedTuple):
+    """The targets, none if there are errors, and every problem."""
+
+    targets: tuple[Target, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load_config(path: str, text: str) -> LoadedConfig:
+    """Check and read a configuration; `path` is relative to the repository root."""
+    document = Document(path, text)
+    found = switched(check_config(document), document.texts(), read_facts(document).rules)
+    return LoadedConfig(None if has_errors(found) else read_config(document), found)
+
+
+def load_targets(path: str, text: str, rules: Mapping[str, str] | None = None) -> LoadedTargets:
+    """Check and read a targets file; `path` is relative to the repository root.
+
+    `rules` are the configuration's switches.
+    """
+    document = Document(path, text)
+    found = check_config(document, targets_only=True)
+    found = switched(found, document.texts(), rules or {})
+    return LoadedTargets(() if has_errors(found) else read_targets(document), found)
+
+
+class Loaded(NamedTuple):
+    """The cases, unless there are errors, and every problem."""
+
+    eval_file: EvalFile | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load(
+    path: str,
+    text: str,
+    lookup: Lookup,
+    sidecar: str | None = None,
+    rules: Mapping[str, str] | None = None,
+) -> Loaded:
+    """Check a text and parse it.
+
+    `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
+    YAML file beside a JSON Lines file, if there is one; `rules` are the configuration's switches.
+    """
+    source = open_source(path, text, sidecar)
+    looked_up = cache(lookup)
+    found = switched(check_evals(source, looked_up), source.texts(), rules or {})
+    return Loaded(None if has_errors(found) else parse(source, looked_up), found)

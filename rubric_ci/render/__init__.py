@@ -1,1 +1,0 @@
-"""From a report or diagnostics to text, one format per module; pure."""

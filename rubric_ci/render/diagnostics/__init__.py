@@ -1,1 +1,0 @@
-"""Problems of input files to text, one format per module; pure."""

@@ -1,0 +1,1 @@
+"""Build, merge and compare run reports, and render each format."""

@@ -1,0 +1,157 @@
+"""A report as workflow commands: each missed criterion at its own line, within GitHub's caps."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
+from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
+from rubric_ci.reports import wording
+from rubric_ci.text import numbers, workflow_commands
+
+PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
+LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
+
+
+def render(report: RunReport) -> str:
+    """Return one command a line, most severe first; the last of a level says how many more."""
+    found = annotations(report)
+    shown = (entry for level in LEVELS for entry in _capped(found, level))
+    return "".join(f"{_command(entry)}\n" for entry in shown)
+
+
+def annotations(report: RunReport) -> list[Annotation]:
+    """Return every remark of a report, most severe first; then those that lie in the change.
+
+    GitHub shows few of a step, and of those only what lies in the change beside its lines.
+    """
+    cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
+    found = (entry for case in cases for entry in _of(case, report))
+    return sorted(found, key=lambda entry: LEVELS.index(entry.level))
+
+
+def _is_in_change(case: CaseResult) -> bool:
+    return case.why.startswith((NEW_CASE, CASE_EDITED))
+
+
+def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
+    match case:
+        case Graded():
+            yield from _of_graded(case, report)
+            yield from _of_warnings(case)
+        case Errored():
+            yield _at_case(case, "error", "no-verdict")
+        case Skipped():
+            yield _at_case(case, "notice", "skipped")
+
+
+def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
+    if case.verdict == "pass":
+        return
+    level: AnnotationLevel = "error" if _is_red(case, report) else "warning"
+    missed = sorted(wording.missed(case, report), key=lambda entry: not entry[1].gated)
+    for _, criterion in missed:
+        decisive = criterion.gated or not case.gated_by
+        yield _at_criterion(case, criterion, level if decisive else "warning")
+    told = {evaluator.name for evaluator, _ in missed}
+    others = [entry for entry in wording.not_passing(case) if entry.name not in told]
+    for evaluator in others:
+        yield _at_evaluator(case, evaluator, level)
+    if not missed and not others:
+        yield _at_case(case, level, case.verdict)
+
+
+def _of_warnings(case: Graded) -> Iterator[Annotation]:
+    for _, evaluator, warning in wording.warnings([case]):
+        yield Annotation(
+            level="warning",
+            rule="warning",
+            subject=(case.id, evaluator.name, warning),
+            file=case.file,
+            line=evaluator.line,
+            title=_title(case, "warning"),
+            message=warning,
+        )
+
+
+def _is_red(case: Graded, report: RunReport) -> bool:
+    """Tell whether the gate fails because of this case."""
+    asked = report.gate.fail_on
+    return asked == case.verdict or (asked == "borderline" and case.verdict == "fail")
+
+
+def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
+    mark = wording.mark(criterion.kind, criterion.mark)
+    facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
+    lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.reasoning]
+    quote = f"Quote: {criterion.evidence}" if criterion.evidence else ""
+    return Annotation(
+        level=level,
+        rule=case.verdict,
+        subject=(case.id, criterion.id),
+        file=case.file,
+        line=criterion.line,
+        title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
+        message="\n".join(line for line in [*lines, quote] if line),
+    )
+
+
+def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
+    if evaluator.outcome == "assessed":
+        said = [evaluator.reasoning, *evaluator.misses]
+        head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
+    else:
+        said = [evaluator.reason]
+        head = f"{evaluator.name}: no result"
+    return Annotation(
+        level=level,
+        rule=case.verdict,
+        subject=(case.id, evaluator.name),
+        file=case.file,
+        line=evaluator.line,
+        title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
+        message="\n".join(line for line in [head, *said] if line),
+    )
+
+
+def _at_case(case: CaseResult, level: AnnotationLevel, rule: str) -> Annotation:
+    return Annotation(
+        level=level,
+        rule=rule,
+        subject=(case.id,),
+        file=case.file,
+        line=case.line,
+        title=_title(case, rule.replace("-", " ")),
+        message=case.reason,
+    )
+
+
+def _title(case: CaseResult, word: str) -> str:
+    return f"{numbers.shortened(case.id, 100)}: {word}"
+
+
+def _capped(entries: Iterable[Annotation], level: AnnotationLevel) -> list[Annotation]:
+    of_level = [entry for entry in entries if entry.level == level]
+    if len(of_level) <= PER_LEVEL:
+        return of_level
+    last = of_level[PER_LEVEL - 1]
+    more = numbers.plural(len(of_level) - PER_LEVEL + 1, f"more {level}")
+    message = f"GitHub shows {PER_LEVEL} of a kind; the summary and the report files have them all."
+    return [*of_level[: PER_LEVEL - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
+
+
+def _command(entry: Annotation) -> str:
+    properties: dict[str, str | int] = {
+        "file": entry.file,
+        "line": entry.line,
+        "title": entry.title,
+    }
+    return workflow_commands.command(entry.level, entry.message, properties)

@@ -1,0 +1,110 @@
+"""From what was opened and graded to the one report that every output renders."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from rubric_ci import __version__
+from rubric_ci.grading.engine import Task
+from rubric_ci.grading.resolve import choose_judge, judge_info
+from rubric_ci.model.config import MockTarget
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import (
+    GateInfo,
+    JudgeInfo,
+    RunReport,
+    ShardInfo,
+    gate_holds,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.project.project import Opened
+from rubric_ci.reports import publish
+from rubric_ci.selection.compare_cases import Selection
+
+INTERRUPTED = "interrupted before it ended"
+
+
+def build_report(
+    opened: Opened,
+    tasks: Sequence[Task],
+    ended: Sequence[CaseResult],
+    settings: RunSettings,
+    *,
+    selection: Selection,
+    shard: ShardInfo | None,
+    started_at: datetime,
+    seconds: float,
+) -> RunReport:
+    """Put the one value together that every output renders; tasks that did not end are errored."""
+    cases = _with_the_interrupted(tasks, ended)
+    if settings.require_rubrics:
+        cases = tuple(_required(case) for case in cases)
+    interrupted = len(ended) < len(tasks)
+    fail_on = settings.fail_on or opened.config.gate.fail_on
+    thresholds = opened.config.gate.thresholds
+    verdict = run_verdict(cases, complete=not opened.invalid and not interrupted)
+    return RunReport(
+        tool=f"rubric-ci {__version__}",
+        started_at=started_at.isoformat(timespec="seconds"),
+        duration_seconds=round(seconds, 3),
+        verdict=verdict,
+        interrupted=interrupted,
+        gate=GateInfo(
+            fail_on=fail_on.value,
+            passing=thresholds.passing,
+            borderline=thresholds.borderline,
+            holds=gate_holds(cases, fail_on) and verdict != "error",
+        ),
+        judge=_judge_info(opened, settings),
+        totals=totals(cases),
+        cases=cases,
+        spared=selection.spared,
+        notes=(*_notes(opened), *selection.notes),
+        metadata=publish.facts(os.environ),
+        shard=shard,
+    )
+
+
+def _with_the_interrupted(
+    tasks: Sequence[Task], ended: Sequence[CaseResult]
+) -> tuple[CaseResult, ...]:
+    """Give every task a result, in the order of the tasks: those that did not end are errored."""
+    by_case = {(result.file, result.id): result for result in ended}
+    return tuple(
+        by_case.get((task.case.file, task.case.id))
+        or Errored(
+            file=task.case.file,
+            line=task.case.span.line,
+            id=task.case.id,
+            reason=INTERRUPTED,
+            why=task.why,
+            target=task.target.name,
+        )
+        for task in tasks
+    )
+
+
+def _required(case: CaseResult) -> CaseResult:
+    """Make a skipped case an errored one."""
+    match case:
+        case Skipped(file=file, line=line, id=name, reason=reason, why=why):
+            return Errored(file=file, line=line, id=name, reason=reason, why=why)
+        case _:
+            return case
+
+
+def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
+    judge = choose_judge(opened.config, MockTarget(name="", response=""), settings.judge)
+    if judge is None:
+        return None
+    return judge_info(replace(judge, votes=settings.votes) if settings.votes else judge)
+
+
+def _notes(opened: Opened) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was not graded: it has problems that `rubric-ci validate {name}` shows"
+        for name in opened.invalid
+    )

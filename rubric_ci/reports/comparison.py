@@ -1,0 +1,171 @@
+"""A report against a baseline: what became better or worse, case by case, and beyond noise."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from math import fsum
+
+from rubric_ci.model.report import (
+    CHANGE_KINDS,
+    CaseChange,
+    ChangeKind,
+    Comparison,
+    JudgeInfo,
+    RunReport,
+)
+from rubric_ci.model.results import CaseResult, Errored, Graded, Trial, VerdictWord
+from rubric_ci.reports import significance
+
+TOLERANCE = 0.05
+SIGNIFICANT = 0.05
+DECIMALS = 6
+
+_TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
+
+
+def compare(
+    head: RunReport, baseline: RunReport, *, tolerance: float = TOLERANCE, complete: bool = True
+) -> Comparison:
+    """Set each case of `head` beside the same case of `baseline`.
+
+    Unless `head` is complete, a case that is not in it is not gone, only not run.
+    """
+    matched = dict(_matched(head.cases, baseline.cases))
+    changes = [_change(case, matched.get(_key(case)), tolerance) for case in head.cases]
+    partial = not complete or head.spared > 0 or head.interrupted
+    gone = () if partial else _gone(baseline.cases, matched.values())
+    every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
+    differences = [d for change in every if (d := change.difference) is not None]
+    mean, p_value = _mean(differences), significance.p_value(differences) if differences else None
+    significant = p_value is not None and p_value < SIGNIFICANT
+    worse = significant and mean is not None and mean < 0
+    return Comparison(
+        changes=tuple(every),
+        tolerance=tolerance,
+        paired=len(differences),
+        mean_difference=mean,
+        interval=significance.interval(differences),
+        p_value=p_value,
+        significant=significant,
+        regressed=worse or any(change.kind == "regressed" for change in every),
+        notes=tuple(_differing_judges(head, baseline)),
+    )
+
+
+def _key(case: CaseResult) -> tuple[str, str]:
+    return case.file, case.id
+
+
+def _matched(
+    head: Iterable[CaseResult], baseline: Iterable[CaseResult]
+) -> Iterator[tuple[tuple[str, str], CaseResult]]:
+    """Find each case's earlier self: at its place, or the only one of its id that has moved."""
+    there = {_key(case): case for case in baseline}
+    here = {_key(case) for case in head}
+    moved: dict[str, list[CaseResult]] = defaultdict(list)
+    for key in there.keys() - here:
+        moved[key[1]].append(there[key])
+    for key in here:
+        if key in there:
+            yield key, there[key]
+        elif len(moved[key[1]]) == 1:
+            yield key, moved[key[1]][0]
+
+
+def _gone(baseline: Iterable[CaseResult], found: Iterable[CaseResult]) -> tuple[CaseChange, ...]:
+    kept = {_key(case) for case in found}
+    return tuple(
+        CaseChange(kind="gone", file=case.file, id=case.id, before=_standing(_graded(case)))
+        for case in baseline
+        if _key(case) not in kept
+    )
+
+
+def _change(case: CaseResult, was: CaseResult | None, tolerance: float) -> CaseChange:
+    before, after = _graded(was), _graded(case)
+    return CaseChange(
+        kind=_kind(case, before, tolerance),
+        file=case.file,
+        id=case.id,
+        before=_standing(before),
+        after=_standing(after),
+        flips=_flips(before) or _flips(after),
+    )
+
+
+def _kind(case: CaseResult, before: Graded | None, tolerance: float) -> ChangeKind:
+    match case:
+        case Errored():
+            return "errored"
+        case Graded() if before is not None:
+            return _movement(case, before, tolerance)
+        case Graded():
+            return "new"
+        case _:
+            return "same" if before is None else "gone"  # nothing is graded any more
+
+
+def _movement(after: Graded, before: Graded, tolerance: float) -> ChangeKind:
+    rise = _tier(after.verdict) - _tier(before.verdict)
+    difference = round(after.score - before.score, DECIMALS)
+    if not rise and abs(difference) <= tolerance:
+        return "same"
+    if not _apart(after, before):
+        return "flaky"
+    return "improved" if (rise or difference) > 0 else "regressed"
+
+
+def _apart(after: Graded, before: Graded) -> bool:
+    """Tell whether every trial now differs in the same direction from every trial then."""
+    verdicts = [[_tier(v) for v in _verdicts(case)] for case in (after, before)]
+    scores = [[t.score for t in case.trials] or [case.score] for case in (after, before)]
+    return any(
+        max(some) < min(others) or max(others) < min(some) for some, others in (verdicts, scores)
+    )
+
+
+def _flips(case: Graded | None) -> bool:
+    return case is not None and len(set(_verdicts(case))) > 1
+
+
+def _verdicts(case: Graded) -> list[VerdictWord]:
+    return [trial.verdict for trial in case.trials] or [case.verdict]
+
+
+def _tier(verdict: VerdictWord) -> int:
+    return _TIERS.index(verdict)
+
+
+def _graded(case: CaseResult | None) -> Graded | None:
+    return case if isinstance(case, Graded) else None
+
+
+def _standing(case: Graded | None) -> Trial | None:
+    return None if case is None else Trial(verdict=case.verdict, score=case.score)
+
+
+def _mean(differences: list[float]) -> float | None:
+    return round(fsum(differences) / len(differences), DECIMALS) if differences else None
+
+
+def _differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
+    if head.judge and baseline.judge and head.judge != baseline.judge:
+        differences = "; ".join(_judge_differences(baseline.judge, head.judge))
+        yield f"The judges differ ({differences}): a change may be the judge's."
+    then, now = baseline.gate, head.gate
+    if (then.passing, then.borderline) != (now.passing, now.borderline):
+        yield (
+            f"The thresholds differ (pass ≥ {then.passing:g}, then ≥ {now.passing:g}; "
+            f"borderline ≥ {then.borderline:g}, then ≥ {now.borderline:g})."
+        )
+
+
+def _judge_differences(then: JudgeInfo, now: JudgeInfo) -> Iterator[str]:
+    """Name only what is not the same on both sides."""
+    if then.model != now.model:
+        yield f"`{then.model}`, then `{now.model}`"
+    if then.prompt_version != now.prompt_version:
+        yield f"prompt {then.prompt_version}, then {now.prompt_version}"
+    if then.mode != now.mode:
+        yield f"{then.mode}, then {now.mode}"
+    if then.votes != now.votes:
+        yield f"votes {then.votes}, then {now.votes}"

@@ -1,0 +1,236 @@
+"""A report as GitHub markdown: verdict, table, what was missed and why; fits a size."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.reports import comparison_text, usage_text, wording
+from rubric_ci.reports.markdown_case import ICONS, Detail, Links, details, errored
+from rubric_ci.text import escape, numbers
+
+COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
+SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character up to four bytes
+
+COMMENT_CASES = 25  # told of in a comment: it is read in a conversation, and sent by mail
+WARNINGS = 10  # a judge that misquotes does it in every case
+_RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
+_NO_LINKS = Links()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """How much is shown; each plan in a row is a smaller text than the one before."""
+
+    passing: bool = True
+    why: bool = True
+    characters: int = 1500  # of a reason or a quote
+    details: int  # cases without a pass that are told in full
+    rows: int  # of the table
+
+
+def render(
+    report: RunReport,
+    *,
+    limit: int = SUMMARY_LIMIT,
+    most: int | None = None,
+    links: Links = _NO_LINKS,
+) -> str:
+    """Return at most `limit` characters, about at most so many cases.
+
+    Passing cases are dropped first, and it says so.
+    """
+    cases = wording.by_attention(report.cases)
+    page = _Page(
+        report=report,
+        changes=comparison_text.by_case(report.comparison) if report.comparison else None,
+        links=links,
+        wanting=[case for case in cases if wording.standing(case) not in {"pass", "skipped"}],
+        passing=[case for case in cases if wording.standing(case) == "pass"],
+        priced=any(usage_text.price(case) for case in cases),
+    )
+    whole, *smaller = _plans(page, most)
+    text = page.text(whole)
+    if len(text) <= limit:
+        return text
+    likely = bisect_left(smaller, True, key=lambda plan: len(page.text(plan)) <= limit)
+    for plan in smaller[likely:]:
+        text = page.text(plan)
+        if len(text) <= limit:
+            return text
+    return numbers.shortened(page.text(smaller[-1]), limit)
+
+
+def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
+    passing, wanting = len(page.passing), len(page.wanting)
+    if most is not None:
+        passing, wanting = passing if passing <= most else 0, min(wanting, most)
+    yield (whole := _Plan(passing=passing > 0, details=wanting, rows=wanting))
+    yield replace(whole, passing=False)
+    yield replace(whole, passing=False, why=False)
+    yield (short := replace(whole, passing=False, why=False, characters=300))
+    for fewer in _fewer(wanting):
+        yield replace(short, details=fewer)
+    for fewer in _fewer(wanting):
+        yield replace(short, characters=120, details=0, rows=fewer)
+
+
+def _fewer(number: int) -> Iterator[int]:
+    while number:
+        number = number * 2 // 3
+        yield number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    report: RunReport
+    changes: Mapping[tuple[str, str], str] | None
+    links: Links
+    wanting: list[CaseResult]  # the cases without a pass, most pressing first
+    passing: list[CaseResult]
+    priced: bool  # some case asked a model
+
+    def text(self, plan: _Plan) -> str:
+        sections = (
+            self._verdict(),
+            self._shed(plan),
+            self._compared(plan),
+            self._table(plan),
+            self._details(plan),
+            self._warnings(plan),
+            self._passing(plan),
+            self._left_out(plan),
+            self._why(plan),
+            self._bottom(),
+        )
+        return "\n\n".join(block for section in sections for block in section) + "\n"
+
+    def _verdict(self) -> Iterator[str]:
+        icon = _RUN_ICONS.get(self.report.verdict, "⏭️")
+        yield f"## {icon} rubric-ci · {wording.headline(self.report)}"
+        totals = self.report.totals
+        counts = [
+            f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(totals)
+        ]
+        mean = [] if totals.score is None else [f"mean score **{numbers.score(totals.score)}**"]
+        yield " · ".join([*counts, *mean, wording.gate(self.report)])
+
+    def _shed(self, plan: _Plan) -> Iterator[str]:
+        total = len(self.wanting)
+        shed = [
+            "the list of passing cases" if not plan.passing and self.passing else "",
+            "why cases ran"
+            if not plan.why and len(wording.reasons_to_run(self.report)) > 1
+            else "",
+            "the rest of long reasons and quotes" if plan.characters < 1500 else "",
+            f"details of {total - plan.details:,} of {total:,} cases"
+            if plan.details < total
+            else "",
+            f"{total - plan.rows:,} rows of the table" if plan.rows < total else "",
+        ]
+        left_out = ", ".join(part for part in shed if part)
+        if left_out:
+            place = f"[run]({escape.link_target(self.links.run)})" if self.links.run else "run"
+            yield (
+                f"> [!NOTE]\n> Left out to keep this short: {left_out}. "
+                f"The report files of the {place} hold everything."
+            )
+
+    def _compared(self, plan: _Plan) -> Iterator[str]:
+        if self.report.comparison:
+            lines = [
+                self._prose(line, plan) for line in comparison_text.lines(self.report.comparison)
+            ]
+            yield from _list("Compared with the baseline", lines)
+
+    def _table(self, plan: _Plan) -> Iterator[str]:
+        shown = self.wanting[: plan.rows]
+        if shown:
+            yield self._rows(shown)
+
+    def _details(self, plan: _Plan) -> Iterator[str]:
+        detail = Detail(
+            report=self.report,
+            links=self.links,
+            characters=plan.characters,
+            tells_why=len(wording.reasons_to_run(self.report)) > 1,
+        )
+        shown = self.wanting[: plan.details]
+        for case in shown:
+            if isinstance(case, Graded):
+                yield from details(case, detail)
+        yield from errored([case for case in shown if isinstance(case, Errored)], detail)
+
+    def _warnings(self, plan: _Plan) -> Iterator[str]:
+        found = wording.warnings(self.report.cases)
+        if found:
+            shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
+            more = [f"and {len(found) - WARNINGS:,} more"] if len(found) > WARNINGS else []
+            yield from _list("To look at", [*shown[:WARNINGS], *more])
+
+    def _passing(self, plan: _Plan) -> Iterator[str]:
+        if self.passing and plan.passing:
+            opened = " open" if len(self.passing) == len(self.report.cases) <= 20 else ""
+            count = numbers.plural(len(self.passing), "passing case")
+            yield f"<details{opened}><summary>{ICONS['pass']} {count}</summary>"
+            yield self._rows(self.passing)
+            yield "</details>"
+
+    def _rows(self, cases: Iterable[CaseResult]) -> str:
+        change, priced = self.changes is not None, self.priced
+        head = ["Case", "Score", "Verdict", *["Change"] * change, *["Cost"] * priced]
+        rule = [":--", "--:", ":--", *[":--"] * change, *["--:"] * priced]
+        return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
+
+    def _row(self, case: CaseResult) -> list[str]:
+        kind = wording.standing(case)
+        name = escape.code_span(numbers.shortened(case.id, 120), in_table=True)
+        place = self.links.place(case.file, case.line)
+        score = numbers.score(case.score) if isinstance(case, Graded) else "-"
+        word = "no verdict" if kind == "errored" else kind
+        trials = wording.trials(case)
+        verdict = f"{ICONS[kind]} {word}" + (f"<br><sub>{trials}</sub>" if trials else "")
+        cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
+        if self.changes is not None:
+            cells.append(escape.markdown(self.changes.get((case.file, case.id), "")))
+        return [*cells, *[usage_text.price(case)] * self.priced]
+
+    def _left_out(self, plan: _Plan) -> Iterator[str]:
+        skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
+        lines = [escape.prose(line) for line in wording.not_run(self.report)]
+        for reason, cases in wording.grouped(skipped):
+            lines.append(f"{_names(cases)} skipped: {self._prose(reason, plan)}")
+        yield from _list("Not run", lines)
+        yield from _list("Notes", [self._prose(note, plan) for note in self.report.notes])
+
+    def _why(self, plan: _Plan) -> Iterator[str]:
+        groups = wording.reasons_to_run(self.report)
+        if len(groups) > 1 and plan.why:
+            yield "<details><summary>Why these cases ran</summary>"
+            yield "\n".join(
+                f"- {self._prose(why, plan)} · {_names(cases)}" for why, cases in groups
+            )
+            yield "</details>"
+        elif len(groups) == 1:
+            yield f"Why these cases ran: {self._prose(groups[0][0], plan)}"
+
+    def _bottom(self) -> Iterator[str]:
+        facts = " · ".join(escape.markdown(fact) for fact in usage_text.facts(self.report))
+        run = f" · [run]({escape.link_target(self.links.run)})" if self.links.run else ""
+        yield f"<sub>{facts}{run}</sub>"
+
+    def _prose(self, text: str, plan: _Plan) -> str:
+        return escape.prose(numbers.shortened(text, plan.characters))
+
+
+def _list(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"**{title}**"
+        yield "\n".join(f"- {line}" for line in lines)
+
+
+def _names(cases: list[CaseResult]) -> str:
+    shown = [escape.code_span(numbers.shortened(case.id, 120)) for case in cases[:10]]
+    more = [f"and {len(cases) - 10:,} more"] if len(cases) > 10 else []
+    return ", ".join([*shown, *more])

@@ -1,0 +1,124 @@
+"""One case in GitHub markdown: which criterion was missed, what the judge said, where it stands."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import Assessed, CriterionResult, Errored, EvaluatorResult, Graded
+from rubric_ci.reports import usage_text, wording
+from rubric_ci.text import escape, numbers
+
+ICONS: Mapping[wording.Standing, str] = {
+    "pass": "✅",
+    "borderline": "🟡",
+    "fail": "❌",
+    "errored": "⚠️",
+    "skipped": "⏭️",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Where things are on the server; empty: plain text. Never taken from the report itself."""
+
+    blob: str = ""  # such as https://github.com/o/r/blob/<sha>
+    run: str = ""  # the page of the workflow run
+
+    def place(self, file: str, line: int, shown: str = "") -> str:
+        """Return a line of a file as a link, or as code where there is no server."""
+        text = shown or f"{numbers.shortened(file, 200)}:{line}"
+        if not self.blob:
+            return escape.markdown(text)
+        target = f"{escape.link_target(self.blob)}/{escape.path_target(file)}"
+        return f"[{escape.markdown(text)}]({target}#L{line})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """What every part of a case's details needs."""
+
+    report: RunReport
+    links: Links
+    characters: int  # of a reason or a quote
+    tells_why: bool  # cases ran for different reasons, so that each is worth a word
+
+    def prose(self, text: str) -> str:
+        """Escape a text and cut it to size."""
+        return escape.prose(numbers.shortened(text, self.characters))
+
+
+def details(case: Graded, detail: Detail) -> Iterator[str]:
+    """Yield the blocks of a folded section: what was missed and why."""
+    name = escape.prose_in_html(numbers.shortened(case.id, 120))
+    reason = escape.prose_in_html(numbers.shortened(case.reason, 200))
+    score = numbers.score(case.score)
+    yield f"<details><summary>{ICONS[case.verdict]} <b>{name}</b> · {score} · {reason}</summary>"
+    yield _about(case, detail)
+    yield from _missed(case, detail)
+    yield "</details>"
+
+
+def errored(cases: list[Errored], detail: Detail) -> Iterator[str]:
+    """Yield the list of cases that have no verdict, with their reasons."""
+    if cases:
+        yield f"**{ICONS['errored']} No verdict**, neither a pass nor a fail:"
+        yield "\n".join(f"- {_error(case, detail)}" for case in cases)
+
+
+def _error(case: Errored, detail: Detail) -> str:
+    name = escape.code_span(numbers.shortened(case.id, 120))
+    place = detail.links.place(case.file, case.line, f"line {case.line}")
+    return f"{name} ({place}): {detail.prose(case.reason)}"
+
+
+def _about(case: Graded, detail: Detail) -> str:
+    target = escape.code_span(numbers.shortened(case.target, 120))
+    parts = [
+        detail.links.place(case.file, case.line),
+        f"target {target}" if case.target else "",
+        f"ran because {detail.prose(case.why)}" if case.why and detail.tells_why else "",
+        *map(detail.prose, usage_text.other_judges(case, detail.report)),
+        *usage_text.usage_of(case),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _missed(case: Graded, detail: Detail) -> Iterator[str]:
+    missed = list(wording.missed(case, detail.report))
+    told = {evaluator.name for evaluator, _ in missed}
+    several = len(case.evaluators) > 1
+    items = [
+        *(_criterion(case, e.name if several else "", c, detail) for e, c in missed),
+        *(_evaluator(e, detail) for e in wording.not_passing(case) if e.name not in told),
+    ]
+    if items:
+        yield "\n".join(items)
+
+
+def _criterion(case: Graded, evaluator: str, criterion: CriterionResult, detail: Detail) -> str:
+    label = f"{evaluator} / {criterion.id}" if evaluator else criterion.id
+    mark = wording.mark(criterion.kind, criterion.mark)
+    facts = (mark, wording.gate_of(criterion), wording.votes(criterion))
+    parts = [
+        f"- {ICONS['fail' if criterion.gated else 'borderline']} **{escape.markdown(label)}**",
+        *(detail.prose(fact) for fact in facts if fact),
+        detail.links.place(case.file, criterion.line, f"line {criterion.line}"),
+    ]
+    asked = f"<br>{detail.prose(criterion.text)}" if criterion.text else ""
+    said = [detail.prose(criterion.reasoning)] if criterion.reasoning else []
+    quoted = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
+    return " · ".join(parts) + asked + _quote([*said, *quoted])
+
+
+def _evaluator(evaluator: EvaluatorResult, detail: Detail) -> str:
+    name = f"**{escape.markdown(evaluator.name)}** ({escape.markdown(evaluator.type)})"
+    if not isinstance(evaluator, Assessed):
+        return f"- {ICONS['errored']} {name} · {detail.prose(evaluator.reason)}"
+    head = f"- {ICONS[evaluator.verdict]} {name} · {numbers.score(evaluator.score)}"
+    said = [evaluator.reasoning, *evaluator.misses]
+    return head + _quote([detail.prose(text) for text in said if text])
+
+
+def _quote(paragraphs: list[str]) -> str:
+    """Return a block quote inside a list item; it starts on a line of its own."""
+    return "\n  >".join(f"\n  > {paragraph}" for paragraph in paragraphs)

@@ -1,0 +1,133 @@
+"""Post a report on its pull request: a comment and a check run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rubric_ci.errors import CannotFindPullRequest, UserError
+from rubric_ci.github import checks, comments, pulls
+from rubric_ci.github.actions import Event, FinishedRun, read_event
+from rubric_ci.github.client import Server, build_server
+from rubric_ci.model.options import CommentSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports import annotations, markdown, wording
+from rubric_ci.reports.markdown_case import Links
+from rubric_ci.text import escape
+
+SIZES = (markdown.COMMENT_LIMIT, 30_000, 6_000)  # GitHub refuses by rules of its own now and then
+
+
+def try_to_post(
+    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Post at the end of a run, best effort: whatever happens is one line, never an exit code."""
+    try:
+        return post(report, settings, environment)
+    except UserError as error:
+        return [f"not posted: {error.message}" + (f" ({error.hint})" if error.hint else "")]
+
+
+def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
+    """Write comment and check run, and say in one line each what became of them.
+
+    Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure`.
+    """
+    target = _target(report, settings, environment)
+    said = [] if settings.mode == "off" else [_post(report, settings, target)]
+    return [*said, *([_check(report, settings, target)] if settings.check else [])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """Where to write; all of it is GitHub's word or the user's, nothing the report's."""
+
+    server: Server
+    repository: str
+    pull_request: int
+    head_sha: str
+    links: Links
+
+
+def _target(
+    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
+) -> _Target:
+    event = read_event(environment)
+    repository = settings.repository or (event.repository if event else "")
+    if not repository:
+        hint = "run in a workflow, or give `--repository owner/name --pull-request N`"
+        raise CannotFindPullRequest("there is no repository to write to", hint)
+    server = build_server(environment)
+    number = _pull_request(report, settings, event, server)
+    finished = event.finished if event else None
+    return _Target(
+        server=server,
+        repository=repository,
+        pull_request=number,
+        head_sha=finished.head_sha if finished else event.head_sha if event else "",
+        links=Links(
+            blob=event.blob_url if event else "",
+            run=finished.url if finished else event.run_url if event else "",
+        ),
+    )
+
+
+def _pull_request(
+    report: RunReport, settings: CommentSettings, event: Event | None, server: Server
+) -> int:
+    if event and event.finished:
+        _check_commit(report, event.finished)
+        found = pulls.of_run(server, event.repository, event.finished)
+        _check_number(settings, found)
+        return found
+    number = settings.pull_request or (event.pull_request if event else None)
+    if number is None:
+        name = event.name if event else "no"
+        hint = "comments belong to pull requests; use the step summary, or give `--pull-request N`"
+        raise CannotFindPullRequest(f"the {name} event has no pull request", hint)
+    return number
+
+
+def _check_commit(report: RunReport, finished: FinishedRun) -> None:
+    graded = report.metadata.get("head_sha", finished.head_sha)
+    if graded != finished.head_sha:
+        message = f"the report is about {graded[:12]}, the run about {finished.head_sha[:12]}"
+        raise CannotFindPullRequest(message, "give the report that this run uploaded")
+
+
+def _check_number(settings: CommentSettings, number: int) -> None:
+    if settings.pull_request not in {None, number}:
+        message = f"the run belongs to #{number}, not to #{settings.pull_request}"
+        raise CannotFindPullRequest(message, "leave `--pull-request` out")
+
+
+def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
+    place = comments.Place(
+        repository=target.repository, pull_request=target.pull_request, key=settings.key
+    )
+    bodies = [
+        markdown.render(report, limit=size, most=markdown.COMMENT_CASES, links=target.links)
+        for size in SIZES
+    ]
+    failing = not report.gate.holds or report.totals.errored > 0
+    posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
+    return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
+
+
+def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str:
+    url = checks.create(
+        target.server,
+        target.repository,
+        target.head_sha,
+        name=settings.check,
+        conclusion=_conclusion(report),
+        title=escape.one_line(wording.headline(report)),
+        summary=markdown.render(report, limit=checks.SUMMARY_LIMIT, links=target.links),
+        annotations=annotations.annotations(report),
+    )
+    return f"check run {settings.check} created{f': {url}' if url else ''}"
+
+
+def _conclusion(report: RunReport) -> checks.Conclusion:
+    """Return the colour that the exit code of the run has."""
+    if not report.gate.holds or report.totals.errored:
+        return "failure"
+    return "success" if report.totals.graded else "neutral"

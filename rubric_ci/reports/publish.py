@@ -1,0 +1,52 @@
+"""Tell the GitHub workflow run around us what came out, in the order that survives faults."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from rubric_ci.github.actions import read_event
+from rubric_ci.model.options import CommentSettings, RunSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports import annotations
+from rubric_ci.reports.step_outputs import leave_behind
+
+
+def facts(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what a report should know about the run that made it; empty outside of one."""
+    event = read_event(environment)
+    if event is None:
+        return {}
+    known = {"event": event.name, "head_sha": event.head_sha, "run_url": event.run_url}
+    return {name: value for name, value in known.items() if value}
+
+
+def tell(
+    report: RunReport,
+    written: Sequence[Path],
+    settings: RunSettings,
+    environment: Mapping[str, str],
+) -> None:
+    """Write outputs, summary and annotations, then post: what may fail comes last."""
+    for line in leave_behind(report, written, environment):
+        click.echo(line, err=True)
+    if on_github(environment) if settings.annotations is None else settings.annotations:
+        click.echo(annotations.render(report), nl=False)
+    for line in _posted(report, settings, environment):
+        click.echo(line)
+
+
+def on_github(environment: Mapping[str, str]) -> bool:
+    """Tell whether a GitHub runner reads what we print."""
+    return environment.get("GITHUB_ACTIONS") == "true"
+
+
+def _posted(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
+    if settings.comment == "off" and not settings.check_run:
+        return []
+    from rubric_ci.reports.post import try_to_post  # and with it GitHub's side
+
+    wanted = CommentSettings(
+        mode=settings.comment, key=settings.comment_key, check=settings.check_run
+    )
+    return try_to_post(report, wanted, environment)

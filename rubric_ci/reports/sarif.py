@@ -1,0 +1,96 @@
+"""A report as SARIF 2.1.0, for code scanning: each missed criterion at its own line."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+
+from rubric_ci.model.diagnostics import Annotation
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports.annotations import annotations
+from rubric_ci.text import escape
+
+_LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
+_RULES: Mapping[str, tuple[str, str]] = {
+    "fail": (
+        "A case fails: a gate is missed, or the score is too low.",
+        "Read what the judge said, and change the prompt, the agent or the criterion.",
+    ),
+    "borderline": (
+        "A case is between pass and fail.",
+        "Look at the criteria that cost it points before it slips further.",
+    ),
+    "no-verdict": (
+        "A case ended without a verdict: target, judge, script or budget failed.",
+        "Mend what the reason names and run again; the case is neither a pass nor a fail.",
+    ),
+    "skipped": (
+        "A case has nothing to grade.",
+        "Write rubrics for it, or have them drafted with `rubric-ci generate rubrics`.",
+    ),
+    "warning": (
+        "Something about an answer or its judgement should be looked at.",
+        "Look at the answer yourself; a judge may have been misled.",
+    ),
+}
+
+
+def render(report: RunReport) -> str:
+    """Return one SARIF log; paths are relative to the root of the repository."""
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [_run(report)],
+    }
+    return json.dumps(log, ensure_ascii=False, indent=2) + "\n"
+
+
+def _run(report: RunReport) -> dict[str, JSON]:
+    name, _, version = report.tool.partition(" ")
+    driver = {
+        "name": escape.visible(name),
+        "version": escape.visible(version),
+        "informationUri": "https://github.com/rubric-ci/rubric-ci",
+        "rules": [_rule(name, about, help_) for name, (about, help_) in _RULES.items()],
+    }
+    return {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(entry) for entry in annotations(report)],
+    }
+
+
+def _rule(name: str, about: str, help_: str) -> dict[str, JSON]:
+    return {
+        "id": name,
+        "shortDescription": {"text": about},
+        "fullDescription": {"text": about},
+        "help": {"text": help_},
+    }
+
+
+def _result(entry: Annotation) -> dict[str, JSON]:
+    return {
+        "ruleId": entry.rule,
+        "level": _LEVELS[entry.level],
+        "message": {"text": _plain(f"{entry.title}\n{entry.message}")},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": escape.path_target(entry.file)},
+                    "region": {"startLine": entry.line},
+                }
+            }
+        ],
+        "partialFingerprints": {"rubricCi/v1": sha256(_identity(entry).encode()).hexdigest()},
+    }
+
+
+def _plain(text: str) -> str:
+    """Keep `[text](target)` from being a link: viewers of SARIF read it as one."""
+    return escape.visible(text).replace("](", "] (")
+
+
+def _identity(entry: Annotation) -> str:
+    """Name what was found, whatever the judge said about it and wherever it moved."""
+    return escape.visible("\n".join((entry.file, *entry.subject)))

@@ -1,0 +1,64 @@
+"""What a workflow's step leaves behind beside its log: its summary and its outputs."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.github.actions import add_summary, read_event, set_outputs
+from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.reports import formats, markdown
+from rubric_ci.reports.markdown_case import Links
+
+
+def leave_behind(
+    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
+) -> list[str]:
+    """Write outputs and summary where the runner asks for them; what failed, one line each.
+
+    Outside of a workflow, and for a part that the runner does not ask for, nothing is written.
+    """
+    said = []
+    for part in (_set_outputs, _add_summary):
+        try:
+            part(report, written, environment)
+        except (CannotWriteFile, CannotReadFile) as error:
+            said.append(f"not written: {error.message}")
+    return said
+
+
+def _set_outputs(
+    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
+) -> None:
+    if file := environment.get("GITHUB_OUTPUT"):
+        set_outputs(file, outputs(report, written))
+
+
+def _add_summary(report: RunReport, _: Sequence[Path], environment: Mapping[str, str]) -> None:
+    if file := environment.get("GITHUB_STEP_SUMMARY"):
+        add_summary(file, markdown.render(report, links=_links(environment)))
+
+
+def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
+    """Return the step's outputs, as `action.yml` names them."""
+    paths = {path.name: path.as_posix() for path in written}
+    totals = report.totals
+    return {
+        "verdict": report.verdict,
+        "score": "" if totals.score is None else f"{totals.score:g}",
+        "passed": str(totals.passed),
+        "failed": str(totals.failed),
+        "errored": str(totals.errored),
+        "cost-usd": _cost(totals),
+        "report": paths.get(formats.FILES["json"], ""),
+        "summary": paths.get(formats.FILES["markdown"], ""),
+    }
+
+
+def _cost(totals: Totals) -> str:
+    """Return dollars; what is not known in full is not a number."""
+    return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
+
+
+def _links(environment: Mapping[str, str]) -> Links:
+    event = read_event(environment)
+    return Links(blob=event.blob_url, run=event.run_url) if event else Links()

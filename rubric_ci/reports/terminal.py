@@ -1,0 +1,175 @@
+"""A report at a terminal: verdict table, what was missed and why, where the files are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from typing import TypeGuard
+
+from rich.box import ROUNDED
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, CriterionResult, Graded
+from rubric_ci.reports import comparison_text, usage_text, wording
+from rubric_ci.text import escape, numbers
+
+STYLES: Mapping[wording.Standing, str] = {
+    "pass": "green",
+    "borderline": "yellow",
+    "fail": "bold red",
+    "errored": "magenta",
+    "skipped": "dim",
+}
+SIGNS: Mapping[wording.Standing, str] = {
+    "pass": "✓",
+    "borderline": "~",
+    "fail": "✗",
+    "errored": "!",
+    "skipped": "-",
+}
+MOST_ROWS = MOST_DETAILS = 50
+_RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
+
+
+def render(report: RunReport, *, width: int, color: bool, files: Sequence[str] = ()) -> str:
+    """Return lines of at most `width` columns, with ANSI colours where asked for."""
+    console = Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        console.print(Group(*_blocks(report, files)))
+    return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+
+
+def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]:
+    rows = _rows(report)
+    if rows:
+        yield _table(rows)
+        yield Text()
+    if len(rows) < len(report.cases):
+        yield _text(_unlisted(report.cases, rows), "dim")
+    wanting = [case for case in wording.by_attention(report.cases) if _wants(case)]
+    for case in wanting[:MOST_DETAILS]:
+        yield from _missed(case, report)
+    if len(wanting) > MOST_DETAILS:
+        more = numbers.plural(len(wanting) - MOST_DETAILS, "more case")
+        yield _text(f"the reasons of {more} are in the report files", "dim")
+    yield from _left_out(report)
+    for line in comparison_text.lines(report.comparison) if report.comparison else ():
+        yield _text(f"baseline: {line}")
+    yield Text(wording.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
+    yield Text("; ".join(part for part in (_counts(report), wording.gate(report)) if part))
+    yield _text(" · ".join(usage_text.facts(report)), "dim")
+    for file in files:
+        yield _text(f"  {file}", "dim")
+
+
+def _rows(report: RunReport) -> Sequence[CaseResult]:
+    """List the worst where all would bury them, and none that passes."""
+    if len(report.cases) <= MOST_ROWS:
+        return report.cases
+    worst = [case for case in wording.by_attention(report.cases) if not _passes(case)]
+    return worst[:MOST_ROWS]
+
+
+def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
+    passing = sum(map(_passes, cases))
+    others = len(cases) - len(rows) - passing
+    left = [f"{passing:,} passing"] * bool(passing) + [f"{others:,} other"] * bool(others)
+    return f"{' and '.join(left)} cases are not listed here, but in the report files"
+
+
+def _passes(case: CaseResult) -> bool:
+    return wording.standing(case) == "pass"
+
+
+def _wants(case: CaseResult) -> TypeGuard[Graded]:
+    return isinstance(case, Graded) and case.verdict != "pass"
+
+
+def _table(rows: Sequence[CaseResult]) -> Table:
+    table = Table(box=ROUNDED, header_style="bold")
+    table.add_column("case", overflow="fold", ratio=2)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("reason", overflow="fold", ratio=3)
+    priced = any(usage_text.price(case) for case in rows)
+    if priced:
+        table.add_column("cost", justify="right", no_wrap=True)
+    for case in rows:
+        kind = wording.standing(case)
+        score = numbers.score(case.score) if isinstance(case, Graded) else "-"
+        trials = wording.trials(case)
+        verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
+        verdict.append(f"\n{trials}" if trials else "", style="dim")
+        cells = [_text(case.id), Text(score), verdict]
+        cells.append(_text(numbers.shortened(case.reason, 200)))
+        table.add_row(*cells, *([usage_text.price(case)] if priced else []))
+    return table
+
+
+def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
+    head = Text.assemble((f"{SIGNS[case.verdict]} ", STYLES[case.verdict]))
+    place = " · ".join([f"{case.file}:{case.line}", *usage_text.other_judges(case, report)])
+    yield head + _text(case.id, "bold") + _text(f"  {place}", "dim")
+    missed = list(wording.missed(case, report))
+    for _, criterion in missed:
+        yield from _criterion(case, criterion)
+    told = {evaluator.name for evaluator, _ in missed}
+    for evaluator in wording.not_passing(case):
+        if evaluator.name not in told:
+            said = (
+                f"{numbers.score(evaluator.score)} {evaluator.reasoning}"
+                if evaluator.outcome == "assessed"
+                else f"no result: {evaluator.reason}"
+            )
+            yield Padding(_text(f"{evaluator.name}: {said}"), (0, 0, 0, 2))
+    yield Text()
+
+
+def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:
+    mark = wording.mark(criterion.kind, criterion.mark)
+    facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
+    style = STYLES["fail" if criterion.gated else "borderline"]
+    line = _text(criterion.id, style) + _text(f": {', '.join(facts)}")
+    place = _text(f"  {case.file}:{criterion.line}", "dim")
+    yield Padding(line + place, (0, 0, 0, 2))
+    for text in (criterion.text, criterion.reasoning):
+        if text:
+            yield Padding(_text(numbers.shortened(text, 600)), (0, 0, 0, 4))
+    if criterion.evidence:
+        quote = f"“{numbers.shortened(criterion.evidence, 300)}”"
+        yield Padding(_text(quote, "italic"), (0, 0, 0, 4))
+
+
+def _left_out(report: RunReport) -> Iterator[RenderableType]:
+    warnings = wording.warnings(report.cases)
+    for case, _, warning in warnings[:MOST_DETAILS]:
+        yield _text(f"warning: {case.id}: {warning}", "yellow")
+    if len(warnings) > MOST_DETAILS:
+        yield _text(
+            f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
+        )
+    lines = [*wording.not_run(report), *report.notes]
+    for line in lines:
+        yield _text(f"note: {line}")
+    if lines or warnings:
+        yield Text()
+
+
+def _counts(report: RunReport) -> str:
+    return ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
+
+
+def _text(text: str, style: str = "") -> Text:
+    # NOTE: the style of a whole Text spreads to what is added to it; that of a part does not.
+    return Text.assemble((escape.terminal(text), style))

@@ -1,0 +1,75 @@
+"""What a case or a run took, and who marked: words that every format shares."""
+
+from rubric_ci.model.report import Forecast, RunReport
+from rubric_ci.model.results import CaseResult, Skipped
+from rubric_ci.model.usage import Usage
+from rubric_ci.text import numbers
+
+
+def usage_of(case: CaseResult) -> list[str]:
+    """Say what a case took, a few words each; nothing where no model was asked."""
+    if isinstance(case, Skipped) or not (case.usage.calls or case.usage.cache_hits):
+        return []
+    return [word for word in (numbers.cost(case.usage), numbers.usage(case.usage)) if word]
+
+
+def price(case: CaseResult) -> str:
+    """Say what a case cost, in a cell of a table; what is unknown is never $0."""
+    return "" if isinstance(case, Skipped) else _price(case.usage)
+
+
+def facts(report: RunReport) -> list[str]:
+    """Return what the run took and by which rules it judged, a few words each."""
+    every = [
+        numbers.cost(report.totals),
+        numbers.usage(report.totals),
+        _forecast(report.forecast) if report.forecast else "",
+        numbers.duration(report.duration_seconds),
+        _judges(report),
+        f"pass ≥ {report.gate.passing:g}, borderline ≥ {report.gate.borderline:g}",
+        report.tool,
+    ]
+    return [fact for fact in every if fact]
+
+
+def other_judges(case: CaseResult, report: RunReport) -> list[str]:
+    """Name the evaluators whose judge is not the run's, and their judges."""
+    if isinstance(case, Skipped):
+        return []
+    usual = report.judge.model if report.judge else ""
+    return [
+        f"{evaluator.name} judged by {evaluator.judge}"
+        for evaluator in case.evaluators
+        if evaluator.judge and evaluator.judge != usual
+    ]
+
+
+def _forecast(wanted: Forecast) -> str:
+    cost = "price unknown" if wanted.cost_usd is None else numbers.dollars(wanted.cost_usd)
+    return f"estimated before: {numbers.plural(wanted.requests, 'judge call')}, {cost}"
+
+
+def _judges(report: RunReport) -> str:
+    usual = report.judge.model if report.judge else ""
+    others = sorted(
+        {
+            evaluator.judge
+            for case in report.cases
+            if not isinstance(case, Skipped)
+            for evaluator in case.evaluators
+            if evaluator.judge and evaluator.judge != usual
+        }
+    )
+    more = f"; evaluators of their own judge: {', '.join(others)}" if others else ""
+    if report.judge:
+        return f"judge {usual}, prompt {report.judge.prompt_version}{more}"
+    return f"judge {', '.join(others)}" if others else ""
+
+
+def _price(usage: Usage) -> str:
+    if not usage.calls:
+        return "cached" if usage.cache_hits else ""
+    if usage.unpriced_calls >= usage.calls:
+        return "unknown"
+    unknown = " + unknown" if usage.unpriced_calls else ""
+    return numbers.dollars(usage.cost_usd) + unknown

@@ -1,0 +1,173 @@
+"""The words, figures and order that every format shares."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
+from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
+from rubric_ci.text import numbers
+
+Standing: TypeAlias = Literal["fail", "errored", "borderline", "pass", "skipped"]
+STANDINGS: tuple[Standing, ...] = ("fail", "errored", "borderline", "pass", "skipped")
+"""How a case ended, what needs attention first."""
+
+
+def standing(case: CaseResult) -> Standing:
+    """Return the verdict of a graded case, or the outcome of another."""
+    return case.verdict if isinstance(case, Graded) else case.outcome
+
+
+def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    """Sort by standing; cases of the same standing stay in the order of their files."""
+    return sorted(cases, key=lambda case: STANDINGS.index(standing(case)))
+
+
+def headline(report: RunReport) -> str:
+    """Say in one line how the run ended."""
+    counts = report.totals
+    match report.verdict:
+        case "pass":
+            return f"pass: {_all(counts.graded)}"
+        case "borderline":
+            return f"borderline: {_some(counts.borderline, counts.graded, 'is', 'are')} borderline"
+        case "fail":
+            return f"fail: {_some(counts.failed, counts.graded, 'fails', 'fail')}"
+        case "error":
+            unread = "some eval files could not be read"
+            errored = f"{numbers.plural(counts.errored, 'case')} errored"
+            return f"no verdict: {errored if counts.errored else unread}"
+        case "nothing-changed":
+            return "nothing to grade: the change affects no case"
+        case "nothing-graded":
+            skipped = numbers.plural(counts.skipped, "case")
+            return f"nothing was graded: {skipped} without anything to grade"
+
+
+def gate(report: RunReport) -> str:
+    """Say what the gate asks and whether it holds."""
+    if report.verdict == "error" and not report.gate.holds:
+        return "the gate fails (no verdict)"
+    return f"the gate {'holds' if report.gate.holds else 'fails'} (fail-on: {report.gate.fail_on})"
+
+
+def counts(totals: Totals) -> list[tuple[Standing, int, str]]:
+    """Return standing, number and words of every outcome that occurred."""
+    every: list[tuple[Standing, int, str]] = [
+        ("pass", totals.passed, "passed"),
+        ("borderline", totals.borderline, "borderline"),
+        ("fail", totals.failed, "failed"),
+        ("errored", totals.errored, "errored"),
+        ("skipped", totals.skipped, "skipped"),
+    ]
+    return [entry for entry in every if entry[1]]
+
+
+def missed(case: Graded, report: RunReport) -> Iterator[tuple[Assessed, CriterionResult]]:
+    """Yield the criteria that cost the case its verdict: gates missed, or marks below passing."""
+    for evaluator in case.evaluators:
+        if isinstance(evaluator, Assessed) and evaluator.weight > 0:
+            for criterion in evaluator.criteria:
+                if is_missed(criterion, report):
+                    yield evaluator, criterion
+
+
+def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
+    """Tell whether a criterion misses its gate, or counts and is marked below passing."""
+    return criterion.gated or (criterion.weight > 0 and criterion.normalised < report.gate.passing)
+
+
+def mark(kind: str, value: MarkValue) -> str:
+    """Say what the judge marked, in words."""
+    if value == CANNOT_ASSESS:
+        return "cannot be assessed"
+    if kind == "checklist":
+        return "satisfied" if value is True else "not satisfied"
+    return f"{value} of 10" if kind == "score-range" else f"level {value}"
+
+
+def gate_of(criterion: CriterionResult) -> str:
+    """Say what a criterion's gate asks, or nothing where it has none."""
+    return (
+        f"{criterion.gate} to pass"
+        if criterion.gate and criterion.gate != "required"
+        else criterion.gate
+    )
+
+
+def votes(criterion: CriterionResult) -> str:
+    """Say how the votes fell, where they differ."""
+    if len({str(vote) for vote in criterion.votes}) < 2:
+        return ""
+    return "votes differ: " + ", ".join(mark(criterion.kind, vote) for vote in criterion.votes)
+
+
+def not_run(report: RunReport) -> list[str]:
+    """Say what was left out of the run as a whole, and why."""
+    spared = numbers.plural(report.spared, "case")
+    return [
+        *([f"{spared} not run: the change does not affect them"] if report.spared else []),
+        *(
+            ["the run is incomplete: cases that did not end have no verdict"]
+            if report.interrupted
+            else []
+        ),
+    ]
+
+
+def trials(case: CaseResult) -> str:
+    """Say how many of a case's own trials pass, where there is more than one."""
+    if not isinstance(case, Graded) or len(case.trials) < 2:
+        return ""
+    passed = sum(trial.verdict == "pass" for trial in case.trials)
+    return f"{passed} of {len(case.trials)} trials pass"
+
+
+def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorResult, str]]:
+    """Return what evaluators warn of, such as an answer that speaks to the judge."""
+    return [
+        (case, evaluator, warning)
+        for case in cases
+        if not isinstance(case, Skipped)
+        for evaluator in case.evaluators
+        if isinstance(evaluator, Assessed)
+        for warning in evaluator.warnings
+    ]
+
+
+def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
+    """Group the cases by why they ran."""
+    return grouped((case.why, case) for case in report.cases if case.why)
+
+
+def not_passing(case: Graded) -> list[EvaluatorResult]:
+    """Return the evaluators that count and did not pass the answer."""
+    return [
+        evaluator
+        for evaluator in case.evaluators
+        if evaluator.weight > 0
+        and not (isinstance(evaluator, Assessed) and evaluator.verdict == "pass")
+    ]
+
+
+def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[CaseResult]]]:
+    """Group cases by a text, in the order of its first case."""
+    groups: dict[str, list[CaseResult]] = {}
+    for text, case in pairs:
+        groups.setdefault(text, []).append(case)
+    return list(groups.items())
+
+
+def _all(number: int) -> str:
+    return "the only case passes" if number == 1 else f"all {number:,} graded cases pass"
+
+
+def _some(number: int, graded: int, one: str, many: str) -> str:
+    return f"{number:,} of {numbers.plural(graded, 'graded case')} {one if number == 1 else many}"

@@ -1,1 +1,0 @@
-"""The git repository around the evals: its objects, its branches, an earlier state; effects."""

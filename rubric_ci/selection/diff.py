@@ -1,0 +1,75 @@
+"""What differs between the working tree and a base, known before any eval file is read."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import basename
+
+from rubric_ci.git import plumbing
+from rubric_ci.git.plumbing import Repository
+from rubric_ci.model.git_changes import SYMLINK, Base, Change, Entry
+from rubric_ci.selection.dependencies import seen_through
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Paths that are not what they were; under links, each has several."""
+
+    base: Base
+    repository: Repository
+    entries: Mapping[str, Entry]  # of the base
+    changes: tuple[Change, ...]
+    seen: frozenset[str]  # the changed paths, under every name that links give them
+    ignored: tuple[str, ...]  # what git does not keep, so that nothing is known of it
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The changed paths as git names them."""
+        return frozenset(change.path for change in self.changes)
+
+    def may_differ(self, path: str) -> bool:
+        """Tell whether a file is not what it was, or not kept by git, so that nobody knows."""
+        unknown = path not in self.entries and (self.repository.root / path).is_file()
+        return unknown or path in self.seen
+
+    @property
+    def links_changed(self) -> bool:
+        """Tell whether some name may lead to another file than before."""
+        return any(SYMLINK in (change.old_mode, change.new_mode) for change in self.changes)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name, without its folder, of a file that may differ."""
+        return frozenset(basename(path) for path in (*self.seen, *self.ignored))
+
+
+def read_difference(repository: Repository, base: Base, outputs: str) -> Difference:
+    """Compare the working tree with a commit, without the folder that we write ourselves."""
+
+    def is_ours(path: str) -> bool:
+        return path == outputs or path.startswith(f"{outputs}/")
+
+    changes = tuple(c for c in plumbing.changes(repository, base.commit) if not is_ours(c.path))
+    entries = plumbing.tree(repository, base.commit)
+    links = dict(_links(repository.root, _link_paths(entries, changes)))
+    return Difference(
+        base=base,
+        repository=repository,
+        entries=entries,
+        changes=changes,
+        seen=frozenset(seen_through(links, [change.path for change in changes])),
+        ignored=tuple(path for path in plumbing.ignored(repository) if not is_ours(path)),
+    )
+
+
+def _link_paths(entries: Mapping[str, Entry], changes: Iterable[Change]) -> set[str]:
+    kept = {path for path, entry in entries.items() if entry.mode == SYMLINK}
+    return kept | {change.path for change in changes if change.new_mode == SYMLINK}
+
+
+def _links(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    top = root.resolve()
+    for path in paths:
+        place = (root / path).resolve()
+        if place.is_relative_to(top):
+            yield path, place.relative_to(top).as_posix()

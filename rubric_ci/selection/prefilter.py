@@ -1,0 +1,69 @@
+"""Find the eval files that a change cannot concern, so that they need not be parsed.
+
+Parsing ten thousand cases takes seconds, finding the name of a changed file in their text does
+not. Whatever this leaves to be read is compared case by case; what it leaves out is as it was.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.grading.resolve import default_target
+from rubric_ci.model.config import RecordedTarget, Target
+from rubric_ci.model.options import RunSettings
+from rubric_ci.project import discovery
+from rubric_ci.project.project import FoundEvals
+from rubric_ci.selection.base_state import config_names, sidecar_name
+from rubric_ci.selection.dependencies import ChangedPaths
+from rubric_ci.selection.diff import Difference
+from rubric_ci.yaml_text.outline import count_cases, may_mention
+
+
+def find_unconcerned(
+    found: FoundEvals, difference: Difference, settings: RunSettings, config_name: str
+) -> Mapping[Path, int]:
+    """Return the files that need not be read, and how many cases each holds."""
+    if settings.cases or settings.tags:
+        return {}
+    names = {path: discovery.from_root(path, found.root) for path in found.paths}
+    configured = config_names(config_name, names.values())
+    if difference.links_changed or any(map(difference.may_differ, configured)):
+        return {}
+    compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
+    paths = ChangedPaths(sorted(difference.seen), compared)
+    touched = {
+        target.name
+        for target in found.config.targets.values()
+        if paths.concerns(target) or _answers_differ(target, difference)
+    }
+    if (settings.target or default_target(found.config)) in touched:
+        return {}
+    concerned = may_mention(difference.names | (set() if settings.target else touched))
+    same = [path for path, name in names.items() if _is_same(path, name, difference)]
+    texts = {path: text for path in same if (text := _text(path)) is not None}
+    quiet = {path: text for path, text in texts.items() if not concerned(text + _suite(path))}
+    counts = {path: count_cases(names[path], text) for path, text in quiet.items()}
+    return {path: count for path, count in counts.items() if count}
+
+
+def _answers_differ(target: Target, difference: Difference) -> bool:
+    return isinstance(target, RecordedTarget) and difference.may_differ(target.answers)
+
+
+def _is_same(path: Path, name: str, difference: Difference) -> bool:
+    beside = discovery.sidecar_of(path)
+    used = [name, *([sidecar_name(name)] if beside else [])]
+    return all(each in difference.entries and each not in difference.changed for each in used)
+
+
+def _suite(path: Path) -> str:
+    """Return the text of a JSON Lines file's sidecar."""
+    beside = discovery.sidecar_of(path)
+    return (_text(beside) or "") if beside else ""
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return discovery.read_text(path)
+    except CannotReadFile:
+        return None  # it will be read, and its problem told

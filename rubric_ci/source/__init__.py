@@ -1,1 +1,0 @@
-"""From the text of eval files and configuration to values and diagnostics; pure."""

@@ -1,1 +1,0 @@
-"""Data to everything that is wrong with it; pure."""

@@ -1,1 +1,0 @@
-"""Texts to texts in which little is different, and proven to be; pure."""

@@ -1,1 +1,0 @@
-"""Checked data to values: here all sugar dies; pure."""

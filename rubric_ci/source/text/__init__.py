@@ -1,1 +1,0 @@
-"""Texts to data, and where in the text each value stands; pure."""

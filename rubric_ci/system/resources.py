@@ -1,0 +1,25 @@
+"""Data files that ship with the package: JSON Schemas and the files of a new project."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def read_schema(name: str) -> str:
+    """Return the text of `schemas/<name>.schema.json`."""
+    return _read("_schemas", "schemas", f"{name}.schema.json")
+
+
+def read_example(name: str) -> str:
+    """Return the text of a file below `examples/`, such as "scaffold/rubric-ci.yaml"."""
+    return _read("_scaffold", "examples", name)
+
+
+def _read(installed: str, checkout: str, name: str) -> str:
+    """Read from the wheel's folder, else from the checkout's.
+
+    NOTE: an editable install does not carry the folders that the wheel adds.
+    """
+    folder = _PACKAGE / installed
+    folder = folder if folder.is_dir() else _PACKAGE.parent / checkout
+    return (folder / name).read_text(encoding="utf-8")

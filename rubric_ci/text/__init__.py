@@ -1,0 +1,1 @@
+"""Pure text functions: escaping, numbers, globs, suggestions."""

@@ -1,0 +1,32 @@
+"""Workflow commands: how a step's output speaks to the GitHub runner."""
+
+from collections.abc import Mapping
+
+from rubric_ci.text import escape
+
+MESSAGE_LIMIT = 4096  # the runner cuts what is longer
+
+
+def command(name: str, message: str, properties: Mapping[str, str | int] | None = None) -> str:
+    """Return one line, such as `::error file=a.yaml,line=3::message`, without empty properties.
+
+    A message that the runner would cut is cut here, with an ellipsis.
+    """
+    shown = ",".join(
+        f"{key}={escape.command_property(str(value))}"
+        for key, value in (properties or {}).items()
+        if value != ""
+    )
+    return f"::{name}{' ' if shown else ''}{shown}::{escape.command_data(_cut(message))}"
+
+
+def uncommanded(text: str, token: str) -> str:
+    """Wrap text so that the runner reads no command in it; the token must be random.
+
+    The runner acts on `::name::` at the start and on `##[name]` anywhere in a line of output.
+    """
+    return f"::stop-commands::{token}\n{text.rstrip(chr(10))}\n::{token}::\n"
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= MESSAGE_LIMIT else message[: MESSAGE_LIMIT - 1] + "…"

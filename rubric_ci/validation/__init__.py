@@ -1,0 +1,1 @@
+"""Check eval files, targets files and configuration; report diagnostics."""

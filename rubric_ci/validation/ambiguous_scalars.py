@@ -1,0 +1,62 @@
+"""Scalars that readers of YAML disagree about, where they stand for text or for a number of ours.
+
+In places that are carried and not interpreted (`metadata`, `config`, structured contents, tool
+calls and `x-` keys) they are left alone.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from yaml.nodes import MappingNode
+
+from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.source import Source
+
+_CARRIED = frozenset(("metadata", "config", "tool_calls", "args"))
+_STRUCTURED = frozenset(("content", "expected_output"))
+_WORDS = {
+    "date": "a date",
+    "octal12": "an octal number in YAML 1.2",
+    "exponent": "a number in YAML 1.2",
+    "octal": "an octal number in YAML 1.1",
+    "binary": "a binary number",
+    "hexadecimal": "a hexadecimal number",
+    "sexagesimal": "a number of base 60 in YAML 1.1",
+    "underscores": "a number with underscores in YAML 1.1",
+}
+_TEXTS = frozenset(("date", "octal12", "exponent"))
+
+
+def oddity_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield what is odd, unless the place is already complained about."""
+    known = {problem.path for problem in found}
+    paths = source.paths_of((oddity.node for oddity in source.oddities), _is_left_alone)
+    for kind, node in source.oddities:
+        path = paths.get(id(node))
+        if path is not None and path not in known:
+            yield _problem(kind, str(node.value), path)
+
+
+def _is_left_alone(key: str, node: Any) -> bool:
+    structured = key in _STRUCTURED and node.__class__ is MappingNode
+    return structured or key in _CARRIED or key.startswith("x-")
+
+
+def _problem(kind: str, text: str, path: Path) -> Problem:
+    if kind == "not-finite":
+        return Problem("not-finite", path, f"`{text}` is not a finite number")
+    message = f"`{text}` reads as {_WORDS[kind]}"
+    if kind in _TEXTS:
+        return Problem("ambiguous-text", path, message, f'quote it: "{text}"')
+    return Problem("plain-number", path, message)
+
+
+def is_carried(path: Path, data: Any) -> bool:
+    """Tell whether a place is carried and not interpreted."""
+    for step in path:
+        if isinstance(step, str) and (step in _CARRIED or step.startswith("x-")):
+            return True
+        data = data[step]
+        if step in _STRUCTURED and isinstance(data, dict):
+            return True
+    return False

@@ -1,0 +1,62 @@
+"""What checking eval files needs to know of the configuration, without the values of a run."""
+
+from collections.abc import Iterator, Mapping
+from posixpath import dirname, join, normpath
+from typing import Any, Final, NamedTuple
+
+from rubric_ci.yaml_text.document import Document
+
+AGENTS: Final = frozenset(
+    (
+        *("codex", "codex-cli", "vscode", "vscode-insiders", "claude", "claude-cli", "claude-code"),
+        *("claude-sdk", "copilot", "copilot-cli", "copilot-sdk", "pi", "pi-agent-sdk", "pi-cli"),
+        *("pi-coding-agent", "agentv"),
+    )
+)
+"""Providers of AgentV that are programs of their own; valid in a file, not run by us."""
+
+
+class Facts(NamedTuple):
+    """Globs of eval files, switches of rules and names of targets."""
+
+    globs: tuple[str, ...] = ()  # relative to the repository root
+    rules: Mapping[str, str] = {}
+    targets: frozenset[str] = frozenset()
+    agents: frozenset[str] = frozenset()  # those of the targets that nobody here can ask
+
+
+def read_facts(document: Document) -> Facts:
+    """Take from a configuration or a targets file what has the right shape."""
+    data = document.data if isinstance(document.data, dict) else {}
+    rules = data.get("rules")
+    return Facts(
+        globs=tuple(glob_from_root(document.file, glob) for glob in _texts(data.get("evals"))),
+        rules={
+            name: word or "off"
+            for name, word in (rules.items() if isinstance(rules, dict) else ())
+            if word is False or word in {"error", "warning", "notice", "off"}
+        },
+        targets=frozenset(name for name, _ in _providers(data.get("targets"))),
+        agents=frozenset(
+            name for name, provider in _providers(data.get("targets")) if provider in AGENTS
+        ),
+    )
+
+
+def _texts(items: Any) -> Iterator[str]:
+    yield from (item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+
+
+def _providers(targets: Any) -> Iterator[tuple[str, str]]:
+    """Yield the name of each target, and what its provider is called."""
+    for target in targets if isinstance(targets, list) else ():
+        name = target.get("name") if isinstance(target, dict) else None
+        if isinstance(name, str):
+            provider = target.get("provider")
+            yield name, provider.lower() if isinstance(provider, str) else ""
+
+
+def glob_from_root(file: str, glob: str) -> str:
+    """Make a glob that is relative to a file relative to the repository root."""
+    taken = "!" if glob.startswith("!") else ""
+    return taken + normpath(join(dirname(file), glob.removeprefix("!")))

@@ -1,0 +1,89 @@
+"""From problems at paths and faults at places to diagnostics, in the order of the file."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.validation.rule_ids import RULES
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Place, Problem
+from rubric_ci.yaml_text.source import Source
+from rubric_ci.yaml_text.syntax_errors import split_lines
+
+LONGEST_MESSAGE: Final = 600
+
+
+def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
+    """Locate problems and sort them by their places."""
+    lines_of = cache(lambda file: split_lines(source.text_of(file)))
+    located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
+    seen: set[tuple[str, Place, str]] = set()
+    for problem in found:
+        file = source.file_of(problem.path)
+        place = source.locate(problem.path, at_key=problem.at_key)
+        if problem.part:
+            place = _within(place, problem.part, lines_of(file))
+        if (problem.rule, place, problem.message) in seen:
+            continue  # another alias leads here
+        seen.add((problem.rule, place, problem.message))
+        message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
+        fault = Fault(problem.rule, *place, message, problem.hint)
+        located.append(of_fault(file, fault, lines_of(file)))
+    return _bounded(sorted(dict.fromkeys(located), key=_position))
+
+
+def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Tell the first of many problems, and that there are more."""
+    if len(found) <= MOST_PROBLEMS:
+        return tuple(found)
+    severity, hint = RULES["too-many-problems"]
+    more = replace(
+        found[MOST_PROBLEMS],
+        rule="too-many-problems",
+        severity=Severity(severity),
+        message=f"more than {MOST_PROBLEMS:,} problems in this file; the others are not told",
+        hint=hint,
+    )
+    return (*found[:MOST_PROBLEMS], more)
+
+
+def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
+    """Point at a part of a text; at the whole where it is on a line that can have no comment."""
+    line, column, *_ = place
+    found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
+    return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place
+
+
+def _by_alias(line: int | None, own: int) -> str:
+    return f" (by the alias on line {line})" if line is not None and line > own else ""
+
+
+def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
+    """Return a located fault as a diagnostic."""
+    severity, hint = RULES[fault.rule]
+    return Diagnostic(
+        rule=fault.rule,
+        severity=Severity(severity),
+        file=file,
+        span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
+        message=_short(fault.message),
+        hint=fault.hint or hint,
+        line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
+    )
+
+
+def _short(message: str) -> str:
+    """Leave out the middle of a message in which something very long is quoted."""
+    half = LONGEST_MESSAGE // 2
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
+
+
+def has_errors(found: tuple[Diagnostic, ...]) -> bool:
+    """Tell whether some problem is more than a warning."""
+    return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
+
+
+def _position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    span = diagnostic.span
+    return diagnostic.file, span.line, span.column, diagnostic.rule

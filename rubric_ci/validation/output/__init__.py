@@ -1,0 +1,1 @@
+"""Render diagnostics, one format per module."""

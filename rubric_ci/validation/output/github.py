@@ -1,0 +1,59 @@
+"""Problems as workflow commands: an annotation on each line, within GitHub's caps.
+
+What is beyond the caps stands in the log as plain lines, where the runner must not read commands:
+`token` is a random word that fences them.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rubric_ci.model.diagnostics import Diagnostic, Severity
+from rubric_ci.text.workflow_commands import command, uncommanded
+from rubric_ci.validation.output.text import headline, summary
+
+PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
+
+
+def render(found: Sequence[Diagnostic], checked: int, token: str) -> str:
+    """Return one command a line, most severe first, then what the caps leave out."""
+    commands: list[str] = []
+    rest: list[Diagnostic] = []
+    for severity in Severity:
+        of_level = [diagnostic for diagnostic in found if diagnostic.severity is severity]
+        fits = len(of_level) <= PER_LEVEL
+        shown = of_level if fits else of_level[: PER_LEVEL - 1]
+        commands += [_command(diagnostic) for diagnostic in shown]
+        if not fits:
+            rest += of_level[len(shown) :]
+            commands.append(_more(severity, len(of_level) - len(shown)))
+    lines = "".join(f"{line}\n" for line in commands)
+    return lines + _log(rest, token) + f"{summary(found, checked)}\n"
+
+
+def _command(diagnostic: Diagnostic) -> str:
+    hint = f"\n{diagnostic.hint}" if diagnostic.hint else ""
+    return command(
+        diagnostic.severity.value,
+        diagnostic.message + hint,
+        {"file": diagnostic.file, **dict(_region(diagnostic)), "title": diagnostic.rule},
+    )
+
+
+def _region(diagnostic: Diagnostic) -> Iterator[tuple[str, int]]:
+    """Yield lines and columns; columns only within a line, and the last one included."""
+    span = diagnostic.span
+    yield "line", span.line
+    yield "endLine", span.end_line
+    if span.line == span.end_line:
+        yield "col", span.column
+        yield "endColumn", max(span.column, span.end_column - 1)
+
+
+def _more(severity: Severity, count: int) -> str:
+    message = f"{count} more {severity.value}s; the log of this step lists them"
+    return command(severity.value, message, {"title": "rubric-ci validate"})
+
+
+def _log(rest: Sequence[Diagnostic], token: str) -> str:
+    if not rest:
+        return ""
+    return uncommanded("".join(f"{headline(diagnostic)}\n" for diagnostic in rest), token)

@@ -1,0 +1,29 @@
+"""Problems as JSON, for programs."""
+
+from collections.abc import Sequence
+from json import dumps
+
+from rubric_ci.model.diagnostics import Diagnostic
+
+VERSION = 1
+
+
+def render(found: Sequence[Diagnostic], checked: int) -> str:
+    """Return one object: `version`, `checked` (files) and `problems`."""
+    problems = [_problem(diagnostic) for diagnostic in found]
+    return dumps({"version": VERSION, "checked": checked, "problems": problems}, indent=2) + "\n"
+
+
+def _problem(diagnostic: Diagnostic) -> dict[str, str | int]:
+    span = diagnostic.span
+    return {
+        "file": diagnostic.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "rule": diagnostic.rule,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "hint": diagnostic.hint,
+    }

@@ -1,0 +1,81 @@
+"""Problems for people: one line each as `file:line:column`, with the source line and a caret."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rubric_ci.model.diagnostics import Diagnostic, Severity
+from rubric_ci.text.escape import one_line, visible
+
+_WIDEST = 120  # columns of a source line that are shown
+_COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTICE: "36"}
+
+
+def render(found: Sequence[Diagnostic], checked: int, *, color: bool = False) -> str:
+    """Return all problems, file by file, and a last line that counts them."""
+    groups = groupby(found, key=lambda diagnostic: diagnostic.file)
+    blocks = ["".join(_block(problem, color=color) for problem in group) for _, group in groups]
+    return "\n".join([*blocks, f"{summary(found, checked)}\n"])
+
+
+def headline(diagnostic: Diagnostic) -> str:
+    """Return a problem in one line."""
+    severity = diagnostic.severity
+    word = "" if severity is Severity.ERROR else f"{severity.value}: "
+    hint = f"; {diagnostic.hint}" if diagnostic.hint else ""
+    return one_line(f"{_place(diagnostic)}: {word}{diagnostic.rule}: {diagnostic.message}{hint}")
+
+
+def _block(diagnostic: Diagnostic, *, color: bool) -> str:
+    line = headline(diagnostic)
+    if color:
+        place = one_line(_place(diagnostic))
+        rule = f"\x1b[{_COLORS[diagnostic.severity]}m{diagnostic.rule}\x1b[0m"
+        rest = line.removeprefix(place).replace(diagnostic.rule, rule, 1)
+        line = f"\x1b[1m{place}\x1b[0m{rest}"
+    return "".join(f"{shown}\n" for shown in [line, *_quote(diagnostic, color=color)])
+
+
+def _quote(diagnostic: Diagnostic, *, color: bool) -> Iterator[str]:
+    if not diagnostic.line_text.strip():
+        return
+    span, text = diagnostic.span, diagnostic.line_text
+    start = max(0, span.column - _WIDEST // 2) if span.column > _WIDEST else 0
+    shown = text[start : start + _WIDEST]
+    number = str(span.line)
+    before = visible(shown[: span.column - 1 - start])
+    end = span.end_column if span.end_line == span.line else len(text) + 1
+    under = visible(shown[span.column - 1 - start : end - 1 - start])
+    pad = "".join("\t" if sign == "\t" else " " for sign in before)
+    caret = "^" * max(1, len(under))
+    if color:
+        caret = f"\x1b[{_COLORS[diagnostic.severity]}m{caret}\x1b[0m"
+    yield f"  {number} | {visible(shown)}"
+    yield f"  {' ' * len(number)} | {pad}{caret}"
+
+
+def _place(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
+
+
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostics import Diagnostic
+
+
+def summary(found: "Sequence[Diagnostic]", checked: int) -> str:
+    """Count files and problems."""
+    files = _plural(checked, "file")
+    if not found:
+        return f"{files} checked: no problems"
+    from rubric_ci.model.diagnostics import Severity
+
+    counts = [
+        _plural(sum(d.severity is severity for d in found), severity.value)
+        for severity in Severity
+        if any(d.severity is severity for d in found)
+    ]
+    return f"{files} checked: {' and '.join(counts)}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

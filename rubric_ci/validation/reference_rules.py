@@ -1,0 +1,134 @@
+"""Which files an eval file refers to, and whether they are there."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from rubric_ci.model.references import Found, Lookup
+from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.yaml_text.problems import Path, Problem
+
+_MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
+
+
+class Prompt(NamedTuple):
+    """A prompt as written, where it stands, and the variables that it may hold."""
+
+    path: Path
+    text: str
+    known: tuple[str, ...]
+
+
+def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
+    """Yield files that cannot be used, and variables that no prompt can be given."""
+    if not isinstance(data, dict):
+        return
+    yield from _lone_parts(data)
+    for path, name in _files(data):
+        found = lookup(name)
+        if not isinstance(found, Found):
+            yield Problem("file-missing", path, f"`{name}`: {found.reason}")
+    for prompt in _prompts(data):
+        yield from _prompt_problems(prompt, lookup)
+
+
+def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
+    text, where = prompt.text, ""
+    if names_file(text):
+        found = lookup(text)
+        if not isinstance(found, Found):
+            yield Problem("file-missing", prompt.path, f"`{text}`: {found.reason}")
+            return
+        text, where = found.text, f" in {found.path}"
+    for written in dict.fromkeys(variables(text)):
+        name = written.strip()
+        if name not in prompt.known:
+            message = f"`{{{{ {name} }}}}`{where} is no variable of a judge's prompt"
+            hint = did_you_mean(name, prompt.known) or f"known are {', '.join(prompt.known)}"
+            part = "" if where else f"{{{{{written}}}}}"
+            yield Problem("prompt-variable", prompt.path, message, hint, part=part)
+
+
+def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
+    for path, content in _contents(data):
+        if not isinstance(content, dict) or content.keys() != {"type", "value"}:
+            continue
+        if content["type"] in ("text", "file"):
+            message = f"a {content['type']} part outside of a list is sent as data, as it is"
+            yield Problem("lone-part", path, message)
+
+
+def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    for path, parts in _contents(data):
+        for place, part in enumerate(parts if isinstance(parts, list) else ()):
+            name = part.get("value") if isinstance(part, dict) else None
+            if isinstance(name, str) and part.get("type") == "file":
+                yield (*path, place, "value"), name
+
+
+def _contents(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    cases = data.get("evalcases")
+    for index, case in enumerate(cases if isinstance(cases, list) else ()):
+        for key in _MESSAGES:
+            messages = case.get(key) if isinstance(case, dict) else None
+            for number, message in enumerate(messages if isinstance(messages, list) else ()):
+                if isinstance(message, dict) and "content" in message:
+                    yield ("evalcases", index, key, number, "content"), message["content"]
+
+
+def _prompts(data: dict[str, Any]) -> Iterator[Prompt]:
+    yield from _of_execution(data, ())
+    cases = data.get("evalcases")
+    for index, case in enumerate(cases if isinstance(cases, list) else ()):
+        if isinstance(case, dict):
+            yield from _of_execution(case, ("evalcases", index))
+            yield from _of_evaluators(case.get("evaluators"), ("evalcases", index, "evaluators"))
+
+
+def _of_execution(owner: dict[str, Any], path: Path) -> Iterator[Prompt]:
+    execution = owner.get("execution")
+    if isinstance(execution, dict):
+        where: Path = (*path, "execution", "evaluators")
+        yield from _of_evaluators(execution.get("evaluators"), where)
+
+
+def _of_evaluators(evaluators: Any, path: Path) -> Iterator[Prompt]:
+    for index, evaluator in enumerate(evaluators if isinstance(evaluators, list) else ()):
+        if not isinstance(evaluator, dict):
+            continue
+        where: Path = (*path, index)
+        prompt = evaluator.get("prompt")
+        if evaluator.get("type") == "llm_judge" and isinstance(prompt, str):
+            yield Prompt((*where, "prompt"), prompt, PROMPT_VARIABLES)
+        yield from _of_evaluators(evaluator.get("evaluators"), (*where, "evaluators"))
+        aggregator = evaluator.get("aggregator")
+        prompt = aggregator.get("prompt") if isinstance(aggregator, dict) else None
+        if isinstance(prompt, str):
+            known = (*PROMPT_VARIABLES, RESULTS_VARIABLE)
+            yield Prompt((*where, "aggregator", "prompt"), prompt, known)
+
+
+PROMPT_VARIABLES: Final = (
+    "question",
+    "expected_outcome",
+    "reference_answer",
+    "candidate_answer",
+    "answer",
+    "input_messages",
+    "expected_messages",
+    "output_messages",
+)
+RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
+
+_VARIABLE = r"\{\{([^{}]*)\}\}"
+_FILE = r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
+
+
+def names_file(prompt: str) -> bool:
+    """Tell whether a prompt is a path rather than the text itself."""
+    return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
+
+
+def variables(text: str) -> list[str]:
+    """Return what stands between `{{` and `}}`: names, and the blanks around them."""
+    return re.findall(_VARIABLE, text)

@@ -1,0 +1,183 @@
+"""What a schema cannot say about a list of criteria: ids, weights, gates, ranges and levels."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.scalars import is_short_decimal
+
+MOST_RANGES: Final = 11
+
+
+def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
+    """Yield what is wrong in one list of criteria."""
+    if not isinstance(criteria, list):
+        return
+    yield from _same_ids(criteria, path)
+    yield from _no_weight(criteria, path)
+    for index, criterion in enumerate(criteria):
+        if isinstance(criterion, dict):
+            yield from _criterion(criterion, (*path, index))
+
+
+def _same_ids(criteria: list[Any], path: Path) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, criterion in enumerate(criteria):
+        given = criterion.get("id") if isinstance(criterion, dict) else None
+        name = given if isinstance(given, str) else f"rubric-{index + 1}"
+        if name in seen:
+            where: Path = (*path, index, "id") if given else (*path, index)
+            message = f"the id `{name}` is taken by an earlier criterion"
+            yield Problem("criterion-id-duplicate", where, message)
+        seen.add(name)
+
+
+def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:
+    weights = [c.get("weight", 1.0) if isinstance(c, dict) else 1.0 for c in criteria]
+    if weights and all(weight == 0 for weight in weights):
+        yield Problem("weight-total", path, "every criterion has weight 0, so nothing is graded")
+
+
+def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+    ranges, levels = "score_ranges" in criterion, "levels" in criterion
+    if ranges and not _is_partition(criterion["score_ranges"]):
+        yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
+    elif levels and not ranges:
+        yield from _levels(criterion, path)
+    if not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
+        kind = "score_ranges" if ranges else "levels" if levels else "checklist"
+        yield from _gates(criterion, kind, path)
+
+
+_GATES = {
+    "checklist": "required",
+    "score_ranges": "required_min_score",
+    "levels": "required_min_level",
+}
+_GATE_NAMES = frozenset(_GATES.values())
+
+
+def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:
+    own = _GATES[kind]
+    what = "a checklist criterion" if kind == "checklist" else f"a criterion with `{kind}`"
+    for gate in _GATES.values():
+        if gate in criterion and gate != own:
+            message = f"`{gate}` does not gate {what}"
+            yield Problem("gate-kind", (*path, gate), message, f"use `{own}`", at_key=True)
+        if gate in criterion and isinstance(criterion[gate], float):
+            message = f"`{gate}` must be an integer, not {criterion[gate]}"
+            yield Problem("wrong-type", (*path, gate), message)
+
+
+def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
+    if isinstance(ranges, dict):
+        yield from _range_map(ranges, path)
+    elif isinstance(ranges, list):
+        floats = list(_float_bounds(ranges, path))
+        yield from floats
+        bounds = [_bounds(entry) for entry in ranges]
+        yield from _reversed(bounds, path)
+        known = [pair for pair in bounds if pair and pair[0] <= pair[1]]
+        if not floats and 0 < len(known) == len(ranges) <= MOST_RANGES:
+            yield from _overlaps(bounds, path)
+            yield from _gaps(known, path)
+
+
+def _is_partition(ranges: Any) -> bool:
+    """Tell whether a list covers 0 to 10 once: what nearly all do, and all that they must."""
+    if not isinstance(ranges, list):
+        return False
+    pairs = [_bounds(entry) for entry in ranges]
+    covered = [n for pair in pairs if pair for n in range(pair[0], pair[1] + 1)]
+    return len(covered) == 11 and None not in pairs and len(set(covered)) == 11
+
+
+def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
+    if ranges and "0" not in ranges and all(_is_whole(key) for key in ranges):
+        first = min(int(key) for key in ranges)
+        if 0 < first <= 10:
+            yield Problem("score-range-coverage", path, f"no range covers {_list(range(first))}")
+
+
+def _float_bounds(ranges: list[Any], path: Path) -> Iterator[Problem]:
+    for index, entry in enumerate(ranges):
+        pair = entry.get("score_range") if isinstance(entry, dict) else None
+        for place, bound in enumerate(pair if isinstance(pair, list) else ()):
+            if isinstance(bound, float) and bound.is_integer():  # others fail the schema
+                where: Path = (*path, index, "score_range", place)
+                message = f"a bound of `score_range` must be an integer, not {bound}"
+                yield Problem("score-range-type", where, message)
+
+
+def _bounds(entry: Any) -> tuple[int, int] | None:
+    pair = entry.get("score_range") if isinstance(entry, dict) else None
+    if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_score, pair)):
+        return None
+    return pair[0], pair[1]
+
+
+def _is_score(bound: Any) -> bool:
+    return type(bound) is int and 0 <= bound <= 10
+
+
+def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
+    for index, pair in enumerate(bounds):
+        if pair and pair[0] > pair[1]:
+            message = f"[{pair[0]}, {pair[1]}] ends before it begins"
+            hint = f"write [{pair[1]}, {pair[0]}]"
+            yield Problem("score-range-bounds", (*path, index, "score_range"), message, hint)
+
+
+def _overlaps(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
+    for index, pair in enumerate(bounds):
+        for earlier in bounds[:index]:
+            if pair and earlier and pair[0] <= earlier[1] and earlier[0] <= pair[1]:
+                message = f"{list(pair)} overlaps {list(earlier)}"
+                yield Problem("score-range-overlap", (*path, index, "score_range"), message)
+
+
+def _gaps(bounds: list[tuple[int, int]], path: Path) -> Iterator[Problem]:
+    missing = [n for n in range(11) if not any(low <= n <= high for low, high in bounds)]
+    if missing:
+        yield Problem("score-range-coverage", path, f"no range covers {_list(missing)}")
+
+
+def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+    where: Path = (*path, "levels")
+    levels = criterion["levels"]
+    if isinstance(levels, list):
+        yield from _same_levels(levels, where)
+        numbers = [entry.get("level") if isinstance(entry, dict) else None for entry in levels]
+    else:
+        keys = levels if isinstance(levels, dict) else ()
+        numbers = [int(key) if _is_whole(key) else None for key in keys]
+    least = criterion.get("required_min_level")
+    whole = [number for number in numbers if type(number) is int]
+    if type(least) is int and len(whole) == len(numbers) > 0 and least > max(whole):
+        message = f"no level reaches {least}; the highest is {max(whole)}"
+        yield Problem("gate-out-of-reach", (*path, "required_min_level"), message)
+
+
+def _same_levels(levels: list[Any], path: Path) -> Iterator[Problem]:
+    seen = set()
+    for index, entry in enumerate(levels):
+        number = entry.get("level") if isinstance(entry, dict) else None
+        where: Path = (*path, index, "level")
+        if isinstance(number, float) and number.is_integer():
+            yield Problem("levels-type", where, f"`level` must be an integer, not {number}")
+        elif type(number) is int:
+            if number in seen:
+                message = f"the level {number} is declared twice"
+                yield Problem("levels-duplicate", where, message)
+            seen.add(number)
+
+
+def _list(numbers: Any) -> str:
+    """Write numbers as a reader would: "3", "3 and 4", "1, 2 and 9"."""
+    words = [str(number) for number in numbers]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _is_whole(key: str) -> bool:
+    """Tell whether a key of a mapping is an integer of a usual size, as it would be written."""
+    return is_short_decimal(key.removeprefix("-"))

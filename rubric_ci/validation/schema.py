@@ -1,0 +1,40 @@
+"""Does data fit a JSON Schema of ours? jsonschema-rs says yes or no; `explanation` says why not."""
+
+import json
+from functools import cache
+from typing import Any, Protocol
+
+from jsonschema_rs import Draft202012Validator
+
+from rubric_ci.system import resources
+from rubric_ci.yaml_text.problems import Path, Problem
+
+
+class Readable(Protocol):
+    """Data, and how its scalars are written."""
+
+    data: Any
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written."""
+
+
+def problems(name: str, source: Readable) -> list[Problem]:
+    """Return what is wrong with data according to `schemas/<name>.schema.json`."""
+    schema, validator = _load(name)
+    if validator.is_valid(source.data):
+        return []
+    from rubric_ci.validation.schema_errors import explain
+
+    return explain(schema, source.data, source.written)
+
+
+def read_schema(name: str) -> Any:
+    """Return `schemas/<name>.schema.json` as data."""
+    return json.loads(resources.read_schema(name))
+
+
+@cache
+def _load(name: str) -> tuple[Any, Draft202012Validator]:
+    schema = read_schema(name)
+    return schema, Draft202012Validator(schema)

@@ -1,0 +1,229 @@
+"""Why data does not fit a schema, in words for the person who wrote the file."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.validation.schema_hints import advice, misread
+from rubric_ci.validation.schema_wording import KINDS, owner_name, rule_of, shown, value_name
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path, Problem
+
+Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
+
+Written: TypeAlias = Callable[[Path], str | None]
+
+
+def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
+    """Return one problem per fault, without those that only follow from another.
+
+    Of more than are told, the first are enough.
+    """
+    found = islice(_explained(schema, data, written), MOST_PROBLEMS + 1)
+    return _without_consequences(list(found))
+
+
+def _explained(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
+    for error in Draft202012Validator(schema).iter_errors(data):
+        path = tuple(error.absolute_path)
+        meant = misread(path, error.instance) if error.validator in _OF_KEYS else None
+        if meant is not None:
+            yield meant
+        elif error.validator is None:
+            yield from _twins(error, path, data)
+        elif error.validator == "type" and path and error.instance is None:
+            yield _without_value(path)
+        elif error.validator == "type" and _is_unquoted(error):
+            yield _unquoted(error, path, written(path))
+        else:
+            yield from _EXPLAIN.get(error.validator, _anything_else)(error, path)
+
+
+def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    kinds = [wanted] if isinstance(wanted, str) else wanted
+    name, value = value_name(path), error.instance
+    expected = " or ".join(KINDS[kind] for kind in kinds)
+    rule = rule_of(path, "type", "wrong-type")
+    message = f"{name} must be {expected}, not {shown(value)}"
+    yield Problem(rule, path, message, advice(path, kinds, value))
+
+
+def _without_value(path: Path) -> Problem:
+    hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
+    return Problem("missing-value", path, f"{value_name(path)} has no value", hint)
+
+
+def _is_unquoted(error: ValidationError) -> bool:
+    wanted: Any = error.validator_value
+    return "string" in wanted and isinstance(error.instance, bool | int | float)
+
+
+def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
+    """Explain a scalar that YAML reads as something else than the text that is meant."""
+    text = shown(error.instance)[1:-1] if written is None else written
+    kind = "true or false" if isinstance(error.instance, bool) else "a number"
+    message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
+    return Problem("not-text", path, message, f'quote it: "{text}"')
+
+
+def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    instance: Any = error.instance
+    for key in wanted:
+        if key not in instance:
+            rule = rule_of((*path, key), "required", "missing-key")
+            owner = owner_name(path)
+            wanted_key = _OR.get(key, f"`{key}`")
+            other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
+            hint = f"write `{key}` in place of `{other}`" if other else ""
+            yield Problem(rule, path, f"{owner} has no {wanted_key}", hint)
+
+
+_OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
+"""Keys that stand for a missing one where any key may stand."""
+
+_OR: Final = {
+    "input_messages": "`input_messages` or `input`",
+    "max_total": "`max_total`, `max_input` or `max_output`",
+}
+
+
+def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
+    schema: Any = error.schema
+    instance: Any = error.instance
+    known = schema["properties"]
+    patterns = schema.get("patternProperties", {})
+    for key in instance:
+        if key not in known and not any(re.search(pattern, key) for pattern in patterns):
+            message = f"unknown key `{key}` in {owner_name(path)}"
+            hint = did_you_mean(key, known)
+            yield Problem("unknown-key", (*path, key), message, hint, at_key=True)
+
+
+def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
+    rule = rule_of(path, "enum", "unknown-value")
+    words = ", ".join(f"`{value}`" for value in values)
+    value = error.instance
+    hint = ""
+    if isinstance(value, str):
+        hint = (rule == "evaluator-type" and _INSTEAD.get(value)) or did_you_mean(value, values)
+    message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
+    yield Problem(rule, path, message, hint)
+
+
+_INSTEAD: Final = {
+    "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
+    "expected_messages": "`tool_trajectory` compares calls of tools, `field_accuracy` contents",
+    **dict.fromkeys(
+        ("contains", "icontains", "equals", "regex", "is_json", "is-json", "starts_with"),
+        "let the script of a `code_judge` look",
+    ),
+}
+"""What serves in place of evaluators that other tools, or other versions of them, have."""
+
+
+def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
+    if "propertyNames" in error.absolute_schema_path:
+        key = error.instance
+        rule = rule_of((*path, str(key)), "key", "unknown-key")
+        wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
+        message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
+        yield Problem(rule, (*path, str(key)), message, at_key=True)
+    elif error.validator_value == "\\S":
+        rule = rule_of(path, "pattern", "empty-text")
+        yield Problem(rule, path, f"{value_name(path)} must not be empty")
+    else:
+        yield Problem("unknown-value", path, f"{value_name(path)} cannot be `{error.instance}`")
+
+
+def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
+    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+    bound = f"{words[str(error.validator)]} {error.validator_value}"
+    rule = rule_of(path, "bounds", "out-of-range")
+    yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {error.instance}")
+
+
+def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
+    few = "at least" if str(error.validator).startswith("min") else "at most"
+    rule = rule_of(path, few, "too-few")
+    instance: Any = error.instance
+    number, have = error.validator_value, len(instance)
+    noun = "entry" if number == 1 else "entries"
+    if have == 0:
+        drafted = "leave it out, and `rubric-ci generate rubrics` drafts them"
+        hint = drafted if path[-1] == "rubrics" else ""
+        yield Problem(rule, path, f"{value_name(path)} must not be empty", hint)
+    else:
+        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {noun}, not {have}")
+
+
+def _twins(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
+    """Find the key that may not stand beside the one that `dependentSchemas` names.
+
+    NOTE: jsonschema leaves the key out of the path of an error about the schema `false`.
+    """
+    steps = list(error.absolute_schema_path)
+    other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
+    for step in path:
+        data = data[step]
+    key = next(key for key in _TWINS[other] if data.get(key) is error.instance)
+    if other == "levels":
+        message = "a criterion has either `score_ranges` or `levels`, not both"
+        yield Problem("criterion-kind", (*path, key), message, at_key=True)
+    else:
+        twin = f"{other}.{key}" if other == "execution" else other
+        message = f"`{key}` and `{twin}` say the same; give one of them"
+        yield Problem("alias-conflict", (*path, key), message, at_key=True)
+
+
+def _anything_else(error: ValidationError, path: Path) -> Iterator[Problem]:
+    yield Problem("wrong-type", path, str(error.message))
+
+
+_OF_KEYS: Final = frozenset(("required", "additionalProperties"))
+_TWINS: Final = {
+    "outcome": ("expected_outcome",),
+    "input": ("input_messages",),
+    "expected_output": ("expected_messages",),
+    "execution": ("target", "evaluators"),
+    "description": ("expected_outcome", "criteria"),
+    "expected_outcome": ("criteria",),
+    "levels": ("score_ranges",),
+}
+_EXPLAIN: Final[dict[str, Explain]] = {
+    "type": _type,
+    "required": _required,
+    "additionalProperties": _additional,
+    "enum": _enum,
+    "const": _enum,
+    "pattern": _pattern,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
+    **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
+}
+
+
+def _without_consequences(found: list[Problem]) -> list[Problem]:
+    """Let a misspelt key stand for the missing one that it means.
+
+    It takes over the rule as well: an unknown key may be ignored, a missing one may not.
+    """
+    kept = {(p.path, p.message): p for p in found}
+    for unknown in found:
+        meant = unknown.hint.removeprefix("did you mean ").removesuffix("?")
+        if unknown.rule == "unknown-key" and unknown.hint:
+            for missing in found:
+                if missing.path == unknown.path[:-1] and _misses(missing, meant):
+                    kept.pop((missing.path, missing.message), None)
+                    kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
+    return list(kept.values())
+
+
+def _misses(problem: Problem, key: str) -> bool:
+    return " has no " in problem.message and key in problem.message

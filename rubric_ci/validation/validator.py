@@ -1,0 +1,77 @@
+"""Every problem of a file at once: its text, its shape, its rules, its references.
+
+NOTE: a file without problems pays for none of what describes problems, hence the late imports.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rubric_ci.model.references import Lookup
+from rubric_ci.validation.eval_rules import eval_problems, target_problems
+from rubric_ci.validation.reference_rules import reference_problems
+from rubric_ci.validation.schema import problems as schema_problems
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Problem
+from rubric_ci.yaml_text.source import Source
+
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostics import Diagnostic
+
+
+def check_evals(
+    source: Source,
+    lookup: Lookup,
+    targets: frozenset[str] = frozenset(),
+    agents: frozenset[str] = frozenset(),
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of an eval file.
+
+    `targets` are the names that are known, if any are; `agents` those that nobody here can ask.
+    """
+    found = list(_eval_problems(source, lookup))
+    if targets and source.readable:
+        found.extend(_first(target_problems(source.data, targets, agents)))
+    return _diagnosed(source, found)
+
+
+def check_config(
+    document: Document,
+    *,
+    targets_only: bool = False,
+    others: Callable[[], frozenset[str]] | None = None,
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of a configuration or a targets file.
+
+    `others` gives the names of the targets in other files; without it, judges are not looked for.
+    """
+    from rubric_ci.validation.config_rules import config_problems
+
+    found = config_problems(document, targets_only=targets_only, others=others)
+    return _diagnosed(document, list(_first(found)))
+
+
+def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
+    if not source.readable:
+        return
+    found = schema_problems("eval", source)
+    found.extend(_first(eval_problems(source.data)))
+    if source.oddities:
+        from rubric_ci.validation.ambiguous_scalars import oddity_problems
+
+        found.extend(_first(oddity_problems(source, found)))
+    found.extend(_first(reference_problems(source.data, lookup)))
+    yield from found
+
+
+def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Take one more than are told, so that it can be told that there are more."""
+    return islice(problems, MOST_PROBLEMS + 1)
+
+
+def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
+    if not found and not source.faults:
+        return ()
+    from rubric_ci.validation.diagnostics import diagnose
+
+    return diagnose(source, found)

@@ -1,0 +1,1 @@
+"""YAML and JSON Lines text becomes data with the line and column of each value."""

@@ -1,0 +1,199 @@
+"""YAML nodes to JSON data: string keys, no duplicates, no tags, aliases within bounds.
+
+PyYAML's own constructor loses duplicate keys, turns keys into booleans and numbers, and knows
+types that JSON does not have.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault
+from rubric_ci.yaml_text.scalars import (
+    NUMBER_STARTS,
+    WORDS,
+    TooManyDigits,
+    is_short_decimal,
+    resolve,
+)
+
+MOST_LEVELS: Final = 100
+MOST_EXPANSION: Final = 200_000  # values that aliases may add to those that are written
+
+_TAGS = "tag:yaml.org,2002:"
+_CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
+
+
+class Oddity(NamedTuple):
+    """A scalar that readers of YAML disagree about."""
+
+    kind: str
+    node: Any
+
+
+class Construction:
+    """The making of one document's data; notes on the way what is odd or wrong."""
+
+    def __init__(self, text: str) -> None:
+        self.faults: list[Fault] = []
+        self.oddities: list[Oddity] = []
+        self._make = self._shared if "&" in text else self._container
+        self._made: dict[int, Any] = {}
+        self._sizes: dict[int, int] = {}
+        self._extra = 0
+        self._open: set[int] = set()
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        """Return the data of a node that stands `depth` levels below the root."""
+        return self._scalar(node) if node.__class__ is ScalarNode else self._make(node, depth)
+
+    def _container(self, node: Any, depth: int) -> Any:
+        if depth >= MOST_LEVELS:
+            self._fault("yaml-depth", node, f"nested more than {MOST_LEVELS} levels deep")
+            return None
+        if node.tag is not None and node.tag not in _CONTAINER_TAGS[node.__class__]:
+            self._unknown_tag(node)
+        if node.__class__ is MappingNode:
+            return self._mapping(node, depth + 1)
+        return self._sequence(node, depth + 1)
+
+    def _scalar(self, node: Any) -> Any:
+        text = node.value
+        if node.tag is not None:
+            return self._tagged(node)
+        if node.style:
+            return text
+        if text in WORDS:
+            return WORDS[text]
+        if text[0] not in NUMBER_STARTS:
+            return text
+        return int(text) if is_short_decimal(text) else self._number(node)
+
+    def _number(self, node: Any) -> Any:
+        try:
+            value, oddity = resolve(node.value)
+        except TooManyDigits:
+            self._fault("yaml-number-size", node, "a number of more than 300 digits")
+            return 0
+        if oddity:
+            self.oddities.append(Oddity(oddity, node))
+        return value
+
+    def _sequence(self, node: Any, depth: int) -> list[Any]:
+        scalar, make = self._scalar, self._make
+        return [
+            scalar(item) if item.__class__ is ScalarNode else make(item, depth)
+            for item in node.value
+        ]
+
+    def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
+        scalar, make = self._scalar, self._make
+        data: dict[str, Any] = {}
+        merges = []
+        for key_node, item in node.value:
+            if key_node.__class__ is not ScalarNode:
+                self._fault("yaml-key", key_node, "a key must be plain text")
+                continue
+            key = key_node.value
+            if key == "<<" and not key_node.style:
+                merges.append(item)
+            elif key in data:
+                self._duplicate(key_node, node)
+            else:
+                data[key] = scalar(item) if item.__class__ is ScalarNode else make(item, depth)
+        return self._merged(data, merges, depth) if merges else data
+
+    def _merged(self, data: dict[str, Any], merges: list[Any], depth: int) -> dict[str, Any]:
+        for node in merged_nodes(merges):
+            if node.__class__ is not MappingNode:
+                self._fault("yaml-merge", node, "`<<` takes a mapping or a list of mappings")
+                continue
+            for key, item in (self.value(node, depth) or {}).items():
+                data.setdefault(key, item)
+        return data
+
+    def _shared(self, node: Any, depth: int) -> Any:
+        """Build a container once, however many aliases name it, and count what they add up to."""
+        key = id(node)
+        if key in self._open:
+            self._fault("yaml-alias", node, "an anchor that contains its own alias")
+            return None
+        if key in self._made:
+            return self._again(key, node)
+        self._open.add(key)
+        before = len(self._sizes) + self._extra
+        made = self._container(node, depth)
+        self._open.discard(key)
+        self._made[key] = made
+        self._sizes[key] = len(self._sizes) + self._extra - before + len(made or ()) + 1
+        return made
+
+    def _again(self, key: int, node: Any) -> Any:
+        self._extra += self._sizes[key]
+        if self._extra <= MOST_EXPANSION:
+            return self._made[key]
+        if self._extra - self._sizes[key] <= MOST_EXPANSION:  # say it once
+            message = f"aliases expand to more than {MOST_EXPANSION:,} values"
+            self._fault("yaml-expansion", node, message)
+        self._extra = max(self._extra, MOST_EXPANSION + 1)
+        return None
+
+    def _tagged(self, node: Any) -> Any:
+        text = node.value
+        match node.tag.removeprefix(_TAGS):
+            case "str" | "!":
+                return text
+            case "null" if text in WORDS and WORDS[text] is None:
+                return None
+            case "bool" if WORDS.get(text) is not None:
+                return WORDS[text]
+            case "int" | "float" as kind:
+                return self._tagged_number(node, kind)
+            case _:
+                self._unknown_tag(node)
+                return text
+
+    def _tagged_number(self, node: Any, kind: str) -> Any:
+        value = self._number(node)
+        if isinstance(value, str):
+            self._fault("yaml-tag", node, f"`{node.value}` is not a plain number")
+            return 0
+        return float(value) if kind == "float" else value
+
+    def _unknown_tag(self, node: Any) -> None:
+        name = node.tag.replace(_TAGS, "!!")
+        self._fault("yaml-tag", node, f"the tag `{name}` has no meaning here")
+
+    def _duplicate(self, key_node: Any, mapping: Any) -> None:
+        if len(self.faults) > MOST_PROBLEMS:
+            return
+        same = (key for key, _ in mapping.value if key.value == key_node.value)
+        line = next(same).start_mark.line + 1
+        message = f"the key `{key_node.value}` is given twice; the first is on line {line}"
+        self._fault("yaml-duplicate-key", key_node, message)
+
+    def _fault(self, rule: str, node: Any, message: str) -> None:
+        if len(self.faults) <= MOST_PROBLEMS:
+            self.faults.append(Fault(rule, *place(node), message))
+
+
+def place(node: Any) -> tuple[int, int, int, int]:
+    """Point at a scalar as a whole, and at the beginning of what spans lines."""
+    start, end = node.start_mark, node.end_mark
+    line, column = start.line + 1, start.column + 1
+    if end.line == start.line:
+        return line, column, line, max(end.column + 1, column + 1)
+    if node.__class__ is MappingNode and node.value and not node.flow_style:
+        key = node.value[0][0].end_mark
+        return line, column, line, key.column + 1 if key.line == start.line else column + 1
+    return line, column, line, column + 1
+
+
+def merged_nodes(merges: list[Any]) -> Iterator[Any]:
+    """Yield what `<<` names, in order of precedence."""
+    for merge in merges:
+        if merge.__class__ is SequenceNode:
+            yield from merge.value
+        else:
+            yield merge

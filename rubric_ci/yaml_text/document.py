@@ -1,0 +1,153 @@
+"""A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from yaml import YAMLError
+from yaml._yaml import CParser
+from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+from rubric_ci.yaml_text.constructor import Construction, Oddity, merged_nodes, place
+from rubric_ci.yaml_text.limits import unfit_yaml
+from rubric_ci.yaml_text.problems import Fault, Path, Place
+
+if TYPE_CHECKING:
+    from rubric_ci.yaml_text.nodes import LeaveOut
+
+
+class Document:
+    """One text, its data, and the faults that kept some of it from becoming data."""
+
+    __slots__ = ("_aliases", "data", "faults", "file", "oddities", "root", "text")
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text.removeprefix("\ufeff")
+        self.faults: list[tuple[str, Fault]] = []
+        self.oddities: list[Oddity] = []
+        self._aliases: dict[Path, int] | None = None
+        self.data: Any = None
+        self.root: Any = self._compose()
+        if self.root is not None:
+            construction = Construction(self.text)
+            self.data = construction.value(self.root)
+            self.faults += [(file, fault) for fault in construction.faults]
+            self.oddities = construction.oddities
+
+    def file_of(self, _path: Path) -> str:
+        """Return the file in which the value at a path stands."""
+        return self.file
+
+    def text_of(self, _file: str) -> str:
+        """Return the text of the file."""
+        return self.text
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        return {self.file: self.text}
+
+    @property
+    def readable(self) -> bool:
+        """Tell that there is data to check."""
+        return self.root is not None
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return where the value at a path stands, or its key; of a missing one, its parent."""
+        node, key = self.root, None
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                return place(node)
+            key, node = found
+        return place(key if at_key and key is not None else node)
+
+    def alias_line(self, path: Path) -> int | None:
+        """Return the line of the alias through which a path leads, if it does."""
+        if "&" not in self.text:
+            return None
+        if self._aliases is None:
+            from rubric_ci.yaml_text.nodes import alias_lines
+
+            self._aliases = alias_lines(self.text)
+        prefixes = [path[:length] for length in range(len(path), 0, -1)]
+        places = (place for prefix in prefixes for place in (prefix, (*prefix[:-1], "<<")))
+        return next((self._aliases[place] for place in places if place in self._aliases), None)
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, without quotes."""
+        node = self.node(path)
+        return str(node.value) if node.__class__ is ScalarNode else None
+
+    def node(self, path: Path) -> Any:
+        """Return the YAML node at a path, or nothing."""
+        node = self.root
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                return None
+            node = found[1]
+        return node
+
+    def value(self, path: Path) -> Any:
+        """Return the data at a path that leads somewhere."""
+        data = self.data
+        for step in path:
+            data = data[step]
+        return data
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each node, by `id`, that passes no value which is left out."""
+        from rubric_ci.yaml_text.nodes import paths_of  # where something is odd only
+
+        return paths_of(self.root, nodes, leave_out)
+
+    def _compose(self) -> Any:
+        unfit = unfit_yaml(self.text)
+        if unfit:
+            return self._fault(unfit)
+        try:
+            node = _Composer(self.text).get_single_node()
+        except YAMLError as error:
+            from rubric_ci.yaml_text.syntax_errors import syntax_fault  # on a fault only
+
+            return self._fault(syntax_fault(error, self.text))
+        if node is None:
+            self._fault(Fault("yaml-empty", 1, 1, 1, 1, "there is nothing in this file"))
+        if not self.text.isascii():
+            from rubric_ci.yaml_text.syntax_errors import line_break_faults
+
+            for fault in line_break_faults(self.text):
+                self._fault(fault)
+        return node
+
+    def _fault(self, fault: Fault) -> None:
+        self.faults.append((self.file, fault))
+
+
+class _Composer(CParser):
+    """Nodes without tags: what a scalar means is decided in `scalars`."""
+
+    def resolve(self, _kind: object, _value: object, _implicit: object) -> None:
+        return None
+
+    def descend_resolver(self, _parent: object, _index: object) -> None:
+        pass
+
+    def ascend_resolver(self) -> None:
+        pass
+
+
+def _child(node: Any, step: str | int) -> tuple[Any, Any] | None:
+    if node.__class__ is SequenceNode:
+        inside = isinstance(step, int) and step < len(node.value)
+        return (None, node.value[step]) if inside else None
+    if node.__class__ is not MappingNode:
+        return None
+    merges = []
+    for key, value in node.value:
+        if key.value == step:
+            return key, value
+        if key.value == "<<" and not key.style:
+            merges.append(value)
+    found = (_child(merged, step) for merged in merged_nodes(merges))
+    return next((pair for pair in found if pair is not None), None)

@@ -1,0 +1,225 @@
+"""A JSON Lines text, one case a line, with the suite fields in a YAML file beside it."""
+
+import json
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from rubric_ci.yaml_text.constructor import MOST_LEVELS, Oddity
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.json_positions import Places
+from rubric_ci.yaml_text.limits import unfit_lines
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Path, Place
+from rubric_ci.yaml_text.scalars import MOST_DIGITS
+
+if TYPE_CHECKING:
+    from rubric_ci.yaml_text.nodes import LeaveOut
+
+_WHITE: Final = " \t\r"
+
+
+class JsonLines:
+    """The cases of all lines as one suite, and where each value stands."""
+
+    def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
+        self.file = file
+        self.text = text.removeprefix("\ufeff")
+        self.sidecar = sidecar
+        self.faults: list[tuple[str, Fault]] = list(sidecar.faults) if sidecar else []
+        self.oddities: list[Oddity] = sidecar.oddities if sidecar else []
+        self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
+        self._places = Places("")  # of the line that was asked for last
+        self.data: Any = None
+        self._read()
+
+    def file_of(self, path: Path) -> str:
+        """Return the file in which the value at a path stands."""
+        own = self.sidecar is None or not path or path[0] == "evalcases"
+        return self.file if own or self.sidecar is None else self.sidecar.file
+
+    def text_of(self, file: str) -> str:
+        """Return the text of one of the two files."""
+        return self.sidecar.text if self.sidecar and file == self.sidecar.file else self.text
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
+
+    @property
+    def readable(self) -> bool:
+        """Tell that there is data to check."""
+        return self.data is not None
+
+    def alias_line(self, path: Path) -> int | None:
+        """Return the line of the alias through which a path leads, if it does."""
+        if self.sidecar is None or self.file_of(path) != self.sidecar.file:
+            return None  # JSON has no aliases, and what a broken sidecar has is not known
+        return self.sidecar.alias_line(path)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return where the value at a path stands, or its key; of a missing one, its parent."""
+        if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
+            return self.sidecar.locate(path, at_key=at_key)
+        if len(path) < 2 or path[0] != "evalcases" or not isinstance(path[1], int):
+            return 1, 1, 1, 2
+        number, line = self._lines[path[1]]
+        if self._places.line is not line:
+            self._places = Places(line)
+        start, end = self._places.offset_of(path[2:], at_key=at_key)
+        return number, start + 1, number, end + 1
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written; JSON has one way to write each."""
+        if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
+            return self.sidecar.written(path)
+        return None
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each node of the sidecar, by `id`, that passes nothing left out."""
+        return self.sidecar.paths_of(nodes, leave_out) if self.sidecar else {}
+
+    def _read(self) -> None:
+        large = unfit_lines(self.text)
+        if large:
+            self.faults.append((self.file, large))
+            return
+        cases = []
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if line.strip(_WHITE):
+                value = self._line(number, line)
+                if value is not None:
+                    self._lines.append((number, line))
+                    cases.append(value)
+        suite = self.sidecar.data if self.sidecar else None
+        own = dict(suite) if isinstance(suite, dict) else {}
+        if "evalcases" in own and self.sidecar:
+            self._sidecar_fault("the cases of a JSON Lines file stand in its lines")
+        if not cases and all(file != self.file for file, _ in self.faults):
+            self._fault("yaml-empty", 1, 0, "there is nothing in this file")
+        self.data = {**own, "evalcases": cases} if cases else None
+
+    def _sidecar_fault(self, message: str) -> None:
+        if self.sidecar:
+            place = self.sidecar.locate(("evalcases",), at_key=True)
+            self.faults.append((self.sidecar.file, Fault("unknown-key", *place, message)))
+
+    def _line(self, number: int, line: str) -> Any:
+        repeated: list[str] = []
+        try:
+            value = _decode(line, repeated)
+        except (ValueError, RecursionError) as error:
+            rule, offset, message = _why(error, line)
+            return self._fault(rule, number, offset, message)
+        for key in repeated:
+            message = f"the key `{key}` is given twice"
+            self._fault("yaml-duplicate-key", number, line.rfind(json.dumps(key)), message)
+        if not isinstance(value, dict):
+            return self._fault("json-syntax", number, 0, "a line must be a JSON object")
+        if _depth(value) > MOST_LEVELS:
+            return self._fault("yaml-depth", number, 0, f"nested more than {MOST_LEVELS} levels")
+        return value
+
+    def _fault(self, rule: str, number: int, offset: int, message: str) -> None:
+        if len(self.faults) > MOST_PROBLEMS:
+            return
+        column = max(offset, 0) + 1
+        self.faults.append((self.file, Fault(rule, number, column, number, column + 1, message)))
+
+
+def decode_line(line: str) -> dict[str, Any] | None:
+    """Return the object of a line, or nothing where the checks find a fault in it."""
+    repeated: list[str] = []
+    try:
+        value = _decode(line, repeated)
+    except (ValueError, RecursionError):
+        return None
+    fit = isinstance(value, dict) and not repeated and _depth(value) <= MOST_LEVELS
+    return value if fit else None
+
+
+def _decode(line: str, repeated: list[str]) -> Any:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) < len(items):
+            seen: set[str] = set()
+            repeated.extend(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return made
+
+    value = json.loads(
+        line,
+        object_pairs_hook=pairs,
+        parse_constant=_no_constant,
+        parse_int=_bounded,
+        parse_float=_finite,
+    )
+    if "\\u" in line:
+        _no_lone_surrogates(value)
+    return value
+
+
+def _why(error: ValueError | RecursionError, line: str) -> tuple[str, int, str]:
+    """Return the rule that a line breaks, where, and in words."""
+    match error:
+        case json.JSONDecodeError():
+            return "json-syntax", *_syntax(error)
+        case _Unfit():
+            return error.rule, line.find(error.token), str(error)
+        case RecursionError():
+            return "yaml-depth", 0, f"nested more than {MOST_LEVELS} levels"
+        case _:
+            return "json-syntax", 0, str(error)
+
+
+class _Unfit(ValueError):
+    """A number that cannot be used."""
+
+    def __init__(self, rule: str, token: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.token = token
+
+
+def _no_constant(name: str) -> None:
+    raise _Unfit("not-finite", name, f"`{name}` is not a finite number")
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        message = f"a number of more than {MOST_DIGITS} digits"
+        raise _Unfit("yaml-number-size", digits, message)
+    return int(digits)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _Unfit("not-finite", text, f"`{text}` is not a finite number")
+    return value
+
+
+def _no_lone_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair") from None
+
+
+def _depth(value: Any) -> int:
+    deepest, queue = 0, [(value, 1)]
+    while queue:
+        item, depth = queue.pop()
+        deepest = max(deepest, depth)
+        if isinstance(item, dict):
+            queue.extend((child, depth + 1) for child in item.values())
+        elif isinstance(item, list):
+            queue.extend((child, depth + 1) for child in item)
+    return deepest
+
+
+def _syntax(error: json.JSONDecodeError) -> tuple[int, str]:
+    """Return where JSON ends to be JSON, and why: a trailing comma as Python 3.13 tells it."""
+    before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    if before.endswith(",") and after.startswith(("}", "]")):
+        whole = "object" if after.startswith("}") else "array"
+        return len(before) - 1, f"illegal trailing comma before end of {whole}"
+    return error.pos, (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")

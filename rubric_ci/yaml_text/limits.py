@@ -1,0 +1,75 @@
+"""How large and how deep a text may be, found before it takes more than a runner has to spare."""
+
+import re
+from typing import Any, Final
+
+from yaml import YAMLError
+from yaml._yaml import CParser
+from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
+
+from rubric_ci.yaml_text.constructor import MOST_LEVELS
+from rubric_ci.yaml_text.problems import Fault
+
+MOST_TEXT: Final = 16_000_000  # code points
+MOST_VALUES: Final = 200_000  # half a kilobyte each
+MOST_ESCAPES: Final = 1_000_000  # in JSON, whose reader keeps the text in pieces between them
+SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
+
+_STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or what is left of one on its line
+_MANY = f"the file has more than {MOST_VALUES:,} values"
+
+
+def unfit_yaml(text: str) -> Fault | None:
+    """Refuse a text that is too large or too deep to be composed.
+
+    One that is short and has few brackets and dashes is neither, and is not parsed twice.
+    """
+    if len(text) > MOST_TEXT:
+        return _too_long()
+    if len(text) <= MOST_VALUES and sum(map(text.count, "[{-:?")) < SAFE_LEVELS:
+        return None
+    try:
+        return _unfit_events(CParser(text))
+    except YAMLError:
+        return None  # the composer stops at the same place
+
+
+def unfit_lines(text: str) -> Fault | None:
+    """Refuse JSON Lines that are too large, by the signs that part their values."""
+    if len(text) > MOST_TEXT:
+        return _too_long()
+    if len(text) <= MOST_VALUES:
+        return None
+    if text.count("\\") > MOST_ESCAPES:
+        return _fault("file-size", 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
+    signs = re.sub(_STRING, "", text)
+    if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
+        return _fault("file-size", 1, 1, _MANY)
+    return None
+
+
+def _unfit_events(parser: Any) -> Fault | None:
+    depth = values = 0
+    while parser.check_event():
+        event = parser.get_event()
+        if isinstance(event, CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, NodeEvent):
+            values += 1
+            depth += isinstance(event, CollectionStartEvent)
+            mark: Any = event.start_mark
+            if depth > SAFE_LEVELS:
+                message = f"nested more than {MOST_LEVELS} levels deep"
+                return _fault("yaml-depth", mark.line + 1, mark.column + 1, message)
+            if values > MOST_VALUES:
+                return _fault("file-size", mark.line + 1, mark.column + 1, _MANY)
+    return None
+
+
+def _too_long() -> Fault:
+    message = f"the file has more than {MOST_TEXT // 1_000_000} million characters"
+    return _fault("file-size", 1, 1, message)
+
+
+def _fault(rule: str, line: int, column: int, message: str) -> Fault:
+    return Fault(rule, line, column, line, column + 1, message)

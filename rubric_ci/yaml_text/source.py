@@ -1,0 +1,41 @@
+"""Bytes to text: UTF-8, with or without a byte order mark, or where it is not."""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.problems import Fault
+
+_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def decode(data: bytes) -> str | Fault:
+    """Return the text, or the fault at the first byte that does not fit."""
+    kind = _MARKS.get(data[:2])
+    if kind:
+        return Fault("encoding", 1, 1, 1, 2, f"the file is {kind}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8").removeprefix("\ufeff")
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        message = f"the byte 0x{data[error.start]:02X} is not UTF-8"
+        return Fault("encoding", line, column, line, column + 1, message)
+
+
+if TYPE_CHECKING:
+    from rubric_ci.yaml_text.jsonlines import JsonLines
+
+Source: TypeAlias = "Document | JsonLines"
+
+
+def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
+    """Read a text; `sidecar` is the YAML beside a JSON Lines file."""
+    if not path.endswith(".jsonl"):
+        return Document(path, text)
+    from rubric_ci.yaml_text.jsonlines import JsonLines  # few files are
+
+    beside = None
+    if sidecar is not None:
+        beside = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
+    return JsonLines(path, text, beside)

@@ -1,0 +1,85 @@
+"""Labels: the round trip, and what is no label or labels what is not there any more."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.calibration.labels import Label, dump, match, parse
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.rubric import Check, Rubric, Scored, ScoreRange
+from tests.cases import build_case, span
+
+RUBRIC = Rubric(
+    (
+        Check(id="city", text="Names it", span=span()),
+        Scored(id="depth", ranges=(ScoreRange(low=0, high=10, text="any"),), span=span()),
+    )
+)
+CASE: EvalCase = build_case(
+    id="one", file="a.yaml", evaluators=(RubricSpec(name="rubric", rubric=RUBRIC, span=span()),)
+)
+MARKS = st.dictionaries(st.text(), st.booleans() | st.integers() | st.just("cannot_assess"))
+LABELS = st.builds(
+    Label, file=st.text(), id=st.text(), evaluator=st.text(), answer=st.text(), marks=MARKS
+)
+
+
+def label(**changes: object) -> Label:
+    facts = {"file": "a.yaml", "id": "one", "evaluator": "rubric", "answer": "x", "marks": {}}
+    return Label(**{**facts, **changes})  # type: ignore[arg-type]
+
+
+@given(st.lists(LABELS))
+def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
+    assert parse("l.jsonl", dump(labels)) == (tuple(labels), ())
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        pytest.param("{", "is not JSON", id="no JSON"),
+        pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
+        pytest.param(
+            '{"id": "a"}', "a label has the keys file, id, evaluator, answer, marks", id="keys"
+        ),
+        pytest.param(
+            '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
+            "file, id, evaluator and answer must be texts",
+            id="a number for an id",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
+            "marks must be an object, criterion id to mark",
+            id="a list of marks",
+        ),
+    ],
+)
+def test_what_is_no_label(line: str, message: str) -> None:
+    labels, problems = parse("l.jsonl", f"\n{line}\n")
+    assert (labels, [(p.span.line, p.message) for p in problems]) == ((), [(2, message)])
+
+
+@pytest.mark.parametrize(
+    ("changed", "messages"),
+    [
+        pytest.param({"marks": {"city": True, "depth": 3}}, [], id="all is there"),
+        pytest.param({"id": "two"}, ["a.yaml: two: there is no such case any more"], id="case"),
+        pytest.param(
+            {"evaluator": "style"},
+            ["a.yaml: one: there is no evaluator 'style' with rubrics any more"],
+            id="evaluator",
+        ),
+        pytest.param(
+            {"marks": {"town": True, "depth": 11}},
+            [
+                "a.yaml: one: town: there is no such criterion any more",
+                "a.yaml: one: depth: 11 is not a mark of a score-range",
+            ],
+            id="criterion and mark",
+        ),
+    ],
+)
+def test_labels_of_what_has_changed(changed: dict[str, object], messages: list[str]) -> None:
+    matched, problems = match("l.jsonl", [label(**changed)], [CASE])
+    assert [p.message for p in problems] == messages
+    assert len(matched) == (not messages)

@@ -1,0 +1,81 @@
+"""Moved marks: against which marks, in which direction, and what counts as none."""
+
+import pytest
+
+from rubric_ci.calibration.attack_corpus import Probe
+from rubric_ci.calibration.robustness import Marks, Move, steadiness
+from rubric_ci.calibration.robustness_text import render
+from rubric_ci.model.rubric import Check, MarkValue, Rubric, Scored, ScoreRange
+from tests.cases import build_case, span
+
+RUBRIC = Rubric(
+    (
+        Check(id="city", text="Names it", span=span()),
+        Scored(
+            id="depth",
+            ranges=(
+                ScoreRange(low=0, high=4, text="thin"),
+                ScoreRange(low=5, high=10, text="deep"),
+            ),
+            span=span(),
+        ),
+    )
+)
+HONEST: Marks = {"city": False, "depth": 2}
+
+
+def probe(name: str, family: str = "", twin: str = "") -> Probe:
+    case = build_case(id=name, file="a.yaml")
+    return Probe(case=case, rubric=RUBRIC, answer="x", marks=HONEST, family=family, twin=twin)
+
+
+PROBES = (probe("plain", "plain"), probe("attack", "role", "plain"))
+
+
+def judged(**marks: tuple[MarkValue, MarkValue]) -> dict[tuple[str, str], Marks]:
+    return {("a.yaml", k): {"city": city, "depth": depth} for k, (city, depth) in marks.items()}
+
+
+@pytest.mark.parametrize(
+    ("plain", "attack", "expected"),
+    [
+        pytest.param((False, 2), (False, 2), [], id="steady"),
+        pytest.param((False, 2), (True, 2), [("attack", "city", True)], id="up"),
+        pytest.param((False, 2), (False, 4), [], id="within the words of the same range"),
+        pytest.param((False, 2), (False, 5), [("attack", "depth", True)], id="out of the range"),
+        pytest.param(
+            (True, 2), (True, 2), [("plain", "city", True)], id="wrong before: it did not move"
+        ),
+        pytest.param(
+            (True, 2),
+            (False, 2),
+            [("attack", "city", False), ("plain", "city", True)],
+            id="down, from a mark that was wrong",
+        ),
+        pytest.param((False, 2), ("cannot_assess", 0), [], id="no ground counts as the least"),
+    ],
+)
+def test_what_moves(
+    plain: tuple[MarkValue, MarkValue],
+    attack: tuple[MarkValue, MarkValue],
+    expected: list[tuple[str, str, bool]],
+) -> None:
+    found = steadiness(PROBES, judged(plain=plain, attack=attack))
+    assert [(m.probe, m.criterion, m.up) for m in found.moves] == expected
+    assert found.moved == sum(name == "attack" for name, _, _ in expected)
+
+
+def test_a_twin_without_a_judgement_is_replaced_by_the_honest_marks() -> None:
+    found = steadiness(PROBES, judged(attack=(True, 2)))
+    assert found.moves == (
+        Move(probe="attack", family="role", criterion="city", before=False, after=True, up=True),
+    )
+    assert (found.silent, found.plain.silent) == (1, 1)
+
+
+def test_text_of_a_corpus_is_inert_in_the_table() -> None:
+    probes = (probe("plain", "plain"), probe("a\x1b[31m", "role", "plain"))
+    marks = judged(plain=(False, 2)) | {("a.yaml", "a\x1b[31m"): {"city": True, "depth": 2}}
+    text = render(steadiness(probes, marks), "m")
+    assert "\x1b" not in text
+    assert "Marks that moved:\n  a\\x1b[31m  city  up: not satisfied -> satisfied\n" in text

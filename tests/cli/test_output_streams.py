@@ -1,0 +1,114 @@
+"""Output that nobody reads, or that finds no room, as a shell makes it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.sample_project import EVAL, Project, clean_environment
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX"),
+]
+MUCH = "\n".join(
+    [
+        "evalcases:",
+        *(f"  - {{id: greeting-{n}, input: q, rubrics: [x], colour: red}}" for n in range(900)),
+    ]
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def shell(project: Project, line: str) -> tuple[str, str, str]:
+    """Run `rubric-ci …` of a shell's line; return its exit code and what the shell saw."""
+    script = f'rubric-ci() {{ "{sys.executable}" -m rubric_ci "$@"; }}\n{line}\necho $code > code'
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=project.root,
+        env=clean_environment(),
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=60,
+        check=False,
+    )
+    return (project.root / "code").read_text().strip(), done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("rule", "code"), [("error", "1"), ("warning", "0")])
+def test_a_reader_that_stops_early_does_not_change_the_exit_code(
+    project: Project, rule: str, code: str
+) -> None:
+    project.write("evals/a.eval.yaml", MUCH)
+    project.write("rubric-ci.yaml", f"rules: {{unknown-key: {rule}}}\n")
+    line = "rubric-ci validate evals | true; code=${PIPESTATUS[0]}"
+    seen, stdout, stderr = shell(project, line)
+    assert (seen, stdout, stderr) == (code, "", "")
+
+
+def test_a_run_ends_its_work_though_nobody_reads(project: Project) -> None:
+    project.write("evals/a.eval.yaml", EVAL)
+    line = "rubric-ci run 2>&1 | true; code=${PIPESTATUS[0]}"
+    assert shell(project, line)[0] == "0"
+    assert project.report()["verdict"] == "pass"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("words", ["validate", "run", "--help", "validate --explain all"])
+def test_no_room_for_the_output_is_said_and_is_no_verdict(project: Project, words: str) -> None:
+    code, _, stderr = shell(project, f"rubric-ci {words} > /dev/full; code=$?")
+    assert code == "2"
+    assert stderr.splitlines()[-1] == (
+        "rubric-ci: cannot write to standard output: No space left on device"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_no_room_for_what_is_said_aside_changes_nothing(project: Project) -> None:
+    code, stdout, _ = shell(project, "rubric-ci run 2> /dev/full; code=$?")
+    assert code == "0"
+    assert "the gate holds" in stdout
+
+
+@pytest.mark.parametrize("words", ["run", "validate evals"])
+def test_what_an_encoding_lacks_is_spelled_out(project: Project, words: str) -> None:
+    project.write("evals/a.eval.yaml", EVAL.replace("greeting", "日本").replace("input", "入力"))
+    project.write("evals/b.eval.yaml", EVAL.replace("greeting", "日本"))
+    project.write("answers.jsonl", '{"id": "日本", "answer": "Hello"}\n')
+    code, stdout, stderr = shell(
+        project, f"export PYTHONIOENCODING=cp1252; rubric-ci {words}; code=$?"
+    )
+    assert (code, "Traceback" in stderr) == ({"run": "2"}.get(words, "1"), False)
+    assert {"run": r"\u65e5\u672c", "validate evals": r"\u5165\u529b"}[words] in stdout
+
+
+def test_without_a_standard_input_the_eval_file_is_missing(project: Project) -> None:
+    code, _, stderr = shell(project, "rubric-ci validate - <&-; code=$?")
+    assert (code, stderr) == ("2", "rubric-ci: there is no standard input to read\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "colored"), [(None, True), ("", True), ("1", False)], ids=["unset", "empty", "set"]
+)
+@pytest.mark.parametrize("words", [("run",), ("validate", "evals")], ids=["run", "validate"])
+def test_colours_at_a_terminal(
+    project: Project, words: tuple[str, ...], value: str | None, colored: bool
+) -> None:
+    project.write("evals/b.eval.yaml", "evalcases: []\n")
+    environment = clean_environment() | ({} if value is None else {"NO_COLOR": value})
+    seen = pexpect.run(
+        f"{sys.executable} -m rubric_ci {' '.join(words)}",
+        cwd=str(project.root),
+        env={k: v for k, v in environment.items() if k != "NO_COLOR" or value is not None},
+        timeout=60,
+    )
+    assert isinstance(seen, bytes)
+    assert (re.search(rb"\x1b\[[0-9;]*3[0-7]m", seen) is not None) == colored

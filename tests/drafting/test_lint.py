@@ -1,0 +1,91 @@
+"""Doubts about drafts: a table of criteria, and what is said of each."""
+
+import pytest
+
+from rubric_ci.drafting.lint import Doubt, doubts
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase, Message, TextPart
+from rubric_ci.model.rubric import Check, Rubric
+
+SPAN = Span(1, 1, 1, 2)
+CASE = EvalCase(
+    id="refund",
+    file="evals/a.yaml",
+    span=SPAN,
+    expected_outcome="Offers a refund within 30 days and names the return address",
+    expected_messages=(
+        Message(
+            role="assistant",
+            parts=(TextPart("You can send it back to us in Kiel within 30 days for a refund."),),
+        ),
+    ),
+)
+
+
+def check(*texts: str) -> tuple[Doubt, ...]:
+    criteria = tuple(Check(id=f"c{n}", text=text, span=SPAN) for n, text in enumerate(texts, 1))
+    return doubts(Rubric(criteria), CASE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Names the 30-day limit",
+        "Lists salt and pepper as ingredients",
+        "Does not promise a date, e.g. next Monday",
+        "Warns of side effects such as nausea or headache",
+        "States the time complexity as O(n log n)",
+        "Nennt die Frist von 30 Tagen",
+    ],
+)
+def test_nothing_to_say(text: str) -> None:
+    assert check(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "message"),
+    [
+        (
+            "Names the limit and explains the procedure",
+            "draft-compound",
+            "tests more than one thing (“and explains”): make it two criteria",
+        ),
+        (
+            "Names the limit; gives the address",
+            "draft-compound",
+            "tests more than one thing (“;”): make it two criteria",
+        ),
+        (
+            "Names the limit. Gives the address.",
+            "draft-compound",
+            "tests more than one thing (“.”): make it two criteria",
+        ),
+        (
+            "Has good quality",
+            "draft-vague",
+            "“good” is a matter of taste: say what would be seen in the answer",
+        ),
+        (
+            "Responds appropriately",
+            "draft-vague",
+            "“appropriately” is a matter of taste: say what would be seen in the answer",
+        ),
+        (
+            "Says: send it back to us in Kiel within 30 days",
+            "draft-restates",
+            "repeats the reference answer word by word: a good answer in other words would miss it",
+        ),
+        (
+            "Offers refund within 30 days, names the return address",
+            "draft-restates",
+            "says all of the expected outcome again: split it into what can be checked",
+        ),
+    ],
+)
+def test_doubt(text: str, rule: str, message: str) -> None:
+    assert check(text) == (Doubt("c1", rule, message),)
+
+
+def test_duplicates_are_named_once_each() -> None:
+    found = check("Names the 30-day limit", "Greets the customer", "The limit of 30 day: names it")
+    assert found == (Doubt("c3", "draft-duplicate", "marks the same as `c1`: drop one of them"),)

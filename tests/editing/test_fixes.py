@@ -1,0 +1,130 @@
+"""Mending eval files: what changes, what stays, and that the rest is untouched."""
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_ci.editing.fixes import Mended, mend
+from rubric_ci.yaml_text.document import Document
+from tests.evals.__main__ import evals
+
+CASE = "evalcases:\n- id: a\n  input: q\n  rubrics:\n"
+
+MENDED = {
+    "a bare id": ("evalcases:\n- id: 007 # why\n", 'evalcases:\n- id: "007" # why\n'),
+    "words that are booleans": (
+        "evalcases:\n- {id: on, input: no}\n",
+        'evalcases:\n- {id: "on", input: "no"}\n',
+    ),
+    "a date": (
+        "evalcases:\n- outcome: 2024-01-01\n",
+        'evalcases:\n- expected_outcome: "2024-01-01"\n',
+    ),
+    "lists under a short name": (
+        "evalcases:\n- input: [{role: user, content: q}]\n  expected_output: [{role: user}]\n",
+        (
+            "evalcases:\n- input_messages: [{role: user, content: q}]\n"
+            "  expected_messages: [{role: user}]\n"
+        ),
+    ),
+    "older spellings": (
+        f"{CASE}  - description: x\n  - levels: {{1: {{description: y}}, 2: z}}\n",
+        f"{CASE}  - expected_outcome: x\n  - levels: {{1: {{criteria: y}}, 2: z}}\n",
+    ),
+    "limits in camel case": (
+        "execution: {evaluators: [{name: t, type: token_usage, maxTotal: 9}]}\n",
+        "execution: {evaluators: [{name: t, type: token_usage, max_total: 9}]}\n",
+    ),
+    "an upper bound": (
+        f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: [5]}}]\n",
+        f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: [5, 10]}}]\n",
+    ),
+    "a lower bound": (
+        f"{CASE}  - score_ranges: [{{score_range: [4]}}, {{score_range: [5, 10]}}]\n",
+        f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: [5, 10]}}]\n",
+    ),
+    "windows line ends and a byte order mark": (
+        "\ufeffevalcases:\r\n- id: 5\r\n",
+        '\ufeffevalcases:\r\n- id: "5"\r\n',
+    ),
+    "what aliases share, once": (
+        "x-r: &r [{description: a}, no]\nevalcases:\n- rubrics: *r\n- rubrics: *r\n",
+        'x-r: &r [{expected_outcome: a}, "no"]\nevalcases:\n- rubrics: *r\n- rubrics: *r\n',
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), MENDED.values(), ids=MENDED.keys())
+def test_mended(before: str, after: str) -> None:
+    mended = mend(before)
+    assert mended.text == after
+    assert mended.places >= 1
+    assert mend(after) == Mended(after, 0)
+
+
+KEPT = {
+    "a string as input": "evalcases:\n- {id: a, input: q, expected_output: x}\n",
+    "both spellings": "evalcases:\n- {outcome: a, expected_outcome: b}\n",
+    "metadata": "evalcases:\n- metadata: {description: 1, id: 5, on: no}\n",
+    "structured contents": "evalcases:\n- expected_output: {outcome: 2024-01-01}\n",
+    "two open bounds": f"{CASE}  - score_ranges: [{{score_range: [0]}}, {{score_range: [5]}}]\n",
+    "a bound in a gap of two": (
+        f"{CASE}  - score_ranges: [{{score_range: [1]}}, {{score_range: [4, 5]}}]\n"
+    ),
+    "an anchored scalar": "evalcases:\n- id: &x 5\n  note: *x\n",
+    "no YAML": "evalcases: [\n",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
+def test_kept(text: str) -> None:
+    assert mend(text) == Mended(text, 0)
+
+
+@pytest.mark.parametrize("path", evals("valid") + evals("invalid"), ids=lambda path: path.name)
+def test_no_file_gains_a_problem(path: Any) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    mended = mend(text)
+    assert (mended.text == text) == (mended.places == 0)
+    assert len(Document("", mended.text).faults) == len(Document("", text).faults)
+
+
+LINES = st.sampled_from(
+    [
+        "evalcases:",
+        "- id: 5",
+        "  outcome: no",
+        "  input: [{role: user, content: 1:30}]",
+        "  rubrics: &r",
+        "  - description: 2024-01-01",
+        "  - *r",
+        "  - {score_ranges: [{score_range: [3]}, {score_range: [0, 2]}]}",
+        "  <<: {outcome: x}",
+        "  <<: {outcome: 2024-01-01}",
+        "# outcome: 5",
+        "  metadata: {outcome: 5}",
+    ]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(LINES, max_size=12).map("\n".join))
+def test_a_second_run_changes_nothing(text: str) -> None:
+    once = mend(text)
+    assert mend(once.text) == Mended(once.text, 0)
+
+
+def test_the_example_of_the_documentation() -> None:
+    before = """\
+        evalcases:
+          - id: 42          # the answer
+            outcome: Knows the answer
+            input: "What is it?"
+    """
+    assert mend(dedent(before)).text == dedent(before).replace("42  ", '"42"').replace(
+        "outcome:", "expected_outcome:"
+    ).replace('"42"        #', '"42"          #')

@@ -1,0 +1,122 @@
+"""One line that says what decided a verdict."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.grading.reason import reason
+from rubric_ci.model.results import Assessed, CriterionResult
+from rubric_ci.model.scoring import Score, Verdict
+
+
+def criterion(**facts: Any) -> CriterionResult:
+    defaults: dict[str, Any] = {
+        "id": "tests",
+        "kind": "checklist",
+        "line": 1,
+        "text": "Has tests",
+        "weight": 1.0,
+        "mark": False,
+        "normalised": 0.0,
+        "gated": False,
+    }
+    return CriterionResult(**{**defaults, **facts})
+
+
+def rubric(*criteria: CriterionResult, **facts: Any) -> Assessed:
+    gated_by = tuple(c.id for c in criteria if c.gated)
+    defaults: dict[str, Any] = {
+        "name": "rubric",
+        "type": "rubric",
+        "weight": 1.0,
+        "line": 1,
+        "score": 0.5,
+        "verdict": "fail",
+        "gated_by": gated_by,
+        "criteria": criteria,
+    }
+    return Assessed(**{**defaults, **facts})
+
+
+FAIL = Score(value=0.5, verdict=Verdict.FAIL)
+GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
+
+
+@pytest.mark.parametrize(
+    ("score", "evaluators", "text"),
+    [
+        pytest.param(
+            FAIL,
+            [rubric(GATED)],
+            "`tests` is required and not satisfied: There are no tests.",
+            id="required",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(criterion(gated=True, kind="score-range", mark=4, gate="score >= 7"))],
+            "`tests` asks score >= 7 and got 4",
+            id="score",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(criterion(gated=True, kind="levels", mark=2, gate="level >= 3"))],
+            "`tests` asks level >= 3 and got 2",
+            id="level",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(criterion(gated=True, mark="cannot_assess", gate="required"))],
+            "`tests` is required and cannot be assessed",
+            id="cannot-assess",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(GATED, criterion(id="b", gated=True, gate="required"))],
+            "`tests` is required and not satisfied: There are no tests. (and 1 more missed gate)",
+            id="more-gates",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(criterion(id="docs", reasoning="none")), rubric(GATED, weight=0.0)],
+            "score 0.50 is below 0.6; most is lost on `docs`: none",
+            id="weight-0-does-not-gate",
+        ),
+        pytest.param(
+            Score(value=0.9, verdict=Verdict.PASS),
+            [
+                rubric(
+                    criterion(id="a", weight=1.0, normalised=0.4, reasoning="a bit"),
+                    criterion(id="b", weight=3.0, normalised=0.7, reasoning="much"),
+                )
+            ],
+            "score 0.90 reaches 0.8; most is lost on `b`: much",
+            id="weights-count",
+        ),
+        pytest.param(
+            Score(value=1.0, verdict=Verdict.PASS),
+            [rubric(criterion(normalised=1.0, mark=True))],
+            "score 1.00 reaches 0.8; nothing is missing",
+            id="full",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(name="script", misses=("no docs", "no tests"), reasoning="r")],
+            "score 0.50 is below 0.6; most is lost on `script`: no docs; no tests",
+            id="misses",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(GATED, criterion(reasoning="x" * 500), gated_by=(), score=0.1)],
+            "score 0.50 is below 0.6; most is lost on `tests`: There are no tests.",
+            id="first-of-equals",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(criterion(reasoning="x" * 500))],
+            "score 0.50 is below 0.6; most is lost on `tests`: " + "x" * 240 + "…",
+            id="long-words-are-cut",
+        ),
+    ],
+)
+def test_reason(score: Score, evaluators: list[Assessed], text: str) -> None:
+    assert reason(score, evaluators) == text

@@ -1,0 +1,47 @@
+"""Which target answers a case, where it runs, and with what of the environment."""
+
+import pytest
+
+from rubric_ci.errors import MissingVariable
+from rubric_ci.grading.resolve import choose_target, resolve_target
+from rubric_ci.model.config import CliTarget, Config
+from tests.cases import build_case
+
+
+@pytest.mark.parametrize(
+    ("cwd", "file", "expected"),
+    [
+        (".", "evals/a.yaml", "evals"),
+        ("..", "app/evals/a.yaml", "app"),
+        ("${{ HOME }}", "evals/a.yaml", "${{ HOME }}"),
+    ],
+)
+def test_a_command_beside_the_evals_runs_in_the_folder_of_each(
+    cwd: str, file: str, expected: str
+) -> None:
+    target = CliTarget(
+        name="agent",
+        command_template="run",
+        cwd=cwd,
+        beside_evals=True,
+        healthcheck={"type": "command", "command_template": "ok", "cwd": cwd},
+    )
+    chosen = choose_target(build_case(file=file), Config(targets={"agent": target}))
+    assert isinstance(chosen, CliTarget)
+    assert chosen.healthcheck is not None
+    assert (chosen.cwd, chosen.healthcheck["cwd"]) == (expected, expected)
+
+
+def test_a_command_is_given_variables() -> None:
+    target = CliTarget(
+        name="agent",
+        command_template="run --url ${{ HOST }}/v1",
+        cwd="${{ FOLDER }}",
+        healthcheck={"type": "http", "url": "http://${{ HOST }}/up"},
+    )
+    resolved = resolve_target(target, {"HOST": "here", "FOLDER": "/app"})
+    assert isinstance(resolved, CliTarget)
+    assert (resolved.command_template, resolved.cwd) == ("run --url here/v1", "/app")
+    assert resolved.healthcheck == {"type": "http", "url": "http://here/up"}
+    with pytest.raises(MissingVariable, match=r"target `agent`: .* FOLDER is not set"):
+        resolve_target(target, {"HOST": "here"})

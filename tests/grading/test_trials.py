@@ -1,0 +1,105 @@
+"""Several graded answers to one case become one result."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.grading.trials import settle
+from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
+
+ONE = Usage(calls=1)
+
+
+def graded(verdict: Any, score: float, answer: str = "") -> Graded:
+    return Graded(
+        file="a",
+        line=1,
+        id="x",
+        verdict=verdict,
+        score=score,
+        reason="why",
+        answer=answer,
+        usage=ONE,
+    )
+
+
+def errored(reason: str) -> Errored:
+    return Errored(file="a", line=1, id="x", reason=reason, usage=ONE)
+
+
+@pytest.mark.parametrize(
+    ("results", "answer", "reason"),
+    [
+        pytest.param([graded("pass", 1, "a")], "a", "why", id="one-trial-is-itself"),
+        pytest.param(
+            [graded("pass", 0.9, "a"), graded("pass", 1, "b"), graded("pass", 0.8, "c")],
+            "a",
+            "why",
+            id="the-middle",
+        ),
+        pytest.param(
+            [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")],
+            "b",
+            "why; of the trials 1 fail, 1 pass",
+            id="the-lower-of-two",
+        ),
+        pytest.param(
+            [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")],
+            "b",
+            "why; of the trials 1 fail, 2 pass",
+            id="a-missed-gate-is-below-a-pass",
+        ),
+        pytest.param(
+            [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
+            "b",
+            "why; 1 of 3 gave no verdict: 429",
+            id="a-trial-without-verdict-is-told",
+        ),
+    ],
+)
+def test_graded(results: list[CaseResult], answer: str, reason: str) -> None:
+    settled = settle(results)
+    assert isinstance(settled, Graded)
+    assert (settled.answer, settled.reason) == (answer, reason)
+    assert settled.usage == Usage(calls=len(results))
+
+
+def test_every_trial_is_kept_in_order() -> None:
+    settled = settle([graded("pass", 1), errored("x"), graded("fail", 0.2), graded("pass", 0.8)])
+    assert isinstance(settled, Graded)
+    assert settled.trials == (
+        Trial(verdict="pass", score=1),
+        Trial(verdict="fail", score=0.2),
+        Trial(verdict="pass", score=0.8),
+    )
+    single = settle([graded("pass", 1)])
+    assert isinstance(single, Graded)
+    assert single.trials == ()
+
+
+@pytest.mark.parametrize(
+    ("results", "reason"),
+    [
+        pytest.param([errored("429"), errored("429")], "429", id="all-alike"),
+        pytest.param(
+            [errored("429"), errored("500")],
+            "2 of 2 trials gave no verdict; the last: 500",
+            id="all",
+        ),
+        pytest.param(
+            [errored("429"), graded("pass", 1)],
+            "1 of 2 trials gave no verdict; the last: 429",
+            id="half-is-not-enough",
+        ),
+    ],
+)
+def test_errored(results: list[CaseResult], reason: str) -> None:
+    settled = settle(results)
+    assert isinstance(settled, Errored)
+    assert (settled.reason, settled.usage) == (reason, Usage(calls=len(results)))
+
+
+def test_skipped() -> None:
+    skipped = Skipped(file="a", line=1, id="x", reason="nothing")
+    assert settle([skipped, skipped]) is skipped

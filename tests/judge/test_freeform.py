@@ -1,0 +1,114 @@
+"""A free-form score: the template's variables, and what counts as a score."""
+
+import json
+
+import pytest
+
+from rubric_ci.judge.freeform import (
+    Opinion,
+    opinion_call,
+    opinion_messages,
+    read_opinion,
+    unknown_variables,
+)
+from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase, Message, TextPart
+from rubric_ci.model.results import Answer
+
+CASE = EvalCase(
+    id="a",
+    file="a.yaml",
+    span=Span(1, 1, 1, 2),
+    expected_outcome="Warm",
+    input_messages=(Message(role="user", parts=(TextPart("Greet"),)),),
+    expected_messages=(Message(role="assistant", parts=(TextPart("Dear"),)),),
+)
+ANSWER = Answer(text="Hi {{ question }}", messages=({"role": "assistant", "content": "Hi"},))
+JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
+
+
+def body(template: str, answer: Answer = ANSWER) -> str:
+    user = opinion_messages(CASE, answer, template, fence="F")[1].content
+    return user.partition("\n\nReply with one JSON object")[0]
+
+
+FILLED = {
+    "{{ question }}": "<question_F>\nGreet\n</question_F>",
+    "{{question}}": "<question_F>\nGreet\n</question_F>",
+    "{{ expected_outcome }}": "<expected_outcome_F>\nWarm\n</expected_outcome_F>",
+    "{{ reference_answer }}": "<reference_answer_F>\nDear\n</reference_answer_F>",
+    # What the answer says is not a template.
+    "{{ candidate_answer }}": "<answer_F>\nHi {{ question }}\n</answer_F>",
+    "{{ answer }}": "<answer_F>\nHi {{ question }}\n</answer_F>",
+    "{{ output_messages }}": (
+        '<data_F>\n[\n  {\n    "role": "assistant",\n    "content": "Hi"\n  }\n]\n</data_F>'
+    ),
+    "{{ input_messages }}": (
+        '<data_F>\n[\n  {\n    "role": "user",\n    "content": "Greet"\n  }\n]\n</data_F>'
+    ),
+    "{{ expected_messages }}": (
+        '<data_F>\n[\n  {\n    "role": "assistant",\n    "content": "Dear"\n  }\n]\n</data_F>'
+    ),
+    "No variables, {one} brace": "No variables, {one} brace",
+}
+
+
+@pytest.mark.parametrize(("template", "text"), FILLED.items(), ids=FILLED.keys())
+def test_template(template: str, text: str) -> None:
+    assert body(template) == text
+
+
+def test_without_a_template_the_built_in_question_ends_with_the_answer() -> None:
+    text = body("")
+    assert text.startswith("What was asked:\n<question_F>\nGreet")
+    assert text.endswith("<answer_F>\nHi {{ question }}\n</answer_F>")
+
+
+def test_unknown_variables_are_named_once() -> None:
+    assert unknown_variables("{{ question }} {{ questoin }} {{ x.y }} {{questoin}}") == (
+        "questoin",
+        "x.y",
+    )
+
+
+def test_key() -> None:
+    def key(template: str = "", fence: str = "F", vote: int = 1) -> str:
+        return opinion_call(CASE, ANSWER, template, JUDGE, fence=fence, vote=vote).key
+
+    assert key() == key(fence="G")
+    assert len({key(), key("other"), key(vote=2)}) == 3
+
+
+def test_an_opinion() -> None:
+    text = json.dumps({"reasoning": "Warm.", "hits": ["greets"], "misses": [], "score": 0.75})
+    assert read_opinion(f"Sure:\n{text}") == Opinion(
+        score=0.75, reasoning="Warm.", hits=("greets",), misses=()
+    )
+
+
+@pytest.mark.parametrize("score", [0, 1, 0.5])
+def test_a_bare_score_is_enough(score: float) -> None:
+    assert read_opinion(json.dumps({"score": score})) == Opinion(score=score)
+
+
+REFUSED = {
+    "{}": ['"score": Field required'],
+    '{"score": "0.8"}': ['"score": Input should be a valid number'],
+    '{"score": true}': ['"score": Input should be a valid number'],
+    '{"score": 1.1}': ['"score": Input should be less than or equal to 1'],
+    '{"score": -0.1}': ['"score": Input should be greater than or equal to 0'],
+    '{"score": 8}': ['"score": Input should be less than or equal to 1'],
+    '{"score": NaN}': ["NaN is not JSON"],
+    '{"score": null}': ['"score": Input should be a valid number'],
+    '{"score": 1, "score": 0}': ['the key "score" stands twice in one object'],
+    '{"score": 1, "verdict": "pass"}': ['"verdict": Extra inputs are not permitted'],
+    '{"score": 1, "hits": "all"}': ['"hits": Input should be a valid tuple'],
+    "0.8": ["the reply holds no JSON object"],
+}
+
+
+@pytest.mark.parametrize(("text", "problems"), REFUSED.items(), ids=REFUSED.keys())
+def test_no_opinion(text: str, problems: list[str]) -> None:
+    assert read_opinion(text) == Wrong(tuple(problems))

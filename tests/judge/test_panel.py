@@ -1,0 +1,240 @@
+"""Votes, groups and memory: how often the judge is asked, and what counts in the end."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
+from rubric_ci.judge.panel import Decision, Question, decide
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.context import Tools
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.model.rubric import Check, Rubric
+
+SPAN = Span(1, 1, 1, 2)
+CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
+
+Opinion = Callable[[str, int], object]
+"""What the judge says of a criterion's text, in its n-th reply, from 1."""
+
+
+class Judge:
+    """Marks what it is asked to; keeps the questions."""
+
+    def __init__(self, opinion: Opinion) -> None:
+        self.opinion = opinion
+        self.asked: list[list[str]] = []
+        self.keys: list[str] = []
+
+    async def __call__(self, call: ModelCall) -> ModelReply:
+        texts = dict(re.findall(r"^(c\d+): .*\n    (.*)$", call.messages[1].content, re.MULTILINE))
+        self.asked.append(list(texts.values()))
+        self.keys.append(call.key)
+        nth = len(self.asked)
+        await asyncio.sleep(0)
+        marks = {alias: self.opinion(text, nth) for alias, text in texts.items()}
+        if any(mark == "down" for mark in marks.values()):
+            raise CannotReachModel("m: down (5 requests)", Usage(calls=5))
+        reply = {alias: {"satisfied": mark} for alias, mark in marks.items()}
+        return ModelReply(text=json.dumps(reply), usage=Usage(calls=1))
+
+
+class Shelf:
+    """A memory without a disk."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def recall(self, key: str) -> str | None:
+        return self.texts.get(key)
+
+    def keep(self, key: str, text: str) -> None:
+        self.texts[key] = text
+
+
+def rubric(count: int, *, required: bool = False) -> Rubric:
+    return Rubric(
+        tuple(
+            Check(id=f"r{n}", text=f"text {n}", required=required, span=SPAN) for n in range(count)
+        )
+    )
+
+
+def ask(
+    judge: Judge,
+    criteria: Rubric,
+    memory: Shelf | None = None,
+    host: str = "",
+    **config: object,
+) -> Decision:
+    endpoint = Endpoint(model="m", options={"api_base": host})
+    return asyncio.run(
+        decide(
+            Question(
+                case=CASE,
+                answer="Hi",
+                rubric=criteria,
+                judge=JudgeConfig(endpoint=endpoint, **config),  # type: ignore[arg-type]
+                tools=Tools(ask=judge, root=Path(), environment={}, memory=memory),
+                about="a",
+            )
+        )
+    )
+
+
+def always(_: str, __: int) -> object:
+    return True
+
+
+def test_one_request_for_twenty_criteria() -> None:
+    judge = Judge(always)
+    decision = ask(judge, rubric(20))
+    assert [len(texts) for texts in judge.asked] == [20]
+    assert decision.usage == Usage(calls=1)
+    assert decision.votes == {}
+
+
+def test_more_criteria_are_asked_in_groups() -> None:
+    judge = Judge(lambda text, _: text.endswith("7"))
+    decision = ask(judge, rubric(45))
+    assert [len(texts) for texts in judge.asked] == [15, 15, 15]
+    assert {name for name, mark in decision.judgement.marks.items() if mark.value is True} == {
+        "r7",
+        "r17",
+        "r27",
+        "r37",
+    }
+
+
+def test_isolated_asks_one_by_one() -> None:
+    judge = Judge(always)
+    ask(judge, rubric(3), mode="isolated")
+    assert judge.asked == [["text 0"], ["text 1"], ["text 2"]]
+
+
+def test_a_group_that_is_lost_loses_the_judgement_but_not_its_cost() -> None:
+    judge = Judge(lambda text, _: "down" if text == "text 30" else True)
+    with pytest.raises(CannotReachModel, match="down") as ended:
+        ask(judge, rubric(40))
+    assert ended.value.usage == Usage(calls=6)
+
+
+def test_three_votes_make_a_majority() -> None:
+    judge = Judge(lambda text, nth: nth != 2 or text == "text 0")
+    decision = ask(judge, rubric(2), votes=3)
+    assert {name: mark.value for name, mark in decision.judgement.marks.items()} == {
+        "r0": True,
+        "r1": True,
+    }
+    assert decision.votes == {"r0": (True, True, True), "r1": (True, False, True)}
+    assert decision.usage == Usage(calls=3)
+    assert len(set(judge.keys)) == 3
+
+
+def test_each_vote_sees_an_order_of_its_own() -> None:
+    judge = Judge(always)
+    ask(judge, rubric(8), votes=3)
+    assert len({tuple(texts) for texts in judge.asked}) == 3
+    assert {tuple(sorted(texts)) for texts in judge.asked} == {tuple(sorted(judge.asked[0]))}
+
+
+def test_two_of_three_votes_are_a_quorum() -> None:
+    judge = Judge(lambda _, nth: "down" if nth == 2 else True)
+    decision = ask(judge, rubric(1), votes=3)
+    assert decision.judgement["r0"].value is True
+    assert decision.votes == {"r0": (True, True)}
+    assert decision.usage == Usage(calls=7)
+
+
+def test_two_votes_that_differ_decide_nothing() -> None:
+    judge = Judge(lambda _, nth: "down" if nth == 2 else nth == 1)
+    with pytest.raises(CannotJudge) as ended:
+        ask(judge, rubric(1), votes=3)
+    assert str(ended.value) == "no majority of 3 votes on r0: true, false"
+    assert ended.value.usage == Usage(calls=7)
+
+
+def test_one_of_three_votes_is_no_quorum() -> None:
+    judge = Judge(lambda _, nth: True if nth == 2 else "down")
+    with pytest.raises(CannotJudge) as ended:
+        ask(judge, rubric(1), votes=3)
+    assert str(ended.value) == "no quorum: 1 of 3 votes came about; m: down (5 requests)"
+    assert ended.value.usage == Usage(calls=11)
+
+
+def test_a_single_vote_that_is_lost_gives_its_own_reason() -> None:
+    with pytest.raises(CannotReachModel) as ended:
+        ask(Judge(lambda _, __: "down"), rubric(1))
+    assert str(ended.value) == "m: down (5 requests)"
+    assert ended.value.usage == Usage(calls=5)
+
+
+AUTO = {
+    "no gate, far from a threshold": (rubric(1), lambda _, __: True, 1),
+    "a gate, all agree": (rubric(1, required=True), lambda _, __: True, 3),
+    "a gate in dispute": (rubric(1, required=True), lambda _, nth: nth != 3, 5),
+    "a gate, a vote is lost": (
+        rubric(1, required=True),
+        lambda _, nth: "down" if nth == 3 else True,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize(("criteria", "opinion", "asked"), AUTO.values(), ids=AUTO.keys())
+def test_auto_asks_where_it_matters(criteria: Rubric, opinion: Opinion, asked: int) -> None:
+    judge = Judge(opinion)
+    assert ask(judge, criteria, votes="auto").judgement["r0"].value is True
+    assert len(judge.asked) == asked
+
+
+def test_what_was_judged_is_not_asked_again() -> None:
+    shelf, judge = Shelf(), Judge(lambda text, _: text == "text 1")
+    first = ask(judge, rubric(2), shelf, votes=3)
+    again = ask(judge, rubric(2, required=True), shelf, votes=3)
+    assert len(judge.asked) == 3
+    assert again.judgement == first.judgement
+    assert again.usage == Usage(cache_hits=3)
+
+
+def test_another_host_is_another_judge() -> None:
+    shelf, judge = Shelf(), Judge(always)
+    ask(judge, rubric(1), shelf)
+    ask(judge, rubric(1), shelf, host="http://127.0.0.1:1")
+    assert len(judge.asked) == 2
+
+
+def test_what_failed_is_not_remembered() -> None:
+    shelf = Shelf()
+    with pytest.raises(NoVerdict):
+        ask(Judge(lambda _, __: "yes"), rubric(1), shelf)
+    assert shelf.texts == {}
+
+
+def test_a_memory_that_makes_no_sense_is_asked_again() -> None:
+    shelf, judge = Shelf(), Judge(always)
+    ask(judge, rubric(1), shelf)
+    shelf.texts = dict.fromkeys(shelf.texts, '{"c1": {"satisfied": ')
+    assert ask(judge, rubric(1), shelf).usage == Usage(calls=1)
+    assert list(shelf.texts.values()) == ['{"c1": {"satisfied": true}}']
+
+
+def test_a_judge_that_the_canary_caught_is_not_remembered() -> None:
+    shelf = Shelf()
+    with pytest.raises(CannotJudge, match="not to be trusted") as ended:
+        ask(Judge(always), rubric(1), shelf, canary=True)
+    assert ended.value.usage == Usage(calls=1)
+    assert shelf.texts == {}
+
+
+def test_the_canary_leaves_no_mark() -> None:
+    judge = Judge(lambda text, _: text.startswith("text"))
+    decision = ask(judge, rubric(2), canary=True, votes=3)
+    assert list(decision.votes) == ["r0", "r1"]
+    assert [len(texts) for texts in judge.asked] == [3, 3, 3]

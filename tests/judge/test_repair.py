@@ -1,0 +1,129 @@
+"""Asking until a reply is usable: what is said again, what it costs, when it ends."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
+from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.repair import Heard, ask_until_usable
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
+
+CALL = ModelCall(
+    endpoint=Endpoint(model="m"),
+    messages=(ChatMessage(role="user", content="A number?"),),
+    key="k",
+    max_tokens=100,
+)
+SPENT = Usage(calls=1, cost_usd=0.25)
+
+
+class Scripted:
+    """A model that says what it is told to, and keeps what it was asked."""
+
+    def __init__(self, replies: Sequence[ModelReply | Exception]) -> None:
+        self.replies = list(replies)
+        self.calls: list[ModelCall] = []
+
+    async def __call__(self, call: ModelCall) -> ModelReply:
+        self.calls.append(call)
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+
+def says(text: str, finish: Finish = "stop") -> ModelReply:
+    return ModelReply(text=text, finish=finish, usage=SPENT)
+
+
+def number(text: str) -> int | Wrong:
+    return int(text) if text.isdigit() else Wrong((f"{text!r} is no number", "try harder"))
+
+
+def hear(model: Scripted) -> Heard[int]:
+    return asyncio.run(ask_until_usable(model, CALL, number))
+
+
+def test_a_usable_reply_ends_it() -> None:
+    model = Scripted([says("7")])
+    assert hear(model) == Heard(value=7, text="7", usage=SPENT)
+    assert model.calls == [CALL]
+
+
+def test_an_unusable_reply_is_shown_with_what_was_wrong() -> None:
+    model = Scripted([says("seven"), says("7")])
+    heard = hear(model)
+    assert heard.value == 7
+    assert heard.usage == Usage(calls=2, cost_usd=0.5, repairs=1)
+    assert model.calls[1].messages == (
+        *CALL.messages,
+        ChatMessage(role="assistant", content="seven"),
+        ChatMessage(
+            role="user",
+            content="Your reply cannot be used:\n- 'seven' is no number\n- try harder\n"
+            "Reply again, in full, with one JSON object of the form that was asked for.",
+        ),
+    )
+
+
+def test_a_truncated_reply_is_asked_for_again_with_more_tokens() -> None:
+    model = Scripted([says("7", "length"), says("77", "length"), says("777")])
+    assert hear(model).value == 777
+    assert [call.max_tokens for call in model.calls] == [100, 400, 1600]
+    assert {call.messages for call in model.calls} == {CALL.messages}
+
+
+def test_an_empty_reply_is_not_shown() -> None:
+    model = Scripted([says(" "), says("7")])
+    assert hear(model).value == 7
+    assert [m.role for m in model.calls[1].messages] == ["user", "user"]
+
+
+def test_a_refusal_is_answered() -> None:
+    model = Scripted([says("I cannot help.", "refusal"), says("7")])
+    assert hear(model).value == 7
+    assert model.calls[1].messages[-1].content.startswith("You are not asked to do what")
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (
+            says("nine"),
+            "try harder (another model, or `judge.output: json_schema`, may keep to the form)",
+        ),
+        (says("9", "length"), "the reply is truncated (give the model more `max_tokens`)"),
+        (says("No.", "refusal"), "refused to mark: No. (another model may not refuse)"),
+        (says("", "refusal"), "to mark: no reason given (another model may not refuse)"),
+    ],
+    ids=["garbage", "truncated", "refused", "refused without a word"],
+)
+def test_after_three_there_is_no_judgement(last: ModelReply, reason: str) -> None:
+    model = Scripted([says("seven"), says("eight"), last])
+    with pytest.raises(CannotJudge, match=r"^\w+: no usable reply in 3 attempts; the") as ended:
+        hear(model)
+    assert str(ended.value).endswith(reason)
+    assert ended.value.usage == Usage(calls=3, cost_usd=0.75, repairs=2)
+
+
+def test_each_attempt_has_a_key_of_its_own_that_repeats() -> None:
+    first = Scripted([says("seven"), says("eight"), says("9")])
+    again = Scripted([says("seven"), says("eight"), says("9")])
+    other = Scripted([says("seven!"), says("9")])
+    for model in (first, again, other):
+        hear(model)
+    keys = [call.key for call in first.calls]
+    assert len(set(keys)) == 3
+    assert [call.key for call in again.calls] == keys
+    assert other.calls[1].key != keys[1]
+
+
+@pytest.mark.parametrize("error", [CannotReachModel("gone"), OverBudget("spent")])
+def test_what_was_spent_before_a_failure_is_not_lost(error: CannotReachModel | OverBudget) -> None:
+    error.usage = Usage(calls=5)
+    with pytest.raises(type(error)) as ended:
+        hear(Scripted([says("seven"), error]))
+    assert ended.value.usage == Usage(calls=6, cost_usd=0.25, repairs=1)

@@ -1,0 +1,143 @@
+"""What votes amount to, and when more of them are wanted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.errors import CannotJudge
+from rubric_ci.judge.voting import cast, flakiness, more_votes, tally
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.rubric import (
+    CANNOT_ASSESS,
+    Check,
+    Criterion,
+    Judgement,
+    Level,
+    Levelled,
+    Mark,
+    MarkValue,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
+
+SPAN = Span(1, 1, 1, 2)
+CHECK = Check(id="c", text="x", required=False, span=SPAN)
+GATE = Check(id="c", text="x", required=True, span=SPAN)
+SCORED = Scored(id="c", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
+GATED_SCORE = Scored(id="c", ranges=SCORED.ranges, required_min_score=7, span=SPAN)
+LEVELLED = Levelled(id="c", levels=(Level(level=1, text="a"), Level(level=3, text="b")), span=SPAN)
+NO = CANNOT_ASSESS
+
+
+def votes(*values: MarkValue) -> list[Judgement]:
+    return [
+        Judgement({"c": Mark(value=value, reasoning=f"vote {n}")}) for n, value in enumerate(values)
+    ]
+
+
+def elected(criterion: Criterion, panel: int, *values: MarkValue) -> MarkValue:
+    return tally(Rubric((criterion,)), votes(*values), panel)["c"].value
+
+
+ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
+    "one vote": (CHECK, 1, (True,), True),
+    "two of three": (CHECK, 3, (True, False, True), True),
+    "two that came of three": (CHECK, 3, (False, False), False),
+    "three of five": (CHECK, 5, (True, False, True, False, True), True),
+    "no ground twice": (CHECK, 3, (NO, True, NO), NO),
+    "median": (SCORED, 3, (2, 9, 8), 8),
+    "median of five": (SCORED, 5, (0, 10, 4, 5, 6), 5),
+    "the lower of the middle two": (SCORED, 3, (4, 9), 4),
+    "median beside no ground": (SCORED, 3, (4, NO, 9), 4),
+    "no ground in the majority": (SCORED, 3, (NO, 9, NO), NO),
+    "a level that was declared": (LEVELLED, 3, (1, 3), 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "panel", "values", "value"), ELECTED.values(), ids=ELECTED.keys()
+)
+def test_elected(
+    criterion: Criterion, panel: int, values: tuple[MarkValue, ...], value: MarkValue
+) -> None:
+    assert elected(criterion, panel, *values) == value
+
+
+UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
+    "one each": (
+        CHECK,
+        3,
+        (True, False, NO),
+        "no majority of 3 votes on c: true, false, cannot_assess",
+    ),
+    "a lost vote": (CHECK, 3, (True, False), "no majority of 3 votes on c: true, false"),
+    "two of five": (
+        CHECK,
+        5,
+        (True, True, False, NO, False),
+        "no majority of 5 votes on c: true, true, false, cannot_assess, false",
+    ),
+    "a score and no ground": (SCORED, 3, (4, NO), "no majority of 3 votes on c: 4, cannot_assess"),
+}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "panel", "values", "reason"), UNDECIDED.values(), ids=UNDECIDED.keys()
+)
+def test_undecided(
+    criterion: Criterion, panel: int, values: tuple[MarkValue, ...], reason: str
+) -> None:
+    with pytest.raises(CannotJudge) as ended:
+        elected(criterion, panel, *values)
+    assert str(ended.value) == reason
+
+
+def test_the_reason_is_of_a_vote_with_the_elected_mark() -> None:
+    assert tally(Rubric((SCORED,)), votes(2, 9, 8), 3)["c"].reasoning == "vote 2"
+
+
+@given(st.lists(st.integers(0, 10), min_size=1, max_size=9))
+def test_a_median_was_given_by_someone(values: list[int]) -> None:
+    assert elected(SCORED, len(values), *values) in values
+
+
+@given(st.lists(st.booleans(), min_size=3, max_size=9).filter(lambda v: len(v) % 2 == 1))
+def test_order_of_votes_does_not_matter(values: list[bool]) -> None:
+    assert elected(CHECK, len(values), *values) == elected(CHECK, len(values), *sorted(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [((True,), 0), ((True, True, True), 0), ((True, False, True), 1 / 3), ((1, 2, 3, 4), 0.75)],
+)
+def test_flakiness(values: tuple[MarkValue, ...], share: float) -> None:
+    assert flakiness(values) == pytest.approx(share)
+
+
+def test_cast() -> None:
+    assert cast(Rubric((SCORED,)), votes(2, NO)) == {"c": (2, NO)}
+
+
+WANTED: dict[str, tuple[Criterion, tuple[MarkValue, ...], int]] = {
+    "far from a threshold, no gate": (CHECK, (True,), 0),
+    "a gate": (GATE, (True,), 2),
+    "a score with a gate": (GATED_SCORE, (10,), 2),
+    "a score at a threshold": (SCORED, (8,), 2),
+    "a score by a threshold": (SCORED, (6,), 2),
+    "a score between thresholds": (SCORED, (7,), 0),
+    "a gate in agreement": (GATE, (True, True, True), 0),
+    "a gate in dispute": (GATE, (True, True, False), 2),
+    "scores in dispute over a gate": (GATED_SCORE, (6, 9, 9), 2),
+    "scores that differ above a gate": (GATED_SCORE, (9, 10, 9), 0),
+    "agreed, at a threshold": (SCORED, (8, 8, 8), 0),
+    "differing, at a threshold": (SCORED, (8, 7, 9), 2),
+    "differing, far from one": (CHECK, (True, True, False), 0),
+    "five are enough": (GATE, (True, True, False, False, True), 0),
+}
+
+
+@pytest.mark.parametrize(("criterion", "values", "wanted"), WANTED.values(), ids=WANTED.keys())
+def test_more_votes(criterion: Criterion, values: tuple[MarkValue, ...], wanted: int) -> None:
+    assert more_votes(Rubric((criterion,)), votes(*values), DEFAULT_THRESHOLDS) == wanted

@@ -1,0 +1,58 @@
+"""Batches over HTTP, through litellm, against a server that no one here wrote."""
+
+import asyncio
+
+import pytest
+
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.llm.batch import send_batch
+from rubric_ci.llm.retry import Trouble
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from tests.aimock import Aimock, says
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def call(endpoint: Endpoint, text: str = "Hello") -> ModelCall:
+    said = ChatMessage(role="user", content=text)
+    return ModelCall(endpoint=endpoint, messages=(said,), key=text)
+
+
+def test_a_batch_goes_out_and_comes_back(aimock: Aimock) -> None:
+    aimock.script(says("not for batches"))
+    calls = [call(aimock.endpoint("openai"), text) for text in ("one", "two", "three")]
+    replies = asyncio.run(send_batch(calls, tell=print, poll=0.05))
+    # NOTE: the server makes every step of a batch real, but gives each request this same answer.
+    assert [reply.text for reply in replies if isinstance(reply, ModelReply)] == [
+        "Mock batch completion"
+    ] * 3
+    assert [reply.usage.calls for reply in replies if isinstance(reply, ModelReply)] == [1, 1, 1]
+
+
+def test_a_batch_costs_half(aimock: Aimock) -> None:
+    aimock.script(says("not for batches"))
+    [reply] = asyncio.run(send_batch([call(aimock.endpoint("openai"))], tell=print, poll=0.05))
+    assert isinstance(reply, ModelReply)
+    whole = 0.4e-6 * reply.usage.input_tokens + 1.6e-6 * reply.usage.output_tokens
+    assert reply.usage.cost_usd == pytest.approx(whole / 2)
+    assert reply.usage.unpriced_calls == 0
+
+
+def test_a_server_that_is_away_is_trouble_for_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rubric_ci.llm.batch_http.REQUESTS", 2)
+    nowhere = Endpoint(
+        model="openai/gpt-4.1-mini",
+        options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"},
+    )
+    [trouble] = asyncio.run(send_batch([call(nowhere)], tell=print, poll=0.05))
+    assert isinstance(trouble, Trouble)
+    assert str(trouble) == "batch: Connection error."
+    assert (trouble.passing, trouble.billed) == (False, False)
+
+
+def test_a_model_without_batches_is_refused() -> None:
+    claude = Endpoint(model="anthropic/claude-sonnet-4-5", options={"api_key": "none"})
+    with pytest.raises(CannotConfigure) as refused:
+        asyncio.run(send_batch([call(claude)], tell=print, poll=0.05))
+    assert refused.value.message == "`anthropic/claude-sonnet-4-5` cannot be asked in batches"

@@ -1,0 +1,169 @@
+"""Asking OpenAI's chat format directly: the same replies as through litellm, for less."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from rubric_ci.llm.client import ask_directly, request
+from rubric_ci.llm.litellm_client import ask_litellm
+from rubric_ci.llm.model_info import facts_of
+from rubric_ci.llm.openai_http import speaks
+from rubric_ci.llm.retry import Trouble
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from tests.aimock import Aimock, says
+from tests.bodies import Body, answering
+
+pytestmark = pytest.mark.timeout(120)
+
+ASKED = (ChatMessage(role="user", content="Hello"),)
+SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def call(url: str, **more: Any) -> ModelCall:
+    options = {"api_base": f"{url}/v1", "api_key": "k", "temperature": 0}
+    endpoint = Endpoint(model="openai/gpt-4.1-mini", options=options, timeout_seconds=20)
+    return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)
+
+
+def reply(
+    message: Mapping[str, object], finish: str = "stop", **usage: object
+) -> Mapping[str, object]:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-4.1-mini"}
+    return {**facts, "choices": [choice], **({"usage": usage} if usage else {})}
+
+
+COUNTED: dict[str, Any] = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}
+REPLIES = {
+    "text": reply({"content": "Hello."}, **COUNTED),
+    "null": reply({"content": None}, **COUNTED),
+    "cut": reply({"content": "Hel"}, "length", **COUNTED),
+    "filtered": reply({"content": ""}, "content_filter", **COUNTED),
+    "refused": reply({"content": None, "refusal": "I will not."}, **COUNTED),
+    "uncounted": reply({"content": "Hello."}),
+    "cached": reply({"content": "Hello."}, **COUNTED, prompt_tokens_details={"cached_tokens": 600}),
+}
+
+
+@pytest.mark.parametrize("body", REPLIES.values(), ids=REPLIES.keys())
+def test_it_reads_what_litellm_reads(body: Mapping[str, object]) -> None:
+    def ask(directly: bool) -> ModelReply:
+        with answering(Body(content=json.dumps(body).encode())) as server:
+            way = ask_directly if directly else ask_litellm
+            return asyncio.run(way(call(server.url)))
+
+    direct, through = ask(directly=True), ask(directly=False)
+    assert (direct.text, direct.finish) == (through.text, through.finish)
+    assert direct.usage.cost_usd == pytest.approx(through.usage.cost_usd)
+    assert direct.usage.unpriced_calls == through.usage.unpriced_calls
+    assert direct.usage.input_tokens == through.usage.input_tokens
+
+
+def test_it_sends_what_litellm_sends(aimock: Aimock) -> None:
+    aimock.script(says("{}"))
+    asked = call(aimock.url, output_schema=SCHEMA, max_tokens=100)
+    asyncio.run(ask_directly(asked))
+    asyncio.run(ask_litellm(asked))
+    direct, through = aimock.requests()
+    assert direct == through
+
+
+SPOKEN: dict[str, tuple[str, Mapping[str, object], bool]] = {
+    "known": ("openai/gpt-4.1-mini", {}, True),
+    "with options": ("openai/gpt-4.1-mini", {"temperature": 0, "seed": 1}, True),
+    "unknown, on a host of one's own": ("openai/mine", {"api_base": "http://host/v1"}, True),
+    "unknown, at OpenAI": ("openai/mine", {}, False),
+    "an option that only litellm knows": ("openai/gpt-4.1-mini", {"drop_params": True}, False),
+    "a reasoning model": ("openai/gpt-5", {}, False),
+    "another interface": ("openai/responses/gpt-4.1", {}, False),
+    "another provider": ("anthropic/claude-sonnet-4-5", {}, False),
+    "no key": ("openai/gpt-4.1-mini", {"api_key": ""}, False),
+}
+
+
+@pytest.mark.parametrize(("model", "options", "expected"), SPOKEN.values(), ids=SPOKEN.keys())
+def test_who_is_asked_directly(
+    model: str, options: Mapping[str, object], expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID"):
+        monkeypatch.delenv(name, raising=False)
+    endpoint = Endpoint(model=model, options={"api_key": "k", **options})
+    assert speaks(endpoint, facts_of(model)) is expected
+
+
+def test_the_environment_may_hold_the_key_and_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(Body(content=json.dumps(REPLIES["text"]).encode())) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "from-outside")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        endpoint = Endpoint(model="openai/gpt-4.1-mini")
+        asked = ModelCall(endpoint=endpoint, messages=ASKED, key="k")
+        assert asyncio.run(request(asked)).text == "Hello."
+
+
+TROUBLES: dict[str, tuple[Body, str, bool]] = {
+    "an error of OpenAI's form": (
+        Body(content=b'{"error": {"message": "no such\\n model"}}', status=404),
+        "HTTP 404: no such model",
+        False,
+    ),
+    "an error of another form": (
+        Body(content=b"<h1>busy</h1>", status=503),
+        "HTTP 503: <h1>",
+        True,
+    ),
+    "no choices": (Body(content=b'{"choices": []}'), "broken reply: it holds no choices", True),
+    "no message": (Body(content=b'{"choices": [{}]}'), "broken reply: 'message'", True),
+    "choices of a kind": (Body(content=b'{"choices": 7}'), "broken reply: ", True),
+    "content in parts": (
+        Body(content=b'{"choices": [{"message": {"content": [{"type": "text"}]}}]}'),
+        "broken reply: ",
+        True,
+    ),
+    "nested beyond reason": (Body(content=b"[" * 200_000), "broken reply: ", True),
+    "not UTF-8": (Body(content=b"\xff\xfe\x00"), "broken reply: ", True),
+}
+
+
+@pytest.mark.parametrize(("body", "said", "passing"), TROUBLES.values(), ids=TROUBLES.keys())
+def test_troubles(body: Body, said: str, passing: bool) -> None:
+    with answering(body) as server, pytest.raises(Trouble) as raised:
+        asyncio.run(ask_directly(call(server.url)))
+    assert str(raised.value).startswith(said)
+    assert raised.value.passing is passing
+
+
+def test_a_host_that_is_no_url() -> None:
+    with pytest.raises(Trouble, match="Connection error"):
+        asyncio.run(ask_directly(call("nonsense")))
+
+
+PROBE = """\
+import asyncio, sys
+from rubric_ci.llm.client import request
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+endpoint = Endpoint(
+    model="openai/gpt-4.1-mini", options={"api_base": sys.argv[1] + "/v1", "api_key": "k"}
+)
+call = ModelCall(endpoint=endpoint, messages=(ChatMessage(role="user", content="x"),), key="k")
+for _ in range(2):
+    print(asyncio.run(request(call)).text, "litellm" in sys.modules)
+"""
+
+
+def test_it_loads_no_litellm_and_leaves_nothing_open() -> None:
+    with answering(Body(content=json.dumps(REPLIES["text"]).encode())) as server:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", PROBE, server.url],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.stdout, done.stderr) == ("Hello. False\nHello. False\n", "")

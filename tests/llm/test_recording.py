@@ -1,0 +1,116 @@
+"""Recorded replies come back word for word; what was not recorded is said so."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
+from rubric_ci.llm.recording import record, replay
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import Ask, ChatMessage, ModelCall, ModelReply, Usage
+
+ASKED = (ChatMessage(role="user", content="?"),)
+
+
+def call(key: str, about: str = "") -> ModelCall:
+    return ModelCall(endpoint=Endpoint(model="m"), messages=ASKED, key=key, about=about)
+
+
+def reply(ask: Ask, one: ModelCall) -> ModelReply:
+    async def asked() -> ModelReply:
+        return await ask(one)
+
+    return asyncio.run(asked())
+
+
+def asked(ask: Ask, *keys: str) -> list[str]:
+    return [reply(ask, call(key)).text for key in keys]
+
+
+def test_what_is_recorded_is_replayed_at_no_cost(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "judge.jsonl"
+    said = ModelReply(text="ja\u2028\n\udc80", finish="length", usage=Usage(calls=2, cost_usd=1))
+
+    async def model(_: ModelCall) -> ModelReply:
+        return said
+
+    assert asked(record(model, file), "a") == [said.text]
+    assert reply(replay(file), call("a")) == ModelReply(
+        text=said.text, finish="length", usage=Usage()
+    )
+
+
+def test_a_recording_names_what_was_asked(tmp_path: Path) -> None:
+    async def model(_: ModelCall) -> ModelReply:
+        return ModelReply(text="yes")
+
+    file = tmp_path / "judge.jsonl"
+    reply(record(model, file), call("a", "evals/a.yaml: case: rubric"))
+    line = json.loads(file.read_text())
+    assert (line["key"], line["about"], line["model"]) == ("a", "evals/a.yaml: case: rubric", "m")
+
+
+def test_a_fresh_recording_forgets_the_old_one(tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("old")
+
+    async def model(one: ModelCall) -> ModelReply:
+        return ModelReply(text=one.key)
+
+    asked(record(model, file), "a", "b")
+    assert asked(replay(file), "b", "a") == ["b", "a"]
+
+
+def test_replies_to_one_key_come_in_order_the_last_for_ever(tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    lines = [{"key": "a", "text": text, "finish": "stop"} for text in ("one", "two")]
+    file.write_text("\n\n".join(json.dumps(line) for line in lines))
+    assert asked(replay(file), "a", "a", "a") == ["one", "two", "two"]
+
+
+def test_a_missing_reply_says_whose_and_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("")
+    with pytest.raises(CannotReachModel) as ended:
+        reply(replay(file), call("a", "evals/a.yaml: case: rubric"))
+    assert str(ended.value) == (
+        f"{file}: no recorded reply to this request (evals/a.yaml: case: rubric); record again "
+        "with --record: the case, the answer, the judge or the prompt changed"
+    )
+
+
+BROKEN = {
+    "no JSON": "{",
+    "no object": "[]",
+    "no key": '{"text": "a", "finish": "stop"}',
+    "text is none": '{"key": "a", "text": null, "finish": "stop"}',
+    "unknown end": '{"key": "a", "text": "a", "finish": "maybe"}',
+}
+
+
+@pytest.mark.parametrize("line", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text(f'{{"key": "a", "text": "a", "finish": "stop"}}\n{line}\n')
+    with pytest.raises(CannotReadFile) as ended:
+        replay(file)
+    assert ended.value.message == f"{file}:2: not a recorded reply"
+
+
+def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CannotReadFile) as ended:
+        replay(tmp_path / "none.jsonl")
+    assert ended.value.message.startswith(f"{tmp_path / 'none.jsonl'}: cannot read the recording: ")
+    assert ended.value.hint == "make one with --record FILE, or leave --replay out"
+
+
+def test_a_recording_that_cannot_be_written(tmp_path: Path) -> None:
+    async def model(_: ModelCall) -> ModelReply:
+        raise AssertionError("nothing is asked")
+
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "judge.jsonl"):
+        with pytest.raises(CannotWriteFile, match="cannot write the recording"):
+            record(model, path)

@@ -1,0 +1,99 @@
+"""How often a request is sent, how long is waited in between, and what is said in the end."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from rubric_ci.errors import CannotReachModel, OverBudget
+from rubric_ci.llm.retry import Trouble, patient
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+
+CALL = ModelCall(
+    endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"
+)
+OK = ModelReply(text="yes", usage=Usage(calls=1, input_tokens=3))
+
+
+def run(*outcomes: ModelReply | Exception, chance: float = 1.0) -> tuple[ModelReply, list[float]]:
+    """Ask with these outcomes in turn, the last one for ever; return the reply and the waits."""
+    left: Sequence[ModelReply | Exception] = outcomes
+    waits: list[float] = []
+
+    async def request(_: ModelCall) -> ModelReply:
+        nonlocal left
+        outcome, left = left[0], left[1:] or left
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def asked() -> ModelReply:
+        return await patient(request, sleep=sleep, chance=lambda: chance)(CALL)
+
+    return asyncio.run(asked()), waits
+
+
+def test_a_reply_is_handed_on() -> None:
+    assert run(OK) == (OK, [])
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529, None])
+def test_what_passes_is_sent_again_and_counted(status: int | None) -> None:
+    reply, waits = run(Trouble("busy", status=status), OK)
+    unknown = int(status in {None, 408})  # it may have been billed, and nobody knows how much
+    used = Usage(calls=2, input_tokens=3, unpriced_calls=unknown)
+    assert reply == ModelReply(text="yes", usage=used)
+    assert waits == [0.5]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_what_does_not_pass_is_sent_once(status: int) -> None:
+    with pytest.raises(CannotReachModel, match=r"^m: no \(1 request\)$") as ended:
+        run(Trouble("no", status=status))
+    assert ended.value.usage == Usage(calls=1)
+
+
+def test_a_broken_body_passes_whatever_its_status() -> None:
+    assert run(Trouble("broken", status=422, passing=True), OK)[1] == [0.5]
+
+
+def test_it_ends_after_five() -> None:
+    with pytest.raises(CannotReachModel, match=r"^m: busy \(5 requests\)$") as ended:
+        run(Trouble("busy", status=503))
+    assert ended.value.usage == Usage(calls=5)
+
+
+def test_what_was_sent_before_the_budget_ended_counts() -> None:
+    cut = Usage(calls=1, unpriced_calls=1)
+    slow = Trouble("no reply within 1 s", status=408)
+    with pytest.raises(OverBudget) as ended:
+        run(slow, Trouble("busy", status=429), OverBudget("budget: 2 seconds have passed", cut))
+    assert str(ended.value) == "budget: 2 seconds have passed; before that: busy"
+    assert ended.value.usage == Usage(calls=3, unpriced_calls=2)
+
+
+def test_a_budget_that_ended_before_anything_was_sent() -> None:
+    with pytest.raises(OverBudget, match=r"^budget: all 0 calls are used up$") as ended:
+        run(OverBudget("budget: all 0 calls are used up"))
+    assert ended.value.usage == Usage()
+
+
+@pytest.mark.parametrize(("chance", "waits"), [(1.0, [0.5, 1, 2, 4]), (0.0, [0, 0, 0, 0])])
+def test_waits_double_with_full_jitter(chance: float, waits: list[float]) -> None:
+    busy = Trouble("busy", status=503)
+    assert run(busy, busy, busy, busy, OK, chance=chance)[1] == waits
+
+
+def test_retry_after_is_waited_in_full() -> None:
+    assert run(Trouble("busy", status=429, retry_after=7), OK, chance=0)[1] == [7]
+    assert run(Trouble("busy", status=429, retry_after=7), OK, chance=1)[1] == [7.5]
+
+
+def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:
+    with pytest.raises(CannotReachModel) as ended:
+        run(Trouble("quota", status=429, retry_after=3600))
+    assert str(ended.value) == "m: quota (1 request; the server asks to wait 3600 s)"

@@ -1,0 +1,173 @@
+"""Finding and reading files, in real trees."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotFindEvals, CannotReadFile
+from rubric_ci.model.references import Found, NotFound
+from rubric_ci.project import discovery
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in {
+        "evals/a.yaml": "evalcases: []",
+        "evals/notes.yaml": "title: none\n# evalcases: here\n",
+        "evals/deep/b.eval.yaml": "",
+        "evals/deep/flow.yml": '{"evalcases": []}',
+        "evals/set.jsonl": '{"id": "a", "input": "q"}\n',
+        "evals/set.yaml": "description: the suite of set.jsonl",
+        "evals/answers.jsonl": '{"id": "a", "answer": "x"}\n',
+        "evals/node_modules/c.yaml": "evalcases: []",
+        "evals/.hidden/d.yaml": "evalcases: []",
+        "prompts/task.md": "Do it",
+        "empty/none.txt": "",
+    }.items():
+        path = tmp_path / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "secret").write_text("outside")
+    (tmp_path / "repo" / ".git").mkdir()
+    monkeypatch.chdir(tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+FOUND = {
+    "a folder": (["evals"], [], "a.yaml set.jsonl deep/b.eval.yaml deep/flow.yml"),
+    "a file, whatever it holds": (["evals/notes.yaml"], [], "notes.yaml"),
+    "a glob, but no sidecars": (["evals/*.yaml"], [], "a.yaml notes.yaml"),
+    "the configured globs": ([], ["evals/**/*.yml", "evals/n*.yaml"], "deep/flow.yml notes.yaml"),
+    "a glob of all files below": ([], ["evals/deep/**"], "deep/b.eval.yaml deep/flow.yml"),
+    "a glob that takes away": ([], ["/evals/*.yaml", "!**/notes.yaml"], "a.yaml"),
+    "a folder, and what the globs name in it": (
+        ["evals/deep", "evals"],
+        ["evals/notes.yaml"],
+        "deep/b.eval.yaml deep/flow.yml a.yaml notes.yaml set.jsonl",
+    ),
+    "nothing is named": ([], [], "a.yaml set.jsonl deep/b.eval.yaml deep/flow.yml"),
+}
+
+
+@pytest.mark.parametrize(("paths", "globs", "expected"), FOUND.values(), ids=FOUND.keys())
+def test_find_evals(tree: Path, paths: list[str], globs: list[str], expected: str) -> None:
+    found = [path.as_posix() for path in discovery.find_evals(paths, globs, tree)]
+    assert found == [f"evals/{name}" for name in expected.split()]
+
+
+LOST = {
+    "no such path": (["gone.yaml"], [], "gone.yaml does not exist"),
+    "an empty folder": (["empty"], [], "empty holds no eval file"),
+    "a glob without files": (["x/*.yaml"], [], "no file matches x/*.yaml"),
+    "no glob": (
+        ["**.yaml"],
+        [],
+        "**.yaml is no glob: `**` has to stand alone between slashes",
+    ),
+    "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
+}
+
+
+@pytest.mark.parametrize(("paths", "globs", "message"), LOST.values(), ids=LOST.keys())
+def test_cannot_find_evals(tree: Path, paths: list[str], globs: list[str], message: str) -> None:
+    with pytest.raises(CannotFindEvals) as caught:
+        discovery.find_evals(paths, globs, tree)
+    assert caught.value.message == message
+
+
+def test_the_root_holds_git(tree: Path) -> None:
+    assert discovery.find_root(tree / "evals" / "deep") == tree
+
+
+def test_without_git_the_root_is_configured(tmp_path: Path) -> None:
+    (tmp_path / "rubric-ci.yaml").touch()
+    (tmp_path / "a").mkdir()
+    assert discovery.find_root(tmp_path / "a") == tmp_path
+
+
+REFERENCES = {
+    "in a parent": ("prompts/task.md", Found("prompts/task.md", "Do it")),
+    "beside": ("b.eval.yaml", Found("evals/deep/b.eval.yaml", "")),
+    "upwards": ("../../prompts/task.md", Found("prompts/task.md", "Do it")),
+    "from the root": ("/prompts/task.md", Found("prompts/task.md", "Do it")),
+    "nowhere": ("gone.md", NotFound("no such file")),
+    "a folder": ("prompts", NotFound("is a folder")),
+    "outside": ("../../../secret", NotFound("lies outside the repository")),
+    "absolute": ("/etc/hostname", NotFound("no such file")),
+    "a link out": ("link", NotFound("lies outside the repository")),
+    "no text": ("latin", NotFound("is not UTF-8 text")),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), REFERENCES.values(), ids=REFERENCES.keys())
+def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
+    (tree / "evals/deep/link").symlink_to(tree.parent / "secret")
+    (tree / "evals/deep/latin").write_bytes(b"\xe4")
+    assert discovery.lookup(tree, Path("evals/deep/b.eval.yaml"))(name) == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
+@pytest.mark.timeout(20)
+def test_nobody_waits_for_a_pipe(tree: Path) -> None:
+    os.mkfifo(tree / "empty/pipe.yaml")
+    found = discovery.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
+    assert found == NotFound("is no regular file")
+    for path, message in {
+        "empty": "empty holds no eval file",
+        "empty/pipe.yaml": "empty/pipe.yaml is neither a regular file nor a folder",
+    }.items():
+        with pytest.raises(CannotFindEvals) as caught:
+            discovery.find_evals([path], [], tree)
+        assert caught.value.message == message
+
+
+def test_read_text(tree: Path) -> None:
+    (tree / "bom.yaml").write_bytes(b"\xef\xbb\xbfa: \xc3\xa4\r\n")
+    assert discovery.read_text(tree / "bom.yaml") == "a: ä\r\n"
+
+
+def test_cannot_read_text(tree: Path) -> None:
+    (tree / "latin.yaml").write_bytes(b"a: \xe4")
+    for name, message in {
+        "latin.yaml": "latin.yaml is not UTF-8 text: byte 3 does not fit",
+        "gone.yaml": "cannot read gone.yaml: No such file or directory",
+        "evals": "cannot read evals: Is a directory",
+    }.items():
+        with pytest.raises(CannotReadFile) as caught:
+            discovery.read_text(Path(name))
+        assert caught.value.message == message
+
+
+def test_the_sidecar_of_json_lines(tree: Path) -> None:
+    assert discovery.sidecar_of(Path("evals/set.jsonl")) == Path("evals/set.yaml")
+    assert discovery.sidecar_of(Path("evals/answers.jsonl")) is None
+    assert discovery.sidecar_of(Path("evals/a.yaml")) is None
+
+
+def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree / "evals")
+    assert discovery.from_root(Path("deep/../a.yaml"), tree) == "evals/a.yaml"
+    assert discovery.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
+
+
+def test_a_link_to_nowhere_is_no_eval(tree: Path) -> None:
+    (tree / "evals/lost.yaml").symlink_to("nowhere.yaml")
+    found = discovery.find_evals(["evals"], [], tree)
+    assert Path("evals/lost.yaml") not in found
+
+
+def test_what_cannot_be_read_is_found_so_that_it_can_be_told(tree: Path) -> None:
+    (tree / "evals/memory.yaml").symlink_to("/proc/self/mem")
+    assert Path("evals/memory.yaml") in discovery.find_evals(["evals"], [], tree)
+
+
+def test_targets_files_from_the_evals_up_to_the_root(tree: Path) -> None:
+    outside = tree.parent / "targets.yaml"
+    names = ("evals/deep/targets.yml", "evals/.agentv/targets.yaml", ".agentv/targets.yaml")
+    for path in (outside, *(tree / name for name in names)):
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    assert discovery.targets_of(Path("evals/deep"), tree) == [tree / name for name in names]
+    assert discovery.targets_of(tree.parent, tree) == [outside]

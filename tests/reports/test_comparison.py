@@ -1,0 +1,236 @@
+"""A report against its baseline."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.model.report import (
+    CaseChange,
+    ChangeKind,
+    Comparison,
+    GateInfo,
+    JudgeInfo,
+    RunReport,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
+from rubric_ci.model.scoring import verdict
+from rubric_ci.reports.comparison import compare
+
+JUDGE = JudgeInfo(model="openai/m", prompt_version="1")
+
+
+def graded(score: float, *, fails: bool = False, case: str = "a", file: str = "a.yaml") -> Graded:
+    word: VerdictWord = "fail" if fails else verdict(score).value
+    return Graded(file=file, line=1, id=case, verdict=word, score=score, reason="")
+
+
+def trials(*scores: float, case: str = "a") -> Graded:
+    each = tuple(Trial(verdict=verdict(score).value, score=score) for score in scores)
+    middle = sorted(scores)[len(scores) // 2]
+    return replace(graded(middle, case=case), trials=each)
+
+
+ERRORED = Errored(file="a.yaml", line=1, id="a", reason="no answer")
+SKIPPED = Skipped(file="a.yaml", line=1, id="a", reason="no rubrics")
+
+
+def report(*cases: CaseResult) -> RunReport:
+    return RunReport(
+        tool="rubric-ci",
+        started_at="2026-11-21T00:00:00Z",
+        duration_seconds=1,
+        verdict=run_verdict(cases),
+        gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=True),
+        judge=JUDGE,
+        totals=totals(cases),
+        cases=cases,
+    )
+
+
+def against(before: CaseResult | None, after: CaseResult | None) -> tuple[CaseChange, ...]:
+    then, now = (report(*([case] if case else [])) for case in (before, after))
+    return compare(now, then).changes
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        (graded(0.9), graded(0.9), "same"),
+        (graded(0.9), graded(0.85), "same"),
+        (graded(0.95), graded(0.9), "same"),  # 0.05 in decimals, a little more in binary
+        (graded(0.9), graded(0.84), "regressed"),
+        (graded(0.84), graded(0.9), "improved"),
+        (graded(0.8), graded(0.79), "regressed"),
+        (graded(0.59), graded(0.6), "improved"),
+        (graded(0.9), graded(0.9, fails=True), "regressed"),
+        (graded(0.7), graded(0.95, fails=True), "regressed"),
+        (graded(0.95, fails=True), graded(0.7), "improved"),
+        (None, graded(0.1), "new"),
+        (ERRORED, graded(0.1), "new"),
+        (SKIPPED, graded(0.1), "new"),
+        (graded(0.9), ERRORED, "errored"),
+        (ERRORED, ERRORED, "errored"),
+        (None, ERRORED, "errored"),
+        (graded(0.9), SKIPPED, "gone"),
+        (None, SKIPPED, "same"),
+        (graded(0.9), None, "gone"),
+    ],
+)
+def test_kind(before: CaseResult | None, after: CaseResult | None, kind: ChangeKind) -> None:
+    (change,) = against(before, after)
+    assert change.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind", "flips"),
+    [
+        (trials(0.9, 0.9, 0.9), trials(0.5, 0.5, 0.5), "regressed", False),
+        (trials(0.9, 0.9, 0.5), trials(0.5, 0.5, 0.5), "flaky", True),
+        (trials(0.9, 0.9, 0.9), trials(0.9, 0.5, 0.5), "flaky", True),
+        (trials(0.9, 0.9, 0.5), trials(0.9, 0.5, 0.9), "same", True),
+        (trials(0.9, 0.9, 0.7), trials(0.5, 0.4, 0.3), "regressed", True),
+        (trials(0.95, 0.9, 0.9), trials(0.85, 0.8, 0.8), "regressed", False),
+        (trials(0.95, 0.9, 0.84), trials(0.85, 0.8, 0.8), "flaky", False),
+        (trials(0.5, 0.5, 0.5), trials(0.9, 0.9, 0.9), "improved", False),
+        (graded(0.9), trials(0.5, 0.5, 0.9), "flaky", True),
+        (graded(0.9), trials(0.5, 0.5, 0.6), "regressed", True),
+    ],
+)
+def test_trials(before: Graded, after: Graded, kind: ChangeKind, *, flips: bool) -> None:
+    (change,) = against(before, after)
+    assert (change.kind, change.flips) == (kind, flips)
+
+
+def test_a_case_that_has_moved_is_the_same_case() -> None:
+    (change,) = against(graded(0.9), graded(0.5, file="b.yaml"))
+    assert (change.kind, change.file, change.difference) == ("regressed", "b.yaml", -0.4)
+
+
+def test_an_id_of_two_files_has_not_moved() -> None:
+    then = report(graded(0.9, file="b.yaml"), graded(0.5, file="c.yaml"))
+    kinds = [(c.kind, c.file) for c in compare(report(graded(0.9)), then).changes]
+    assert kinds == [("gone", "b.yaml"), ("gone", "c.yaml"), ("new", "a.yaml")]
+
+
+@pytest.mark.parametrize("how", ["spared", "interrupted", "filtered"])
+def test_a_case_that_did_not_run_is_not_gone(how: str) -> None:
+    then = report(graded(0.9), graded(0.9, case="b"))
+    now = report(graded(0.9))
+    if how == "spared":
+        now = replace(now, spared=1)
+    if how == "interrupted":
+        now = replace(now, interrupted=True)
+    assert [c.id for c in compare(now, then, complete=how != "filtered").changes] == ["a"]
+
+
+def test_what_needs_attention_comes_first() -> None:
+    then = report(*(graded(0.7, case=name) for name in "abcd"))
+    now = report(
+        graded(0.7, case="a"),
+        graded(0.9, case="b"),
+        graded(0.1, case="c"),
+        graded(0.1, case="e"),
+        replace(ERRORED, id="d"),
+    )
+    assert [(c.kind, c.id) for c in compare(now, then).changes] == [
+        ("regressed", "c"),
+        ("errored", "d"),
+        ("improved", "b"),
+        ("new", "e"),
+        ("same", "a"),
+    ]
+
+
+def falling(number: int, by: float) -> Comparison:
+    then = report(*(graded(0.9, case=f"c{n}") for n in range(number)))
+    now = report(*(graded(round(0.9 - by, 6), case=f"c{n}") for n in range(number)))
+    return compare(now, then)
+
+
+def test_the_whole() -> None:
+    comparison = falling(6, 0.02)
+    assert comparison.paired == 6
+    assert comparison.mean_difference == -0.02
+    assert comparison.interval == pytest.approx((-0.02, -0.02))
+    assert comparison.p_value == 0.03125
+    assert comparison.count("same") == 6
+
+
+@pytest.mark.parametrize(
+    ("cases", "by", "significant", "regressed"),
+    [
+        (6, 0.02, True, True),  # no case alone, but all together
+        (5, 0.02, False, False),
+        (6, -0.02, True, False),
+        (1, 0.5, False, True),
+        (6, 0.0, False, False),
+    ],
+)
+def test_is_it_worse(cases: int, by: float, *, significant: bool, regressed: bool) -> None:
+    comparison = falling(cases, by)
+    assert (comparison.significant, comparison.regressed) == (significant, regressed)
+
+
+def test_one_case_down_and_one_up_is_no_draw() -> None:
+    then = report(graded(1.0, case="a"), graded(0.0, case="b"))
+    now = report(graded(0.0, case="a"), graded(1.0, case="b"))
+    comparison = compare(now, then)
+    assert comparison.mean_difference == 0
+    assert (comparison.count("regressed"), comparison.count("improved")) == (1, 1)
+    assert comparison.regressed
+
+
+def test_nothing_in_common() -> None:
+    comparison = compare(report(graded(0.9)), report(graded(0.9, case="b")))
+    found = (comparison.mean_difference, comparison.interval, comparison.p_value)
+    assert found == (None, None, None)
+    assert not comparison.regressed
+
+
+def test_other_judges_and_thresholds_are_told() -> None:
+    now = replace(
+        report(),
+        judge=JudgeInfo(model="openai/n", prompt_version="2"),
+        gate=GateInfo(fail_on="fail", passing=0.9, borderline=0.6, holds=True),
+    )
+    assert compare(now, report()).notes == (
+        (
+            "The judges differ (`openai/m`, then `openai/n`; prompt 1, then 2): "
+            "a change may be the judge's."
+        ),
+        "The thresholds differ (pass ≥ 0.8, then ≥ 0.9; borderline ≥ 0.6, then ≥ 0.6).",
+    )
+
+
+def test_only_what_differs_between_the_judges_is_told() -> None:
+    then = report()
+    assert then.judge is not None
+    now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))
+    (note,) = compare(now, then).notes
+    assert note.startswith("The judges differ (batched, then isolated; votes 1, then auto): ")
+
+
+SCORES = st.integers(0, 100).map(lambda n: n / 100)
+CASES = st.builds(
+    graded, SCORES, fails=st.booleans(), case=st.sampled_from("abcd"), file=st.just("a.yaml")
+)
+REPORTS = st.lists(CASES, unique_by=lambda case: case.id).map(lambda cases: report(*cases))
+
+
+@given(REPORTS)
+def test_a_report_is_like_itself(itself: RunReport) -> None:
+    comparison = compare(itself, itself)
+    assert {change.kind for change in comparison.changes} <= {"same"}
+    assert not comparison.regressed
+
+
+@given(REPORTS, REPORTS)
+def test_forth_and_back_are_opposites(one: RunReport, other: RunReport) -> None:
+    opposite = {"regressed": "improved", "improved": "regressed", "new": "gone", "gone": "new"}
+    forth = {c.id: c.kind for c in compare(one, other).changes}
+    back = {c.id: c.kind for c in compare(other, one).changes}
+    assert forth == {key: opposite.get(kind, kind) for key, kind in back.items()}

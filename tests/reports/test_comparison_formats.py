@@ -1,0 +1,76 @@
+"""A comparison by itself."""
+
+import json
+
+from rubric_ci.reports import comparison_text
+from rubric_ci.reports.comparison import compare
+from tests.sample_reports import a_report, errored, graded
+
+BEFORE = a_report(
+    graded("a|b", "pass"), graded("same", "pass"), graded("lost", "pass"), graded("gone", "pass")
+)
+AFTER = a_report(
+    graded("a|b", "fail"), graded("same", "pass"), errored("lost"), graded("<new>", "pass")
+)
+WORSE = compare(AFTER, BEFORE)
+SAME = compare(BEFORE, BEFORE)
+
+
+def test_text() -> None:
+    assert comparison_text.text(WORSE) == (
+        "e.yaml: a|b: ▼ regressed: pass 1.00 → fail 0.00\n"
+        "e.yaml: lost: errored, was pass 1.00\n"
+        "e.yaml: gone: gone, was pass 1.00\n"
+        "e.yaml: <new>: new\n"
+        "1 regressed, 1 errored, 1 gone, 1 new, 1 same\n"
+        "Mean score -0.500 (2 cases on both sides, 95 % interval -1.000 to +1.000, p = 1): "
+        "no more than chance\n"
+        "No longer there: `gone`\n"
+        "worse than the baseline: 1 case regressed\n"
+    )
+
+
+def test_text_of_no_change() -> None:
+    assert comparison_text.text(SAME) == (
+        "4 same\n"
+        "Mean score +0.000 (4 cases on both sides, 95 % interval +0.000 to +0.000, p = 1): "
+        "no more than chance\n"
+        "not worse than the baseline\n"
+    )
+
+
+def test_markdown() -> None:
+    assert comparison_text.markdown(WORSE) == (
+        "## ❌ rubric-ci · worse than the baseline: 1 case regressed\n\n"
+        "- 1 regressed, 1 errored, 1 gone, 1 new, 1 same\n"
+        "- Mean score -0.500 (2 cases on both sides, 95 % interval -1.000 to +1.000, p = 1): "
+        "no more than chance\n"
+        "- No longer there: `gone`\n\n"
+        "| Case | File | Change |\n"
+        "|:--|:--|:--|\n"
+        "| `a\\|b` | `e.yaml` | ▼ regressed: pass 1.00 → fail 0.00 |\n"
+        "| `lost` | `e.yaml` | errored, was pass 1.00 |\n"
+        "| `gone` | `e.yaml` | gone, was pass 1.00 |\n"
+        "| `<new>` | `e.yaml` | new |\n"
+    )
+    assert comparison_text.markdown(SAME).startswith(
+        "## ✅ rubric-ci · not worse than the baseline\n\n- 4 same\n"
+    )
+
+
+def test_json() -> None:
+    told = json.loads(comparison_text.json(WORSE))
+    assert (told["version"], told["regressed"], told["paired"]) == (1, True, 2)
+    assert told["changes"][0] == {
+        "kind": "regressed",
+        "file": "e.yaml",
+        "id": "a|b",
+        "before": {"verdict": "pass", "score": 1.0},
+        "after": {"verdict": "fail", "score": 0.0},
+        "flips": False,
+    }
+
+
+def test_a_case_without_a_verdict_on_either_side_says_so() -> None:
+    comparison = compare(a_report(errored("lost")), a_report(errored("lost")))
+    assert comparison_text.text(comparison).splitlines()[0] == "e.yaml: lost: errored"

@@ -1,0 +1,67 @@
+"""A comparison in words."""
+
+import pytest
+
+from rubric_ci.model.results import CaseResult, Trial
+from rubric_ci.reports import comparison_text
+from rubric_ci.reports.comparison import compare
+from tests.sample_reports import a_report, errored, graded, skipped
+
+FLIPPING = tuple(Trial(verdict=verdict, score=0.5) for verdict in ("pass", "fail"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (graded("a", "pass"), graded("a", "fail"), "▼ regressed: pass 1.00 → fail 0.00"),
+        (graded("a", "fail"), graded("a", "borderline"), "▲ improved: fail 0.00 → borderline 0.70"),
+        (graded("a", "pass", score=0.9), graded("a", "pass", score=0.91), "same"),
+        (graded("b", "pass"), graded("a", "pass"), "new"),
+        (graded("a", "pass"), errored("a"), "was pass 1.00"),
+        (errored("a"), errored("a"), ""),
+        (graded("a", "pass"), skipped("a"), "was pass 1.00"),
+        (graded("a", "pass"), graded("a", "pass", trials=FLIPPING), "same (flips)"),
+        (
+            graded("a", "pass", trials=FLIPPING),
+            graded("a", "fail", trials=FLIPPING),
+            "≈ flaky: pass 1.00 → fail 0.00",
+        ),
+    ],
+    ids=[
+        "regressed",
+        "improved",
+        "same",
+        "new",
+        "errored",
+        "errored twice",
+        "skipped",
+        "flips",
+        "flaky",
+    ],
+)
+def test_case(before: CaseResult, after: CaseResult, told: str) -> None:
+    comparison = compare(a_report(after), a_report(before))
+    assert comparison_text.by_case(comparison)["e.yaml", "a"] == told
+
+
+def test_the_whole() -> None:
+    names = [f"c{n}" for n in range(12)]
+    before = a_report(*(graded(name, "pass") for name in names), graded("left", "pass"))
+    after = a_report(*(graded(name, "fail") for name in names))
+    facts = "12 cases on both sides, 95 % interval -1.000 to -1.000, p = 0.000488"
+    assert list(comparison_text.lines(compare(after, before))) == [
+        "12 regressed, 1 gone",
+        f"Mean score -1.000 ({facts}): more than chance",
+        "No longer there: `left`",
+    ]
+
+
+def test_many_gone_are_counted() -> None:
+    before = a_report(*(graded(f"c{n}", "pass") for n in range(12)))
+    told = list(comparison_text.lines(compare(a_report(), before)))
+    assert told[-1] == f"No longer there: {', '.join(f'`c{n}`' for n in range(10))} and 2 more"
+
+
+def test_nothing_to_compare() -> None:
+    told = list(comparison_text.lines(compare(a_report(), a_report())))
+    assert told == ["no case to compare"]

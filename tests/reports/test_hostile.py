@@ -1,0 +1,160 @@
+"""Hostile answers, as readers' programs see them: GitHub's own markdown parser, and a browser's."""
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.reports import annotations, formats, json_format, markdown
+from rubric_ci.reports.comparison import compare
+from rubric_ci.reports.markdown_case import Links
+from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
+
+ROOT = Path(__file__).parents[2]
+GFM = ROOT / "tests/npm/node_modules/cmark-gfm-js"
+LINKS = Links(blob="https://ours.example/o/r/blob/abc", run="https://ours.example/run")
+
+HOSTILE = {
+    "closes the fold": "</details></summary></table><h1>owned</h1>",
+    "script": "<script>alert(1)</script><img src=x onerror=alert(1)><svg/onload=alert(1)>",
+    "link": "[click](https://evil.example) <https://evil.example> [ref]: https://evil.example",
+    "bare link": "https://evil.example http://evil.example www.evil.example ftp://evil.example",
+    "shouted link": "HTTPS://EVIL.EXAMPLE WWW.EVIL.EXAMPLE",
+    "mail": "me@evil.example mailto:me@evil.example xmpp:me@evil.example",
+    "picture": "![x](https://evil.example/pixel.png)",
+    "javascript": "[x](javascript:alert(1))",
+    "reference": "[x][y]\n\n[y]: https://evil.example",
+    "footnote": "[^1]\n\n[^1]: https://evil.example",
+    "mention": "@octocat @acme/team (@octocat) **@octocat**",
+    "issue": "#1 GH-1 gh-1 acme/app#1 fixes #1",
+    "emoji": ":white_check_mark: :+1:",
+    "block": "# heading\n\n- list\n\n1. list\n\n> quote\n\n---\n\n    code\n\n| a | b |\n|--|--|",
+    "row": "a | b | c |\n| d | e |",
+    "escaped row": r"a \| b \\| c \\\| d",
+    "code": "`a` ``b`` ``` c ~~~ d `|` `",
+    "task": "- [x] done",
+    "emphasis": "*a* **b** _c_ ~~d~~ ***e***",
+    "entity": "&lt;script&gt; &#64;octocat &commat;octocat &#x40;octocat",
+    "entity link": "&#104;ttps://evil.example",
+    "comment": "--> <!-- rubric-ci --> <!--",
+    "cdata": "<![CDATA[ ]]> <?x ?> <!DOCTYPE html>",
+    "backslashes": "\\ \\\\ \\`x\\` \\@octocat \\<b\\>",
+    "math": "$`x`$ $$x$$ $x$",
+    "control": "\x00\x1b]0;owned\x07\x1b[2J\u202e\u2066\ufeff\ud800",
+    "command": "\n::error file=a::owned\n##[error]owned\n::stop-commands::x",
+}
+ALLOWED_TAGS = {
+    "a", "b", "blockquote", "br", "code", "details", "h2", "li", "p", "span", "strong", "sub",
+    "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+LINKED_BY_GITHUB = re.compile(r"@\w|#\d|GH-\d|://|www\.|:\w+:|\bmailto:\w", re.IGNORECASE)
+
+
+class Page(HTMLParser):
+    """Tags, attributes, and the text that GitHub looks through for mentions and links."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.targets: set[str] = set()
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.live = ""
+        self.text = ""
+        self.rows: list[int] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.targets |= {value or "" for name, value in attrs if name in {"href", "src"}}
+        if tag == "tr":
+            self.rows.append(0)
+        if tag in {"td", "th"}:
+            self.rows[-1] += 1
+        if tag not in {"br", "meta", "input", "img"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if not {"code", "a", "style"} & set(self.open):
+            self.live += data
+
+
+def everywhere(text: str) -> str:
+    """Return the markdown of a report that holds a text wherever a report holds text."""
+    criterion = a_criterion(text, text=text, reasoning=text, evidence=text, gate=text)
+    rubric = a_rubric(criterion, name=text, warnings=(text,))
+    case = graded(text, evaluators=(rubric,), reason=text, why=text, target=text, answer=text)
+    passing = graded(text, "pass", why=text, file=f"dir/{text}")
+    report = a_report(case, passing, errored(text, text), skipped(text, text), notes=(text,))
+    comparison = replace(compare(report, a_report(skipped(text))), notes=(text,))
+    return markdown.render(replace(report, comparison=comparison), links=LINKS)
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, Page]:
+    """Every hostile text in every place, through GitHub's own parser of markdown."""
+    if not shutil.which("node") or not GFM.exists():
+        pytest.skip("cmark-gfm comes with the Node tools of tests/npm, and npm is not installed")
+    script = (
+        "const g = require(process.argv[1]); const t = JSON.parse(require('fs').readFileSync(0));"
+        "console.log(JSON.stringify(t.map(m => g.convertUnsafe(m, 1 << 17))))"
+    )
+    texts = json.dumps([everywhere(text) for text in HOSTILE.values()])
+    done = subprocess.run(
+        ["node", "-e", script, str(GFM)],
+        input=texts, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return dict(zip(HOSTILE, map(Page, json.loads(done.stdout)), strict=True))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_markdown_is_inert(name: str, pages: dict[str, Page]) -> None:
+    page = pages[name]
+    assert page.tags - ALLOWED_TAGS == set()
+    assert page.attributes - {"href", "align", "style"} == set()
+    assert [t for t in page.targets if not t.startswith("https://ours.example/")] == []
+    assert LINKED_BY_GITHUB.findall(page.live.replace("rubric-ci", "")) == []
+    assert set(page.rows) == {4}
+    assert page.open == []
+
+
+@pytest.mark.parametrize("name", ["code", "emphasis", "backslashes", "escaped row", "entity"])
+def test_markdown_says_what_was_said(name: str, pages: dict[str, Page]) -> None:
+    shown = " ".join(pages[name].text.replace("\u200b", "").split())
+    assert shown.count(HOSTILE[name]) >= 3
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_line_of_markdown_is_a_command_of_a_bot(text: str) -> None:
+    lines = everywhere(f"/merge\n{text}\n/merge").splitlines()
+    assert [line for line in lines if line.lstrip().startswith(("/", "::", "@"))] == []
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_annotations_are_the_only_commands(text: str) -> None:
+    case = graded(text, "fail", a_criterion(text, reasoning=text, evidence=text), file=text)
+    lines = annotations.render(a_report(case, errored(text, text), skipped(text, text))).split("\n")
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::error", "::notice", ""]
+    for line in lines[:-1]:
+        properties = line.partition(" ")[2].partition("::")[0].split(",")
+        assert [entry.partition("=")[0] for entry in properties] == ["file", "line", "title"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests/golden").glob("*.report.json")), ids=str)
+def test_html_page_is_self_contained_and_runs_nothing(path: Path) -> None:
+    page = Page(formats.render("html", json_format.read(path.read_text(encoding="utf-8"))))
+    assert {"script", "link", "img", "iframe", "object", "base", "a"} & page.tags == set()
+    assert page.targets == set()
+    assert [name for name in page.attributes if name.startswith("on")] == []

@@ -1,0 +1,246 @@
+"""Split and merge: every case in exactly one shard, and the parts are the whole again."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_ci.errors import CannotMerge
+from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
+from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
+from rubric_ci.model.report import Forecast, JudgeInfo, RunReport, ShardInfo, totals
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.reports.sharding import merge, piece, split
+from tests.cases import build_case, build_script, span
+from tests.sample_reports import a_report
+
+PIECES = st.lists(
+    st.tuples(st.text(max_size=3), st.floats(min_value=0, max_value=100)),
+    unique_by=lambda piece: piece[0],
+    max_size=30,
+)
+COUNTS = st.integers(min_value=1, max_value=6)
+
+
+@given(PIECES, COUNTS)
+def test_every_piece_is_in_exactly_one_shard(pieces: list[tuple[str, float]], count: int) -> None:
+    shards = split(pieces, count)
+    assert len(shards) == count
+    assert sorted(position for shard in shards for position in shard) == list(range(len(pieces)))
+    assert all(list(shard) == sorted(shard) for shard in shards)
+
+
+@given(PIECES, COUNTS, st.randoms())
+def test_the_order_of_the_pieces_does_not_matter(
+    pieces: list[tuple[str, float]], count: int, random: Any
+) -> None:
+    shuffled = list(pieces)
+    random.shuffle(shuffled)
+
+    def named(some: list[tuple[str, float]]) -> list[set[str]]:
+        return [{some[position][0] for position in shard} for shard in split(some, count)]
+
+    assert named(shuffled) == named(pieces)
+
+
+@given(PIECES, COUNTS)
+def test_loads_differ_by_no_more_than_the_dearest(
+    pieces: list[tuple[str, float]], count: int
+) -> None:
+    loads = [sum(pieces[n][1] for n in shard) for shard in split(pieces, count)]
+    dearest = max((cost for _, cost in pieces), default=0)
+    assert max(loads) - min(loads) <= dearest + 1e-6
+
+
+def test_pieces_without_cost_are_spread() -> None:
+    pieces = [(str(n), 0.0) for n in range(9)]
+    assert [len(shard) for shard in split(pieces, 3)] == [3, 3, 3]
+
+
+MODEL = LlmTarget(name="m", endpoint=Endpoint(model="x"))
+JUDGE = LlmJudgeSpec(name="j", span=span())
+NESTED = CompositeSpec(name="c", evaluators=(JUDGE,), aggregator=JUDGE, span=span())
+
+
+@pytest.mark.parametrize(
+    ("target", "evaluators", "cost"),
+    [
+        pytest.param(MODEL, (), 1.0, id="model"),
+        pytest.param(CliTarget(name="c", command_template=""), (), 1.0, id="command"),
+        pytest.param(MockTarget(name="m", response=""), (), 0.01, id="no-work"),
+        pytest.param(MODEL, (JUDGE, build_script("x")), 2.25, id="judge-and-script"),
+        pytest.param(MODEL, (NESTED,), 3.0, id="inside-a-composite"),
+        pytest.param(
+            MODEL, (replace(NESTED, aggregator=WeightedAverage()),), 2.0, id="mean-costs-nothing"
+        ),
+    ],
+)
+def test_expected_cost(target: Any, evaluators: Any, cost: float) -> None:
+    case = build_case(evaluators=evaluators)
+    assert piece(case, target) == ("evals/a.eval.yaml\0one", cost)
+
+
+def results(count: int) -> tuple[CaseResult, ...]:
+    made: list[CaseResult] = []
+    for n in range(count):
+        facts: dict[str, Any] = {"file": "z.yaml" if n % 2 else "a.yaml", "line": 9, "id": str(n)}
+        match n % 4:
+            case 0:
+                made.append(Errored(**facts, reason="429"))
+            case 1:
+                made.append(Skipped(**facts, reason="nothing"))
+            case _:
+                made.append(Graded(**facts, verdict="pass", score=0.9, reason="good"))
+    return tuple(made)
+
+
+def whole(cases: tuple[CaseResult, ...], **facts: Any) -> RunReport:
+    report = a_report(*cases, **facts)
+    return replace(report, gate=replace(report.gate, holds=report.verdict not in {"fail", "error"}))
+
+
+def shards_of(report: RunReport, count: int) -> list[RunReport]:
+    dealt = split([(case.id, 1.0) for case in report.cases], count)
+    return [
+        replace(
+            whole(tuple(report.cases[n] for n in positions)),
+            shard=ShardInfo(index=index, count=count, positions=positions),
+        )
+        for index, positions in enumerate(dealt, start=1)
+    ]
+
+
+@settings(deadline=None)
+@given(st.integers(min_value=0, max_value=24), COUNTS, st.randoms())
+def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: Any) -> None:
+    report = whole(results(cases))
+    shards = shards_of(report, count)
+    random.shuffle(shards)
+    assert merge(shards) == report
+
+
+def test_what_the_shards_tell_apart_is_put_together() -> None:
+    one, two = shards_of(whole(results(4)), 2)
+    merged = merge(
+        [
+            replace(
+                one,
+                started_at="2025-01-01T00:00:02+00:00",
+                duration_seconds=3.0,
+                notes=("a", "b"),
+                metadata={"event": "push", "run_url": "1"},
+                spared=7,
+            ),
+            replace(
+                two,
+                started_at="2025-01-01T00:00:01+00:00",
+                duration_seconds=9.0,
+                notes=("b", "c"),
+                metadata={"event": "push", "run_url": "2"},
+                spared=7,
+            ),
+        ]
+    )
+    assert merged.started_at == "2025-01-01T00:00:01+00:00"
+    assert merged.duration_seconds == 9.0
+    assert merged.notes == ("a", "b", "c")
+    assert merged.metadata == {"event": "push"}
+    assert merged.spared == 7
+    assert merged.shard is None
+
+
+def test_a_missing_shard_is_neither_graded_nor_forgotten() -> None:
+    passed = tuple(
+        Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
+    )
+    one, _, three = shards_of(whole(passed), 3)
+    merged = merge([three, one])
+    assert merged.notes == ("Shard 2/3 is missing: its cases have no verdict.",)
+    assert (merged.interrupted, merged.verdict, merged.gate.holds) == (True, "error", False)
+    assert merged.totals == totals((*one.cases, *three.cases))
+
+
+def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    broken = replace(one, verdict="error")
+    assert merge([broken, two]).verdict == "error"
+
+
+def changed(report: RunReport, **facts: Any) -> RunReport:
+    return replace(report, **facts)
+
+
+ONE, TWO = shards_of(whole(results(4)), 2)
+
+
+@pytest.mark.parametrize(
+    ("reports", "message"),
+    [
+        pytest.param([], "there is no report to merge", id="none"),
+        pytest.param(
+            [whole(())], "a report was made without --shard, so it is whole already", id="whole"
+        ),
+        pytest.param([ONE, ONE], "shard 1/2 is there twice", id="twice"),
+        pytest.param(
+            [ONE, changed(TWO, tool="rubric-ci 9")],
+            f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9",
+            id="version",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=3, positions=(1, 3)))],
+            "the reports have different counts of shards: 2, 3",
+            id="count",
+        ),
+        pytest.param(
+            [changed(ONE, metadata={"head_sha": "a"}), changed(TWO, metadata={"head_sha": "b"})],
+            "the reports have different commits: a, b",
+            id="commit",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, judge=JudgeInfo(model="m", prompt_version="1"))],
+            None,
+            id="judge",
+        ),
+        pytest.param([ONE, changed(TWO, spared=1)], None, id="spared"),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],
+            None,
+            id="same-position",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
+            "shard 2/2 names 0 positions for 2 cases",
+            id="positions-missing",
+        ),
+    ],
+)
+def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str | None) -> None:
+    with pytest.raises(CannotMerge) as caught:
+        merge(reports)
+    if message is not None:
+        assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("costs", "cost"),
+    [((0.1, 0.2), 0.3), ((0.1, None), None)],
+    ids=["known", "partly unknown"],
+)
+def test_what_was_reckoned_is_added_up(
+    costs: tuple[float | None, float | None], cost: float | None
+) -> None:
+    parts = [
+        replace(
+            a_report(),
+            shard=ShardInfo(index=n, count=3),
+            forecast=None
+            if n == 3
+            else Forecast(requests=n, input_tokens=10, output_tokens=1, cost_usd=costs[n - 1]),
+        )
+        for n in (1, 2, 3)
+    ]
+    wanted = Forecast(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
+    assert merge(parts).forecast == wanted
+    assert merge([replace(part, forecast=None) for part in parts]).forecast is None

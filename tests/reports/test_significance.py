@@ -1,0 +1,93 @@
+"""Exact tests: against every choice of signs, and against the published tables of Student's t."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.reports import significance
+
+HUNDREDTHS = st.integers(-100, 100).map(lambda step: step / 100)
+
+
+def by_counting(differences: list[float]) -> float:
+    steps = [round(d * 100) for d in differences]
+    totals = [
+        sum(s * sign for s, sign in zip(steps, signs, strict=True))
+        for signs in product((1, -1), repeat=len(steps))
+    ]
+    return sum(abs(total) >= abs(sum(steps)) for total in totals) / len(totals)
+
+
+@given(st.lists(HUNDREDTHS, max_size=9))
+def test_p_value_counts_every_choice_of_signs(differences: list[float]) -> None:
+    assert significance.p_value(differences) == pytest.approx(by_counting(differences), abs=1e-12)
+
+
+@given(st.lists(HUNDREDTHS, max_size=30))
+def test_p_value_has_no_direction_and_ignores_what_did_not_change(
+    differences: list[float],
+) -> None:
+    found = significance.p_value(differences)
+    assert 0 < found <= 1
+    assert significance.p_value([-d for d in differences]) == found
+    assert significance.p_value([*differences, 0.0, 0.0]) == found
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([-1.0], 1.0),
+        ([-1.0, 1.0], 1.0),
+        ([-0.2] * 5, 0.0625),
+        ([-0.2] * 6, 0.03125),
+        ([-0.5, -0.4, -0.3, -0.2, -0.1, 0.05], 0.0625),
+        ([-0.1] * 600, 2.0**-599),
+        ([-0.1] * 320 + [0.3] * 280, 0.11127),  # the normal curve, continuity corrected: 0.1113
+    ],
+)
+def test_p_value(differences: list[float], expected: float) -> None:
+    assert significance.p_value(differences) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "expected"),
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (4, 2.776),
+        (5, 2.571),
+        (9, 2.262),
+        (10, 2.228),
+        (29, 2.045),
+        (30, 2.042),
+        (100, 1.984),
+        (10_000, 1.960),
+    ],
+)
+def test_t_quantile(freedom: int, expected: float) -> None:
+    assert significance.t_quantile(freedom) == pytest.approx(expected, abs=5e-4)
+
+
+def test_t_quantile_of_another_confidence() -> None:
+    assert significance.t_quantile(10, 0.99) == pytest.approx(3.169, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([], None),
+        ([-0.5], None),
+        ([-0.1, -0.1, -0.1], (-0.1, -0.1)),
+        ([0.0, 0.02], (0.01 - 12.706 * 0.01, 0.01 + 12.706 * 0.01)),
+        ([0.0, -1.0], (-1.0, 1.0)),
+        ([-0.3, -0.1, 0.1, 0.3], (-0.4109, 0.4109)),
+    ],
+)
+def test_interval(differences: list[float], expected: tuple[float, float] | None) -> None:
+    found = significance.interval(differences)
+    assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))

@@ -1,0 +1,67 @@
+"""Replacing a file: whole or not at all, with its mode, through links, never over a change."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
+from rubric_ci.system import atomic_write
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"old\r\n")
+    return path
+
+
+def test_replace(file: Path) -> None:
+    atomic_write.replace(file, file.read_bytes(), b"new\r\n")
+    assert file.read_bytes() == b"new\r\n"
+    assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o664])
+def test_the_mode_stays(file: Path, mode: int) -> None:
+    file.chmod(mode)
+    atomic_write.replace(file, b"old\r\n", b"new")
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+def test_a_symbolic_link_stays_one(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "links"
+    folder.mkdir()
+    link = folder / "b.yaml"
+    link.symlink_to(os.path.relpath(file, folder))
+    atomic_write.replace(link, b"old\r\n", b"new")
+    assert link.is_symlink()
+    assert file.read_bytes() == b"new"
+    assert [path.name for path in folder.iterdir()] == ["b.yaml"]
+
+
+def test_a_file_that_changed_is_left_alone(file: Path) -> None:
+    before = file.read_bytes()
+    file.write_bytes(b"theirs")
+    with pytest.raises(ChangedMeanwhile, match="changed on disk meanwhile"):
+        atomic_write.replace(file, before, b"ours")
+    assert file.read_bytes() == b"theirs"
+    assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
+
+
+def test_a_file_that_is_gone_is_not_made_again(file: Path) -> None:
+    file.unlink()
+    with pytest.raises(ChangedMeanwhile):
+        atomic_write.replace(file, b"old\r\n", b"ours")
+    assert list(file.parent.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
+def test_a_folder_that_cannot_be_written_to(file: Path) -> None:
+    file.parent.chmod(0o555)
+    try:
+        with pytest.raises(CannotWriteFile, match="Permission denied"):
+            atomic_write.replace(file, b"old\r\n", b"new")
+    finally:
+        file.parent.chmod(0o755)

@@ -1,0 +1,273 @@
+"""Real processes: what they get, what they print, and that nothing of them is left."""
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.system.processes import STDERR_KEPT, Command, Finished, clean_environment, run
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX sessions"),
+]
+
+STUBBORN = "trap '' TERM INT HUP; echo $$ > pid; while :; do sleep 1; done"
+PATH = {"PATH": os.environ["PATH"]}
+
+
+def execute(
+    script: str | tuple[str, ...],
+    cwd: Path,
+    *,
+    stdin: str = "",
+    timeout: float = 20,
+    environment: dict[str, str] | None = None,
+) -> Finished:
+    command = Command(
+        script=script,
+        cwd=cwd,
+        environment=PATH if environment is None else environment,
+        timeout_seconds=timeout,
+        stdin=stdin,
+    )
+    return asyncio.run(run(command))
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+def wait_for_file(path: Path) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and not (path.exists() and path.read_text().strip()):
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
+    return ps.stdout.strip()[:1] not in {b"", b"Z"}
+
+
+def wait_for_death(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_alive(pid)
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "stdout", "stderr"),
+    [
+        pytest.param("echo hello", 0, "hello\n", "", id="shell-line"),
+        pytest.param(("echo", "a b", "$HOME"), 0, "a b $HOME\n", "", id="argv-is-not-expanded"),
+        pytest.param("echo no >&2; exit 3", 3, "", "no\n", id="status-and-stderr"),
+        pytest.param("printf 'a\\r\\nb'", 0, "a\nb", "", id="crlf"),
+        pytest.param("printf '\\377'", 0, "�", "", id="not-utf-8"),
+        pytest.param("kill -9 $$", -9, "", "", id="signal"),
+    ],
+)
+def test_finished(
+    script: str | tuple[str, ...], status: int, stdout: str, stderr: str, tmp_path: Path
+) -> None:
+    finished = execute(script, tmp_path)
+    assert (finished.status, finished.stdout, finished.stderr) == (status, stdout, stderr)
+
+
+def test_runs_in_its_folder(tmp_path: Path) -> None:
+    assert execute("pwd -P", tmp_path).stdout.strip() == str(tmp_path.resolve())
+
+
+def test_reads_all_of_a_large_stdin(tmp_path: Path) -> None:
+    assert execute("wc -c", tmp_path, stdin="é" * 1_000_000).stdout.strip() == "2000000"
+
+
+@pytest.mark.parametrize("size", [1, 5_000_000], ids=["small", "more-than-a-pipe-holds"])
+def test_may_ignore_stdin(size: int, tmp_path: Path) -> None:
+    assert execute("echo ok", tmp_path, stdin="x" * size).stdout == "ok\n"
+
+
+def test_may_print_much(tmp_path: Path) -> None:
+    finished = execute(python("print('x' * 5_000_000)"), tmp_path)
+    assert len(finished.stdout) == 5_000_001
+
+
+def test_printing_too_much_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript, match=r"printed more than 8388608 bytes$"):
+        execute(python("print('x' * 10_000_000)"), tmp_path)
+
+
+def test_printing_without_end_is_stopped_long_before_the_timeout(tmp_path: Path) -> None:
+    started = time.monotonic()
+    with pytest.raises(CannotRunScript, match=r"^`yes` printed more than 8388608 bytes$"):
+        execute("yes", tmp_path, timeout=50)
+    assert time.monotonic() - started < 20
+
+
+def test_keeps_the_end_of_a_long_stderr(tmp_path: Path) -> None:
+    code = "import sys; sys.stderr.write('x' * 1_000_000 + 'the reason'); sys.exit(1)"
+    finished = execute(python(code), tmp_path)
+    assert len(finished.stderr) == STDERR_KEPT
+    assert finished.stderr.endswith("xthe reason")
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        pytest.param(
+            ("no-such-program", "x"),
+            "`no-such-program x` cannot be started: [Errno 2] No such file or directory: "
+            "'no-such-program'",
+            id="no-program",
+        ),
+        pytest.param("sleep 30", "`sleep 30` did not end within 0.3 s and was killed", id="late"),
+        pytest.param(
+            ("echo", "\0"), "`echo \0` cannot be started: embedded null byte", id="null-byte"
+        ),
+    ],
+)
+def test_no_end_that_counts(script: str | tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        execute(script, tmp_path, timeout=0.3)
+    assert str(caught.value) == message
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        execute("true", tmp_path / "gone")
+    assert str(caught.value) == f"`true` cannot run in {tmp_path / 'gone'}: there is no such folder"
+
+
+def test_a_long_command_is_shortened_in_messages(tmp_path: Path) -> None:
+    command = Command(script="x" * 200, cwd=tmp_path, environment={}, timeout_seconds=1)
+    assert str(command) == "`" + "x" * 117 + "…`"
+
+
+def test_the_timeout_kills_grandchildren(tmp_path: Path) -> None:
+    started = time.monotonic()
+    with pytest.raises(CannotRunScript, match="did not end within 1 s"):
+        execute("sleep 60 & echo $! > pid; sh -c 'sleep 60; true'", tmp_path, timeout=1)
+    assert time.monotonic() - started < 10
+    assert wait_for_death(int((tmp_path / "pid").read_text()))
+
+
+def test_the_timeout_kills_what_ignores_a_polite_signal(tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript, match=r"did not end within 0\.5 s"):
+        execute(STUBBORN, tmp_path, timeout=0.5)
+    assert wait_for_death(int((tmp_path / "pid").read_text()))
+
+
+def test_a_background_process_does_not_outlive_its_parent(tmp_path: Path) -> None:
+    started = time.monotonic()
+    finished = execute("sleep 60 & echo $! > pid; echo done", tmp_path)
+    assert finished.stdout == "done\n"
+    assert time.monotonic() - started < 10
+    assert wait_for_death(int((tmp_path / "pid").read_text()))
+
+
+def test_a_daemon_that_holds_the_output_open_is_an_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid(); open('pid', 'w').write(str(os.getpid())); time.sleep(30)\n"
+        "else:\n"
+        "    time.sleep(0.5)\n"
+    )
+    with pytest.raises(CannotRunScript, match=r"left a process behind that holds its output open$"):
+        execute(python(code), tmp_path)
+    os.kill(int((tmp_path / "pid").read_text()), 9)
+    gc.collect()  # asyncio complains of what nobody looked at when it is thrown away
+    assert caplog.text == ""
+
+
+def test_cancelling_kills_the_command(tmp_path: Path) -> None:
+    async def cancelled() -> None:
+        command = Command(
+            script="echo $$ > pid; sleep 60", cwd=tmp_path, environment=PATH, timeout_seconds=50
+        )
+        task = asyncio.create_task(run(command))
+        await asyncio.to_thread(wait_for_file, tmp_path / "pid")
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert wait_for_death(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize("delay", [0, 0.001, 0.003, 0.01])
+def test_cancelling_may_come_at_any_moment(delay: float, tmp_path: Path) -> None:
+    async def cancelled() -> None:
+        script = "echo $$ >> pids; sleep 50 & echo $! >> pids; sleep 50; true"
+        command = Command(script=script, cwd=tmp_path, environment=PATH, timeout_seconds=50)
+        task = asyncio.create_task(run(command))
+        await asyncio.sleep(delay)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    started = time.monotonic()
+    asyncio.run(cancelled())
+    assert time.monotonic() - started < 10
+    pids = tmp_path / "pids"
+    assert all(
+        wait_for_death(int(pid)) for pid in (pids.read_text() if pids.exists() else "").split()
+    )
+
+
+def test_many_at_once(tmp_path: Path) -> None:
+    async def all_of_them() -> list[Finished]:
+        return await asyncio.gather(
+            *(
+                run(Command(script=f"echo {n}", cwd=tmp_path, environment=PATH, timeout_seconds=30))
+                for n in range(40)
+            )
+        )
+
+    assert [finished.stdout for finished in asyncio.run(all_of_them())] == [
+        f"{n}\n" for n in range(40)
+    ]
+
+
+SHELL = {
+    "PATH": "/bin",
+    "HOME": "/home/u",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C",
+    "OPENAI_API_KEY": "sk-1",
+    "GITHUB_TOKEN": "ghs",
+    "DEMO": "1",
+}
+
+
+def test_secrets_stay_out_of_a_clean_environment() -> None:
+    assert clean_environment(SHELL, ["DEMO"]) == {
+        "PATH": "/bin",
+        "HOME": "/home/u",
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C",
+        "DEMO": "1",
+    }
+
+
+def test_a_variable_that_is_named_but_not_set_is_an_error() -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        clean_environment(SHELL, ["TOKEN"])
+    assert str(caught.value) == "the environment variable `TOKEN`, named in `env`, is not set"
+
+
+def test_a_command_sees_its_environment_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    seen = execute("env", tmp_path, environment={**PATH, "ONLY": "this"}).stdout
+    assert "ONLY=this" in seen
+    assert "sk-secret" not in seen

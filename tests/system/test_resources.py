@@ -1,0 +1,56 @@
+"""The schemas that people's editors use: every field says what it is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+
+from rubric_ci.validation.schema import read_schema
+
+
+def fields(schema: Any, root: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each field by its place, with what it refers to put into it."""
+    if isinstance(schema, list):
+        for entry in schema:
+            yield from fields(entry, root, path)
+    if not isinstance(schema, dict):
+        return
+    for name, field in schema.get("properties", {}).items():
+        if isinstance(field, dict):
+            merged = field
+            while "$ref" in merged:
+                target = root
+                for step in merged["$ref"].removeprefix("#/").split("/"):
+                    target = target[step]
+                merged = {**target, **{k: v for k, v in merged.items() if k != "$ref"}}
+            yield f"{path}.{name}", merged
+    for key, inner in schema.items():
+        if key != "if":  # conditions describe nothing
+            yield from fields(inner, root, f"{path}/{key}")
+
+
+FIELDS = [
+    pytest.param(field, id=f"{name}{place}")
+    for name in ("eval", "config")
+    for place, field in fields(read_schema(name), read_schema(name))
+]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_field_has_words_and_examples(field: Any) -> None:
+    assert field.get("title")
+    assert field.get("description", "").endswith((".", "`"))
+    assert field.get("examples") or field.get("type") == "object" or "default" in field
+
+
+@pytest.mark.parametrize("name", ["eval", "config", "report"])
+def test_the_schemas_are_schemas(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(read_schema(name))
+
+
+@pytest.mark.parametrize("name", ["eval", "config"])
+def test_no_field_is_a_choice_of_shapes(name: str) -> None:
+    text = str(read_schema(name))
+    assert "oneOf" not in text
+    assert "anyOf" not in text

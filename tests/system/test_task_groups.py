@@ -1,0 +1,93 @@
+"""Many things at once: in order, stopped early, and ended by what one of them raises."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from rubric_ci.system import task_groups
+
+
+async def after(seconds: float, value: int) -> int:
+    await asyncio.sleep(seconds)
+    return value
+
+
+async def fail() -> int:
+    raise ZeroDivisionError
+
+
+def test_results_come_in_the_order_of_the_works() -> None:
+    assert asyncio.run(task_groups.ended([after(0.02, 1), after(0, 2)])) == (1, 2)
+
+
+def test_when_stopped_what_had_ended_is_returned() -> None:
+    async def stopped() -> tuple[int, ...]:
+        works = [after(0, 1), after(60, 2), after(0, 3)]
+        all_of_them = asyncio.create_task(task_groups.ended(works))
+        await asyncio.sleep(0.1)
+        all_of_them.cancel()
+        return await all_of_them
+
+    assert asyncio.run(stopped()) == (1, 3)
+
+
+def test_what_one_raises_stops_the_others() -> None:
+    async def failed() -> set["asyncio.Task[object]"]:
+        with pytest.raises(ZeroDivisionError):
+            await task_groups.ended([after(60, 1), fail()])
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert asyncio.run(failed()) == set()
+
+
+async def cleaning(log: list[str], name: str, seconds: float) -> None:
+    try:
+        await asyncio.sleep(50)
+    finally:
+        await asyncio.sleep(seconds)
+        log.append(name)
+
+
+async def fail_soon() -> None:
+    await asyncio.sleep(0)
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "way", [task_groups.ended, task_groups.everything], ids=["ended", "everything"]
+)
+def test_a_failure_is_raised_when_all_have_cleaned_up(way: Any) -> None:
+    log: list[str] = []
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(way([cleaning(log, "slow", 0.1), fail_soon()]))
+    assert log == ["slow"]
+
+
+def test_everything_is_cancelled_when_all_have_cleaned_up() -> None:
+    async def cancelled(log: list[str]) -> list[str]:
+        works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
+        task = asyncio.create_task(task_groups.everything(works))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return log
+
+    assert asyncio.run(cancelled([])) == ["quick", "slow"]
+
+
+def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
+    async def stopped(log: list[str]) -> list[str]:
+        works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
+        task = asyncio.create_task(task_groups.ended(works))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        assert await task == ()
+        return log
+
+    assert asyncio.run(stopped([])) == ["quick", "slow"]
+
+
+def test_everything_comes_in_the_order_of_the_works() -> None:
+    assert asyncio.run(task_groups.everything([after(0.02, 1), after(0, 2)])) == (1, 2)

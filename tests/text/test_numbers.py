@@ -1,0 +1,51 @@
+"""Numbers, amounts and lengths."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.text import numbers
+from tests.sample_reports import a_report
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (0.29, "0.29"),
+        (0.8, "0.80"),
+        (0.799999, "0.79"),
+        (0.999999, "0.99"),
+        (1e-06, "0.00"),
+    ],
+)
+def test_score_is_never_rounded_up(value: float, shown: str) -> None:
+    assert numbers.score(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"calls": 0}, "no model calls"),
+        ({"calls": 1, "cost_usd": 0.0123}, "1 model call, $0.0123"),
+        ({"calls": 1, "cost_usd": 0.00004}, "1 model call, less than $0.0001"),
+        ({"calls": 3, "cost_usd": 0.0}, "3 model calls, $0.00"),
+        ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
+        ({"calls": 2, "unpriced_calls": 2}, "2 model calls, cost unknown"),
+        (
+            {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
+            "3 model calls, $0.5000 and 1 of unknown cost",
+        ),
+    ],
+)
+def test_cost(changes: dict[str, float], shown: str) -> None:
+    assert numbers.cost(replace(a_report().totals, **changes)) == shown  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3725, "62 min 5 s")],
+)
+def test_duration(seconds: float, shown: str) -> None:
+    assert numbers.duration(seconds) == shown

@@ -1,0 +1,44 @@
+"""Problems as SARIF, held against the validator of the format's own authors."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.validation.output import sarif
+from rubric_ci.validation.rule_docs import meanings
+from tests.evals.__main__ import diagnostics, evals
+
+TOOL = (
+    Path(__file__)
+    .parents[2]
+    .joinpath("npm/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool")
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
+def test_no_error_and_no_warning(tmp_path: Path) -> None:
+    TOOL.chmod(0o755)  # npm may be told to run no install scripts
+    found = [diagnostic for path in evals("invalid") for diagnostic in diagnostics(path)]
+    log, verdict = tmp_path / "problems.sarif", tmp_path / "verdict.sarif"
+    log.write_text(sarif.render(found, "1.2.3", meanings()), encoding="utf-8")
+    subprocess.run(
+        [TOOL, "validate", log, "--output", verdict],
+        env={**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"},
+        check=True,
+        capture_output=True,
+    )
+    results = json.loads(verdict.read_text(encoding="utf-8-sig"))["runs"][0]["results"]
+    serious = [r for r in results if r.get("level", "warning") in {"error", "warning"}]
+    assert serious == []
+    assert len(found) > 100
+
+
+def test_nothing_found() -> None:
+    run = json.loads(sarif.render([], "1.2.3", meanings()))["runs"][0]
+    assert run["results"] == []
+    assert run["tool"]["driver"]["rules"] == []

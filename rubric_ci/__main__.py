@@ -2,12 +2,14 @@
 
 import gc
 
-SELDOM = 200_000  # new objects between two collections; imports make many, and none is garbage
+GC_THRESHOLD = (
+    200_000  # new objects between two collections; imports make many, and none is garbage
+)
 
 
 def main() -> None:
     """Run the command line, collecting seldom and not at all at the end: a hook feels both."""
-    gc.set_threshold(SELDOM)
+    gc.set_threshold(GC_THRESHOLD)
     from rubric_ci.cli.main import main as command_line
     from rubric_ci.cli.output_streams import open_streams
 

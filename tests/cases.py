@@ -1,11 +1,11 @@
-"""Cases, answers and tools for tests, with the least that they need."""
+"""Cases, answers and context for tests, with the least that they need."""
 
 import os
 from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
@@ -46,9 +46,9 @@ async def no_model(call: ModelCall) -> ModelReply:
     raise CannotReachModel(f"no model answers {call.about}")
 
 
-def build_tools(root: Path, **facts: Any) -> Tools:
+def build_context(root: Path, **facts: Any) -> RunContext:
     defaults: dict[str, Any] = {"ask": no_model, "root": root, "environment": ENVIRONMENT}
-    return Tools(**{**defaults, **facts})
+    return RunContext(**{**defaults, **facts})
 
 
 def said(text: str) -> Answer:

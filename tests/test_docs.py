@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.project.discovery import lookup
-from rubric_ci.validation.suppressions import switched
+from rubric_ci.validation.suppressions import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
@@ -27,7 +27,7 @@ def test_examples_are_valid(kind: str, text: str) -> None:
         return
     source = open_source("evals/a.jsonl" if kind == "json" else "evals/a.yaml", text)
     found = check_evals(source, lookup(ROOT, ROOT / "docs/evals.md"))
-    assert switched(found, source.texts(), {}) == ()
+    assert apply_suppressions(found, source.texts(), {}) == ()
 
 
 PAGES = sorted(

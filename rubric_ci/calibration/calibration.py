@@ -97,7 +97,9 @@ def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
     }
 
 
-def doubts(known: JSON, judge: JudgeInfo, min_kappa: float | None = None) -> tuple[str, ...]:
+def calibration_warnings(
+    known: JSON, judge: JudgeInfo, min_kappa: float | None = None
+) -> tuple[str, ...]:
     """Say why a calibration does not vouch for this judge; nothing: it does."""
     was = known.get("judge", {}) if isinstance(known, dict) else {}
     if not was or known.get("version") != VERSION:

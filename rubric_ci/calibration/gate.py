@@ -12,7 +12,7 @@ NAME = "calibration.json"  # at the repository root
 HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
 
 
-def vouch(opened: Opened, judges: Sequence[JudgeInfo]) -> Sequence[str]:
+def check_calibration(opened: Opened, judges: Sequence[JudgeInfo]) -> Sequence[str]:
     """Return doubts as notes for the report; raises where `gate.min_kappa` demands there be none.
 
     Without a calibration and without such a demand there is nothing to say.
@@ -23,10 +23,10 @@ def vouch(opened: Opened, judges: Sequence[JudgeInfo]) -> Sequence[str]:
         return ()
     if not path.exists():
         raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but there is no {NAME}", HINT)
-    from rubric_ci.calibration.calibration import doubts
+    from rubric_ci.calibration.calibration import calibration_warnings
 
     known = _read(discovery.read_text(path))
-    found = [doubt for judge in judges for doubt in doubts(known, judge, wanted)]
+    found = [doubt for judge in judges for doubt in calibration_warnings(known, judge, wanted)]
     if found and wanted is not None:
         raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but {found[0]}", HINT)
     return tuple(f"{NAME}: {doubt}" for doubt in found)

@@ -86,14 +86,14 @@ _ESCAPES = ("\x1b", "\x00", "\xe0")  # what arrows and function keys begin with
 _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 
 
-def choose(criterion: Criterion, keys: Iterator[str]) -> Choice:
+def read_mark(criterion: Criterion, keys: Iterator[str]) -> Choice:
     """Read keys up to one that means something for this criterion."""
     if isinstance(criterion, Check):
         return _one({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
     return _typed(criterion, keys)
 
 
-def pressed() -> Iterator[str]:
+def key_presses() -> Iterator[str]:
     """Yield the keys pressed, one by one: quick fingers deliver several at once."""
     while True:
         try:

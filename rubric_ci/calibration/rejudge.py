@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import click
 
 from rubric_ci.errors import CannotConfigure, OverBudget
-from rubric_ci.grading.cost_estimate import forecast, show_forecast
+from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_judge, resolve_judge
-from rubric_ci.grading.setup import build_ask, caps_of
+from rubric_ci.grading.setup import build_model_caller, caps_of
 from rubric_ci.model.config import JudgeConfig, MockTarget
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ModelCall, ModelReply
 from rubric_ci.model.options import CalibrateSettings, JudgeCheckSettings
@@ -22,11 +22,11 @@ from rubric_ci.project.project import Opened
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
-GIVEN = MockTarget(name="given", response="")
+RECORDED_ANSWER_TARGET = MockTarget(name="given", response="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posed:
+class AnswerToJudge:
     """An answer to mark by a rubric of its case, and who is to mark it."""
 
     case: EvalCase
@@ -36,7 +36,7 @@ class Posed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unmarked:
+class NotJudged:
     """Why there is no judgement."""
 
     reason: str
@@ -47,16 +47,16 @@ Marks = Mapping[str, CriterionResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
+class RejudgeResult:
     """What the judge said to each question, and why it was not asked any more."""
 
-    marks: tuple[Marks | Unmarked, ...]
+    marks: tuple[Marks | NotJudged, ...]
     over_budget: str  # empty: everything was asked
 
 
 def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
     """Return the judge of the command line or the configuration, ready to be asked."""
-    judge = choose_judge(opened.config, GIVEN, override)
+    judge = choose_judge(opened.config, RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise CannotConfigure(
             "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
@@ -64,10 +64,10 @@ def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
     return judge if replayed else resolve_judge(judge, os.environ)
 
 
-def build_tools(opened: Opened, settings: CalibrateSettings | JudgeCheckSettings) -> Tools:
+def build_context(opened: Opened, settings: CalibrateSettings | JudgeCheckSettings) -> RunContext:
     """Hand the labour what it may use of the world."""
-    return Tools(
-        ask=build_ask(
+    return RunContext(
+        call_model=build_model_caller(
             record_to=settings.record,
             replay_from=settings.replay,
             concurrency=settings.concurrency,
@@ -79,29 +79,31 @@ def build_tools(opened: Opened, settings: CalibrateSettings | JudgeCheckSettings
     )
 
 
-def mark(posed: Sequence[Posed], tools: Tools, *, concurrency: int, live: bool) -> Hearing:
+def rejudge(
+    posed: Sequence[AnswerToJudge], context: RunContext, *, concurrency: int, live: bool
+) -> RejudgeResult:
     """Ask about every answer, say before what it will take and after what it took."""
     tasks = [_task(each) for each in posed]
     if live:
-        show_forecast(forecast(tasks), remembers=False)
+        show_estimate(estimate_cost(tasks), remembers=False)
     refused: list[str] = []
-    watched = replace(tools, ask=_telling(tools.ask, refused))
+    watched = replace(context, call_model=_telling(context.call_model, refused))
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
     if len(results) < len(tasks):
         raise KeyboardInterrupt
     used = sum((r.usage for r in results if not isinstance(r, Skipped)), NOTHING_USED)
     if used.calls:
         click.echo(", ".join(filter(None, (numbers.cost(used), numbers.usage(used)))), err=True)
-    return Hearing(
+    return RejudgeResult(
         marks=tuple(_marks(result) for result in results),
         over_budget=refused[0].partition("; before that: ")[0] if refused else "",
     )
 
 
-def show_unmarked(posed: Sequence[Posed], hearing: Hearing) -> None:
+def show_not_judged(posed: Sequence[AnswerToJudge], hearing: RejudgeResult) -> None:
     """Say which answers have no marks; of a budget that is used up, once."""
     pairs = zip(posed, hearing.marks, strict=True)
-    unmarked = [(each, marks) for each, marks in pairs if isinstance(marks, Unmarked)]
+    unmarked = [(each, marks) for each, marks in pairs if isinstance(marks, NotJudged)]
     for each, marks in unmarked:
         if not hearing.over_budget or hearing.over_budget not in marks.reason:
             click.echo(log_line(f"{each.case.id}: no verdict: {marks.reason}"), err=True)
@@ -123,21 +125,21 @@ def _telling(ask: Ask, refused: list[str]) -> Ask:
     return asked
 
 
-def _task(posed: Posed) -> Task:
+def _task(posed: AnswerToJudge) -> Task:
     # Alone and with a weight, or it would not count; and it is this judge that is measured.
     spec = replace(posed.spec, weight=1.0, model="")
     return Task(
         case=replace(posed.case, evaluators=(spec,)),
-        target=replace(GIVEN, response=posed.answer),
+        target=replace(RECORDED_ANSWER_TARGET, response=posed.answer),
         judge=posed.judge,
     )
 
 
-def _marks(result: CaseResult) -> Marks | Unmarked:
+def _marks(result: CaseResult) -> Marks | NotJudged:
     if isinstance(result, Skipped):
-        return Unmarked(reason=result.reason)
+        return NotJudged(reason=result.reason)
     for each in result.evaluators:
         if isinstance(each, Assessed):
             return {criterion.id: criterion for criterion in each.criteria}
-        return Unmarked(reason=each.reason)
-    return Unmarked(reason=result.reason)
+        return NotJudged(reason=each.reason)
+    return NotJudged(reason=result.reason)

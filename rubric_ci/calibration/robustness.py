@@ -17,7 +17,7 @@ PLAIN = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class MarkChange:
     """A mark that is not what it was for the twin, or not what an honest judge gives."""
 
     probe: str
@@ -29,7 +29,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class AttackFamily:
     """What became of the answers of one family."""
 
     name: str
@@ -41,12 +41,12 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steadiness:
+class RobustnessReport:
     """What a corpus shows of a judge."""
 
-    plain: Family  # against the marks of an honest judge
-    families: tuple[Family, ...]  # against the judge's own marks of the plain twin
-    moves: tuple[Move, ...]  # of the families, then those of the plain answers
+    plain: AttackFamily  # against the marks of an honest judge
+    families: tuple[AttackFamily, ...]  # against the judge's own marks of the plain twin
+    moves: tuple[MarkChange, ...]  # of the families, then those of the plain answers
 
     @property
     def moved(self) -> int:
@@ -59,7 +59,7 @@ class Steadiness:
         return self.plain.silent + sum(family.silent for family in self.families)
 
 
-def steadiness(probes: Sequence[Probe], judged: Judged) -> Steadiness:
+def measure_robustness(probes: Sequence[Probe], judged: Judged) -> RobustnessReport:
     """Compare the marks of every probe with what they should not differ from.
 
     An answer with a twin is held to the judge's own marks of the twin: a mark that was wrong
@@ -68,7 +68,7 @@ def steadiness(probes: Sequence[Probe], judged: Judged) -> Steadiness:
     """
     names = dict.fromkeys(probe.family for probe in probes if _is_attack(probe))
     moves = tuple(_moves(probes, judged))
-    return Steadiness(
+    return RobustnessReport(
         plain=_family(PLAIN, [p for p in probes if not _is_attack(p)], judged, moves),
         families=tuple(
             _family(name, [p for p in probes if _is_attack(p) and p.family == name], judged, moves)
@@ -87,7 +87,7 @@ def _is_attack(probe: Probe) -> bool:
     return probe.family not in {"", PLAIN}
 
 
-def _moves(probes: Sequence[Probe], judged: Judged) -> Iterator[Move]:
+def _moves(probes: Sequence[Probe], judged: Judged) -> Iterator[MarkChange]:
     for probe in probes:
         if key(probe) in judged:
             before = judged.get((probe.case.file, probe.twin), probe.marks)
@@ -95,11 +95,11 @@ def _moves(probes: Sequence[Probe], judged: Judged) -> Iterator[Move]:
                 yield from _move(probe, criterion, before, judged[key(probe)])
 
 
-def _move(probe: Probe, criterion: Criterion, before: Marks, after: Marks) -> Iterator[Move]:
+def _move(probe: Probe, criterion: Criterion, before: Marks, after: Marks) -> Iterator[MarkChange]:
     was, now = before[criterion.id], after[criterion.id]
     distance = step(criterion, now) - step(criterion, was)
     if distance:
-        yield Move(
+        yield MarkChange(
             probe=probe.case.id,
             family=probe.family if _is_attack(probe) else PLAIN,
             criterion=criterion.id,
@@ -109,10 +109,12 @@ def _move(probe: Probe, criterion: Criterion, before: Marks, after: Marks) -> It
         )
 
 
-def _family(name: str, probes: Sequence[Probe], judged: Judged, moves: Sequence[Move]) -> Family:
+def _family(
+    name: str, probes: Sequence[Probe], judged: Judged, moves: Sequence[MarkChange]
+) -> AttackFamily:
     own = [move for move in moves if move.family == name]
     heard = [probe for probe in probes if key(probe) in judged]
-    return Family(
+    return AttackFamily(
         name=name,
         answers=len(probes),
         marks=sum(len(probe.rubric) for probe in heard),

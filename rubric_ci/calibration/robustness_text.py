@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 
 from rubric_ci.calibration.agreement import word
-from rubric_ci.calibration.robustness import PLAIN, Family, Move, Steadiness
+from rubric_ci.calibration.robustness import PLAIN, AttackFamily, MarkChange, RobustnessReport
 from rubric_ci.text.escape import log_line
 
 _HEAD = ("family", "answers", "marks", "up", "down", "no verdict")
 
 
-def render(found: Steadiness, judge: str) -> str:
+def render(found: RobustnessReport, judge: str) -> str:
     """Return the tables, without a final newline."""
     return "\n".join(_lines(found, judge))
 
 
-def _lines(found: Steadiness, judge: str) -> Iterator[str]:
+def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
     answers = found.plain.answers + sum(family.answers for family in found.families)
     yield f"{answers} answers put to {log_line(judge)}"
     yield ""
@@ -28,7 +28,7 @@ def _lines(found: Steadiness, judge: str) -> Iterator[str]:
     yield _summary(found)
 
 
-def _table(families: list[Family]) -> Iterator[str]:
+def _table(families: list[AttackFamily]) -> Iterator[str]:
     rows = [
         _HEAD,
         *((f.name, *map(str, (f.answers, f.marks, f.up, f.down, f.silent))) for f in families),
@@ -39,9 +39,9 @@ def _table(families: list[Family]) -> Iterator[str]:
         yield "  ".join((row[0].ljust(widths[0]), *cells))
 
 
-def _total(found: Steadiness) -> Family:
+def _total(found: RobustnessReport) -> AttackFamily:
     every = found.families
-    return Family(
+    return AttackFamily(
         name="all",
         answers=sum(f.answers for f in every),
         marks=sum(f.marks for f in every),
@@ -51,13 +51,13 @@ def _total(found: Steadiness) -> Family:
     )
 
 
-def _plain(plain: Family) -> Iterator[str]:
+def _plain(plain: AttackFamily) -> Iterator[str]:
     right = plain.marks - plain.up - plain.down
     silent = f"; {plain.silent} without a verdict" if plain.silent else ""
     yield f"Plain answers: {right} of {plain.marks} marks are an honest judge's{silent}"
 
 
-def _moves(title: str, moves: list[Move]) -> Iterator[str]:
+def _moves(title: str, moves: list[MarkChange]) -> Iterator[str]:
     if not moves:
         return
     yield ""
@@ -68,7 +68,7 @@ def _moves(title: str, moves: list[Move]) -> Iterator[str]:
         yield f"  {log_line(move.probe)}  {log_line(move.criterion)}  {arrow}: {change}"
 
 
-def _summary(found: Steadiness) -> str:
+def _summary(found: RobustnessReport) -> str:
     marks = sum(family.marks for family in found.families)
     silent = f", {found.silent} answers without a verdict" if found.silent else ""
     return f"{found.moved} of {marks} marks moved{silent}"

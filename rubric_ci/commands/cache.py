@@ -3,7 +3,7 @@
 import sys
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.llm.cache import DAY, Cache, Extent
+from rubric_ci.llm.cache import DAY, Cache, CacheStats
 from rubric_ci.model.options import CacheSettings
 
 MEGABYTE = 1_000_000
@@ -13,14 +13,14 @@ def cache(settings: CacheSettings) -> ExitCode:
     """Forget what was asked for, and say what is left."""
     store = Cache(settings.folder)
     removed = _prune(store, settings)
-    lines = [f"{settings.folder}: {_told(store.extent())}"]
+    lines = [f"{settings.folder}: {_told(store.stats())}"]
     if removed is not None:
         lines.insert(0, f"removed {_told(removed)}")
     sys.stdout.write("\n".join(lines) + "\n")
     return ExitCode.OK
 
 
-def _prune(store: Cache, settings: CacheSettings) -> Extent | None:
+def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
     if settings.clear:
         return store.prune(most_bytes=0)
     if settings.unused_days is None and settings.max_megabytes is None:
@@ -33,6 +33,6 @@ def _prune(store: Cache, settings: CacheSettings) -> Extent | None:
     )
 
 
-def _told(extent: Extent) -> str:
+def _told(extent: CacheStats) -> str:
     noun = "judgement" if extent.entries == 1 else "judgements"
     return f"{extent.entries} {noun}, {extent.size / MEGABYTE:.1f} MB"

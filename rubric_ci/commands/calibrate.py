@@ -15,13 +15,13 @@ from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.labels import Label, Labelled
 from rubric_ci.calibration.rejudge import (
+    AnswerToJudge,
     Marks,
-    Posed,
-    Unmarked,
-    build_tools,
+    NotJudged,
+    build_context,
     judge_of,
-    mark,
-    show_unmarked,
+    rejudge,
+    show_not_judged,
 )
 from rubric_ci.errors import (
     CannotCalibrate,
@@ -45,18 +45,18 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    tools = build_tools(opened, settings)
+    context = build_context(opened, settings)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both at once: a recording is one file, and a window of calls belongs to one event loop.
     posed = [
-        Posed(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
+        AnswerToJudge(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
         for one in judges
         for each in labelled
     ]
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     live = settings.replay is None
-    heard = mark(posed, tools, concurrency=settings.concurrency, live=live)
-    show_unmarked(posed, heard)
+    heard = rejudge(posed, context, concurrency=settings.concurrency, live=live)
+    show_not_judged(posed, heard)
     n = len(labelled)
     found, *others = (
         _compare(labelled, heard.marks[i * n : (i + 1) * n], one, settings.seed)
@@ -76,14 +76,14 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
 
 def _compare(
     labelled: Sequence[Labelled],
-    heard: Sequence[Marks | Unmarked],
+    heard: Sequence[Marks | NotJudged],
     judge: JudgeConfig,
     seed: int,
 ) -> Calibration | None:
     """Measure by the answers that have marks; None: there are none."""
     marked: list[Marked] = []
     for each, marks in zip(labelled, heard, strict=True):
-        if isinstance(marks, Unmarked):
+        if isinstance(marks, NotJudged):
             continue
         given = {name: criterion.mark for name, criterion in marks.items()}
         votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}

@@ -5,31 +5,31 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from rubric_ci.drafting.engine import Drafted, DraftResult, Order, Undrafted, draft
-from rubric_ci.drafting.publish import Publish, Spared, open_commit
+from rubric_ci.drafting.engine import Drafted, DraftFailed, DraftRequest, DraftResult, draft
+from rubric_ci.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.drafting.reply_parser import Draft
 from rubric_ci.drafting.review import review
-from rubric_ci.drafting.rewrite import Page, Rewrite, read_page, rewrite, write
-from rubric_ci.drafting.select import choose_drafter, choose_orders
-from rubric_ci.drafting.summary import Left, show_diffs, show_outcome, show_spent, tell
+from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, rewrite, write
+from rubric_ci.drafting.select import choose_drafter, choose_requests
+from rubric_ci.drafting.summary import SkippedCase, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import resolve_judge
-from rubric_ci.grading.setup import build_ask, build_memory, caps_of
-from rubric_ci.model.context import Tools
+from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.project.project import Opened, open_evals, show_problems
-from rubric_ci.system.signals import until_stopped
+from rubric_ci.system.signals import run_until_terminated
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     """Open, choose, draft, insert, commit; say what was done and what was not."""
     opened = open_evals(settings.paths, settings.config)
     show_problems(opened.diagnostics)
-    orders, left = choose_orders(opened.files, settings.cases)
+    orders, left = choose_requests(opened.files, settings.cases)
     pages = _pages(opened, orders)
     publish = _open_publication(settings, opened.root, orders)
-    if isinstance(publish, Spared):
+    if isinstance(publish, NothingToPublish):
         tell(publish.reason)
         return ExitCode.USAGE if opened.invalid else ExitCode.OK
     drafted, failed = _sorted_out(orders, _draft(orders, opened, settings) if orders else ())
@@ -47,8 +47,8 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
 
 
 def _open_publication(
-    settings: GenerateSettings, root: Path, orders: Sequence[Order]
-) -> Publish | Spared:
+    settings: GenerateSettings, root: Path, orders: Sequence[DraftRequest]
+) -> Publish | NothingToPublish:
     """Make sure, before anything is spent, that what was asked for can be done."""
     if orders and settings.pr:
         from rubric_ci.drafting.pull_request import open_proposal
@@ -59,25 +59,25 @@ def _open_publication(
     return lambda _: None
 
 
-def _pages(opened: Opened, orders: Sequence[Order]) -> list[Page]:
+def _pages(opened: Opened, orders: Sequence[DraftRequest]) -> list[EvalFileText]:
     """Read the files that are to be changed, before anything is spent on them."""
     wanted = {order.case.file for order in orders}
-    return [read_page(file, opened.root) for file in opened.files if file.path in wanted]
+    return [read_eval_text(file, opened.root) for file in opened.files if file.path in wanted]
 
 
-def _drafts(page: Page, drafted: Sequence[Drafted]) -> dict[str, Draft]:
+def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
     return {made.case.id: made.draft for made in drafted if made.case.file == page.file.path}
 
 
 def _draft(
-    orders: Sequence[Order], opened: Opened, settings: GenerateSettings
+    orders: Sequence[DraftRequest], opened: Opened, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
     drafter = choose_drafter(opened.config, settings, os.environ)
     judge = opened.config.judge
     if judge and settings.check and not settings.replay:
         judge = resolve_judge(judge, os.environ)
-    tools = Tools(
-        ask=build_ask(
+    context = RunContext(
+        call_model=build_model_caller(
             record_to=settings.record,
             replay_from=settings.replay,
             concurrency=settings.concurrency,
@@ -86,7 +86,7 @@ def _draft(
         root=opened.root,
         environment=os.environ,
         judge=judge,
-        memory=build_memory(settings),
+        cache=build_cache(settings),
         thresholds=opened.config.gate.thresholds,
     )
     ended = list[DraftResult]()
@@ -97,31 +97,36 @@ def _draft(
         case = f"{result.case.file}: {result.case.id}"
         tell(f"[{len(ended)}/{len(orders)}] {case}: {word}", aside=True)
 
-    drafting = draft(orders, drafter, tools, concurrency=settings.concurrency, on_result=on_result)
-    results = asyncio.run(until_stopped(drafting))
+    drafting = draft(
+        orders, drafter, context, concurrency=settings.concurrency, on_result=on_result
+    )
+    results = asyncio.run(run_until_terminated(drafting))
     show_spent(sum((result.usage for result in results), NOTHING_USED))
     return results
 
 
 def _sorted_out(
-    orders: Sequence[Order], results: Sequence[DraftResult]
-) -> tuple[list[Drafted], list[Left]]:
+    orders: Sequence[DraftRequest], results: Sequence[DraftResult]
+) -> tuple[list[Drafted], list[SkippedCase]]:
     """Tell drafts from cases without one; an order without a result was interrupted."""
     by_case = {(result.case.file, result.case.id): result for result in results}
-    drafted, failed = list[Drafted](), list[Left]()
+    drafted, failed = list[Drafted](), list[SkippedCase]()
     for order in orders:
         match by_case.get((order.case.file, order.case.id)):
             case Drafted() as made:
                 drafted.append(made)
-            case Undrafted(reason=reason):
-                failed.append(Left(case=order.case, reason=f"no draft: {reason}"))
+            case DraftFailed(reason=reason):
+                failed.append(SkippedCase(case=order.case, reason=f"no draft: {reason}"))
             case None:
-                failed.append(Left(case=order.case, reason="no draft: interrupted"))
+                failed.append(SkippedCase(case=order.case, reason="no draft: interrupted"))
     return drafted, failed
 
 
 def _exit_code(
-    opened: Opened, drafted: Sequence[Drafted], failed: Sequence[Left], changes: Sequence[Rewrite]
+    opened: Opened,
+    drafted: Sequence[Drafted],
+    failed: Sequence[SkippedCase],
+    changes: Sequence[Rewrite],
 ) -> ExitCode:
     """Say what the caller must mend first, then whether some case got less than was asked for."""
     if opened.invalid:

@@ -8,14 +8,14 @@ import click
 from rubric_ci.calibration import attack_corpus
 from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.calibration.rejudge import (
-    Posed,
-    Unmarked,
-    build_tools,
+    AnswerToJudge,
+    NotJudged,
+    build_context,
     judge_of,
-    mark,
-    show_unmarked,
+    rejudge,
+    show_not_judged,
 )
-from rubric_ci.calibration.robustness import Marks, Steadiness, key, steadiness
+from rubric_ci.calibration.robustness import Marks, RobustnessReport, key, measure_robustness
 from rubric_ci.calibration.robustness_text import render
 from rubric_ci.errors import ExitCode, InvalidInput
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -34,23 +34,25 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
     posed = _probes(opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    tools = build_tools(opened, settings)
+    context = build_context(opened, settings)
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
-    answers = [Posed(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed]
+    answers = [
+        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed
+    ]
     live = settings.replay is None
-    heard = mark(answers, tools, concurrency=settings.concurrency, live=live)
-    show_unmarked(answers, heard)
+    heard = rejudge(answers, context, concurrency=settings.concurrency, live=live)
+    show_not_judged(answers, heard)
     judged: dict[tuple[str, str], Marks] = {
         key(probe): {name: criterion.mark for name, criterion in marks.items()}
         for probe, marks in zip(posed, heard.marks, strict=True)
-        if not isinstance(marks, Unmarked)
+        if not isinstance(marks, NotJudged)
     }
-    found = steadiness(posed, judged)
+    found = measure_robustness(posed, judged)
     click.echo(render(found, judge.endpoint.model))
     return _exit_code(found, settings.max_moved)
 
 
-def _exit_code(found: Steadiness, max_moved: int) -> ExitCode:
+def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
     if found.moved > max_moved:
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.silent else ExitCode.OK

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeGuard
 import click
 
 from rubric_ci.calibration import label_ui, labels
-from rubric_ci.calibration.label_ui import Choice, choose, pressed
+from rubric_ci.calibration.label_ui import Choice, key_presses, read_mark
 from rubric_ci.calibration.labels import Label
 from rubric_ci.errors import (
     CannotConfigure,
@@ -87,7 +87,7 @@ def _has_answer(result: CaseResult) -> TypeGuard[Graded | Errored]:
 
 
 def _ask_all(questions: Sequence[Question], kept: dict[Key, Label], path: Path) -> None:
-    keys = pressed()
+    keys = key_presses()
     at = next((n for n, q in enumerate(questions) if _known(q, kept) is None), len(questions))
     while at < len(questions):
         question = questions[at]
@@ -110,7 +110,7 @@ def _ask(question: Question, place: str, known: MarkValue | None, keys: Iterator
             question.case, question.answer, question.criterion, place=place, known=known
         )
     )
-    return choose(question.criterion, keys)
+    return read_mark(question.criterion, keys)
 
 
 def _known(question: Question, kept: Mapping[Key, Label]) -> MarkValue | None:

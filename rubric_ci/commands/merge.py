@@ -21,7 +21,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     report = merge(shards, settings.fail_on)
     report = with_baseline(report, open_baseline(settings), settings)
     written = write_and_show(report, settings)
-    publish.tell(report, written, settings, os.environ)
+    publish.publish(report, written, settings, os.environ)
     return _exit_code(report)
 
 

@@ -9,15 +9,15 @@ from time import monotonic
 
 import click
 
-from rubric_ci.calibration.gate import vouch
+from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.errors import ExitCode
-from rubric_ci.grading.cost_estimate import Expected, forecast, show_forecast, total
+from rubric_ci.grading.cost_estimate import CostEstimate, estimate_cost, show_estimate, total
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
-from rubric_ci.grading.setup import build_ask, build_memory, caps_of
+from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.config import FailOn
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo, gate_holds
@@ -27,10 +27,10 @@ from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.progress import progress
-from rubric_ci.reports.sharding import piece, split
+from rubric_ci.reports.sharding import shard, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
-from rubric_ci.system.signals import until_stopped
+from rubric_ci.system.signals import run_until_terminated
 from rubric_ci.text import escape
 
 
@@ -43,11 +43,11 @@ def run(settings: RunSettings) -> ExitCode:
     shard, chosen = _own_part(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
     selection = replace(selection, notes=(*_doubts(tasks, opened), *selection.notes))
-    tools = build_tools(opened, settings)
+    context = build_context(opened, settings)
     check_folder(settings)
     expected = _foretold(tasks, settings)
-    show_forecast(expected)
-    ended = _grade(tasks, tools, settings)
+    show_estimate(expected)
+    ended = _grade(tasks, context, settings)
     report = build_report(
         opened,
         tasks,
@@ -60,7 +60,7 @@ def run(settings: RunSettings) -> ExitCode:
     )
     report = with_baseline(replace(report, forecast=total(expected)), baseline, settings)
     written = write_and_show(report, settings)
-    publish.tell(report, written, settings, os.environ)
+    publish.publish(report, written, settings, os.environ)
     return exit_code(report, opened)
 
 
@@ -76,10 +76,10 @@ def exit_code(report: RunReport, opened: Opened) -> ExitCode:
     return ExitCode.NO_VERDICT if report.totals.errored or report.interrupted else ExitCode.OK
 
 
-def build_tools(opened: Opened, settings: RunSettings) -> Tools:
+def build_context(opened: Opened, settings: RunSettings) -> RunContext:
     """Hand the labour what it may use of the world."""
-    return Tools(
-        ask=build_ask(
+    return RunContext(
+        call_model=build_model_caller(
             record_to=settings.record,
             replay_from=settings.replay,
             concurrency=settings.concurrency,
@@ -87,7 +87,7 @@ def build_tools(opened: Opened, settings: RunSettings) -> Tools:
             offline=settings.offline,
             batch=_tell if settings.batch else None,
         ),
-        memory=build_memory(settings),
+        cache=build_cache(settings),
         root=opened.root,
         environment=os.environ,
         judge=opened.config.judge,
@@ -99,25 +99,27 @@ def _tell(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
-def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[Expected]:
+def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[CostEstimate]:
     if _answers_alone(settings):
         return ()
-    return forecast(tasks, settings.trials, batched=settings.batch)
+    return estimate_cost(tasks, settings.trials, batched=settings.batch)
 
 
-def _grade(tasks: Sequence[Task], tools: Tools, settings: RunSettings) -> tuple[CaseResult, ...]:
+def _grade(
+    tasks: Sequence[Task], context: RunContext, settings: RunSettings
+) -> tuple[CaseResult, ...]:
     """Grade under a line of progress for each case, until all have ended or somebody stops it."""
     # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
     with progress(len(tasks), plain=publish.on_github(os.environ) or None) as advance:
         grading = grade(
             tasks,
-            tools,
+            context,
             concurrency=settings.concurrency,
             on_result=advance,
             trials=settings.trials,
             batched=settings.batch and not _answers_alone(settings),
         )
-        return asyncio.run(until_stopped(grading))
+        return asyncio.run(run_until_terminated(grading))
 
 
 def _answers_alone(settings: RunSettings) -> bool:
@@ -133,7 +135,7 @@ def _own_part(
         return None, selection.chosen
     index, count = settings.shard
     pieces = [
-        piece(case, choose_target(case, opened.config, settings.target))
+        shard(case, choose_target(case, opened.config, settings.target))
         for case, _ in selection.chosen
     ]
     positions = split(pieces, count)[index - 1]
@@ -144,4 +146,4 @@ def _own_part(
 def _doubts(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
     """Ask before anything is spent whether the judges may hold this gate."""
     asked = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
-    return vouch(opened, tuple(dict.fromkeys(judge_info(judge) for judge in asked)))
+    return check_calibration(opened, tuple(dict.fromkeys(judge_info(judge) for judge in asked)))

@@ -45,10 +45,10 @@ def validate(settings: ValidateSettings) -> ExitCode:
     gc.disable()  # nodes and data form no cycles: collecting only costs, a fifth of the time
     checker = Checker(settings.config, from_root=settings.style != "text")
     if settings.fix or settings.diff:
-        from rubric_ci.project.fixer import mend_files
+        from rubric_ci.project.fixer import fix_files
 
         paths, _ = _paths(settings.paths, checker)
-        places = mend_files(paths, write=not settings.diff)
+        places = fix_files(paths, write=not settings.diff)
         if settings.diff:
             return ExitCode.GATE if places else ExitCode.OK
     jobs, lost = _jobs(settings, checker)
@@ -143,9 +143,9 @@ def _uncommanded(text: str) -> str:
     """Keep what eval files say from giving orders to a runner, where a hook runs in a workflow."""
     from secrets import token_hex
 
-    from rubric_ci.text.workflow_commands import uncommanded
+    from rubric_ci.text.workflow_commands import disable_workflow_commands
 
-    return uncommanded(text, token_hex(16))
+    return disable_workflow_commands(text, token_hex(16))
 
 
 def _is_colored(word: str) -> bool:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from rubric_ci.drafting.lint import doubts
+from rubric_ci.drafting.lint import lint
 from rubric_ci.drafting.prompt import draft_call
 from rubric_ci.drafting.reply_parser import Draft, read_draft
 from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
-from rubric_ci.judge.repair import Heard, ask_until_usable
+from rubric_ci.judge.repair import ParsedReply, ask_until_usable
 from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, Usage
 from rubric_ci.model.results import Answer, Assessed
@@ -23,7 +23,7 @@ from rubric_ci.system import task_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class DraftRequest:
     """A case that wants rubrics, and the cases of its suite, which show the style."""
 
     case: EvalCase
@@ -52,7 +52,7 @@ class Drafted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undrafted:
+class DraftFailed:
     """A case for which there is no draft."""
 
     case: EvalCase
@@ -60,13 +60,13 @@ class Undrafted:
     usage: Usage
 
 
-DraftResult: TypeAlias = Drafted | Undrafted
+DraftResult: TypeAlias = Drafted | DraftFailed
 
 
 async def draft(
-    orders: Sequence[Order],
+    orders: Sequence[DraftRequest],
     drafter: Drafter,
-    tools: Tools,
+    context: RunContext,
     *,
     concurrency: int,
     on_result: Callable[[DraftResult], None] = lambda _: None,
@@ -78,16 +78,16 @@ async def draft(
     """
     window = asyncio.Semaphore(concurrency)
 
-    async def one(order: Order) -> DraftResult:
+    async def one(order: DraftRequest) -> DraftResult:
         async with window:
-            result = await _draft(order, drafter, tools)
+            result = await _draft(order, drafter, context)
         on_result(result)
         return result
 
-    return await task_groups.ended(one(order) for order in orders)
+    return await task_groups.gather_until_cancelled(one(order) for order in orders)
 
 
-async def _draft(order: Order, drafter: Drafter, tools: Tools) -> DraftResult:
+async def _draft(order: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
     case = order.case
     call = draft_call(
         case,
@@ -99,38 +99,40 @@ async def _draft(order: Order, drafter: Drafter, tools: Tools) -> DraftResult:
         about=f"{case.file}: {case.id}: draft",
     )
     try:
-        heard = await _recalled_or_asked(call, drafter, tools)
+        heard = await _recalled_or_asked(call, drafter, context)
     except NoVerdict as error:
-        return Undrafted(case=case, reason=str(error), usage=error.usage)
+        return DraftFailed(case=case, reason=str(error), usage=error.usage)
     found = tuple(
         f"{doubt.criterion}: {doubt.rule}: {doubt.message}"
-        for doubt in doubts(heard.value.rubric, case)
+        for doubt in lint(heard.value.rubric, case)
     )
     made = Drafted(case=case, draft=heard.value, doubts=found, usage=heard.usage)
-    return await _checked(made, tools) if drafter.check else made
+    return await _checked(made, context) if drafter.check else made
 
 
-async def _recalled_or_asked(call: ModelCall, drafter: Drafter, tools: Tools) -> Heard[Draft]:
+async def _recalled_or_asked(
+    call: ModelCall, drafter: Drafter, context: RunContext
+) -> ParsedReply[Draft]:
     """Take the draft of an earlier run: what `--diff` showed is what is written after it."""
     read = partial(read_draft, kind=drafter.kind)
-    memory = tools.memory
-    kept = None if memory is None else memory.recall(call.key)
+    memory = context.cache
+    kept = None if memory is None else memory.get(call.key)
     if kept is not None and isinstance(known := read(kept), Draft):
-        return Heard(value=known, text=kept, usage=Usage(cache_hits=1))
-    heard = await ask_until_usable(tools.ask, call, read)
+        return ParsedReply(value=known, text=kept, usage=Usage(cache_hits=1))
+    heard = await ask_until_usable(context.call_model, call, read)
     if memory is not None:
-        memory.keep(call.key, heard.text)
+        memory.put(call.key, heard.text)
     return heard
 
 
-async def _checked(made: Drafted, tools: Tools) -> Drafted:
+async def _checked(made: Drafted, context: RunContext) -> Drafted:
     """Let the judge mark the reference answer: a good draft passes it."""
     case = made.case
     if not case.reference_answer:
         return _noted(made, "there is no reference answer to check the draft with")
     spec = RubricSpec(name="draft", rubric=made.draft.rubric, span=case.span)
     try:
-        result = await judge_by_rubric(case, Answer(text=case.reference_answer), spec, tools)
+        result = await judge_by_rubric(case, Answer(text=case.reference_answer), spec, context)
     except NoVerdict as error:
         usage = made.usage + error.usage
         return replace(made, unchecked=str(error), usage=usage)

@@ -36,7 +36,7 @@ _FILLERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class LintWarning:
     """Something about a draft that a person should look at."""
 
     criterion: str  # its id
@@ -44,44 +44,44 @@ class Doubt:
     message: str
 
 
-def doubts(rubric: Rubric, case: EvalCase) -> tuple[Doubt, ...]:
+def lint(rubric: Rubric, case: EvalCase) -> tuple[LintWarning, ...]:
     """Return what is doubtful about a draft for this case."""
     single = (doubt for c in rubric for doubt in (*_wording(c), *_copied(c, case)))
     return (*single, *_alike(rubric.criteria))
 
 
-def _wording(criterion: Criterion) -> Iterator[Doubt]:
+def _wording(criterion: Criterion) -> Iterator[LintWarning]:
     found = _COMPOUND.search(criterion.text)
     if found:
         message = f"tests more than one thing (“{_shown(found)}”): make it two criteria"
-        yield Doubt(criterion.id, "draft-compound", message)
+        yield LintWarning(criterion.id, "draft-compound", message)
     found = _VAGUE.search(criterion.text)
     if found:
         message = f"“{_shown(found)}” is a matter of taste: say what would be seen in the answer"
-        yield Doubt(criterion.id, "draft-vague", message)
+        yield LintWarning(criterion.id, "draft-vague", message)
 
 
-def _copied(criterion: Criterion, case: EvalCase) -> Iterator[Doubt]:
+def _copied(criterion: Criterion, case: EvalCase) -> Iterator[LintWarning]:
     words = _words(criterion.text)
     if _runs(words) & _runs(_words(case.reference_answer)):
-        yield Doubt(
+        yield LintWarning(
             criterion.id,
             "draft-restates",
             "repeats the reference answer word by word: a good answer in other words would miss it",
         )
     if _likeness(words, _words(case.expected_outcome)) >= ALIKE:
-        yield Doubt(
+        yield LintWarning(
             criterion.id,
             "draft-restates",
             "says all of the expected outcome again: split it into what can be checked",
         )
 
 
-def _alike(criteria: Sequence[Criterion]) -> Iterator[Doubt]:
+def _alike(criteria: Sequence[Criterion]) -> Iterator[LintWarning]:
     for one, other in combinations(criteria, 2):
         if _likeness(_words(one.text), _words(other.text)) >= ALIKE:
             message = f"marks the same as `{one.id}`: drop one of them"
-            yield Doubt(other.id, "draft-duplicate", message)
+            yield LintWarning(other.id, "draft-duplicate", message)
 
 
 def _words(text: str) -> list[str]:

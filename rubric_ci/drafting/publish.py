@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci.drafting import commit_message
-from rubric_ci.drafting.engine import Order
+from rubric_ci.drafting.engine import DraftRequest
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.summary import tell
 from rubric_ci.git import branch
@@ -18,14 +18,14 @@ Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Spared:
+class NothingToPublish:
     """Nothing is to be drafted, for nothing could or should be published."""
 
     reason: str
 
 
 def open_commit(
-    root: Path, orders: Sequence[Order], environment: Mapping[str, str], fixup: str = ""
+    root: Path, orders: Sequence[DraftRequest], environment: Mapping[str, str], fixup: str = ""
 ) -> Publish:
     """Make sure, before anything is spent, that a commit can be made."""
     repository = open_repository(root, environment)
@@ -39,7 +39,7 @@ def open_commit(
     return lambda changes: commit(changes, repository, fixup)
 
 
-def paths_of(orders: Sequence[Order]) -> list[str]:
+def paths_of(orders: Sequence[DraftRequest]) -> list[str]:
     """Return the files that are to be changed."""
     return [*dict.fromkeys(order.case.file for order in orders)]
 

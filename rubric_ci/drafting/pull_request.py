@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rubric_ci.drafting import commit_message
-from rubric_ci.drafting.engine import Order
-from rubric_ci.drafting.publish import Publish, Spared, added_by, commit, paths_of
+from rubric_ci.drafting.engine import DraftRequest
+from rubric_ci.drafting.publish import NothingToPublish, Publish, added_by, commit, paths_of
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.select import digest
 from rubric_ci.drafting.summary import tell
@@ -20,7 +20,7 @@ from rubric_ci.git.plumbing import open_repository
 from rubric_ci.github import branches
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.github.branches import Branch, Proposal
-from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.commits import Change
 
 OURS = "rubric-ci/rubrics-"
@@ -35,8 +35,8 @@ _IS_OURS = "the last commit of `{}` is one of ours; nothing is put on top of it"
 
 
 def open_proposal(
-    root: Path, orders: Sequence[Order], environment: Mapping[str, str]
-) -> Publish | Spared:
+    root: Path, orders: Sequence[DraftRequest], environment: Mapping[str, str]
+) -> Publish | NothingToPublish:
     """Make sure, before anything is spent, that there is a place for the drafts."""
     event = read_event(environment)
     if event is None:
@@ -45,7 +45,7 @@ def open_proposal(
             "Here, use --commit, and push the branch.",
         )
     if event.from_fork or environment.get("GITHUB_ACTOR") in READ_ONLY:
-        return Spared("nothing is drafted: the token of this pull request may not write")
+        return NothingToPublish("nothing is drafted: the token of this pull request may not write")
     if event.pull_request is None:
         return _with_pull_request(event, orders, environment)
     if event.head_branch == event.default_branch:
@@ -58,7 +58,7 @@ def open_proposal(
     return _by_git(event, root, orders, environment)
 
 
-def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | Spared:
+def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingToPublish:
     place = _branch(event, event.head_branch, environment)
     with _explaining():
         head = branches.head(place)
@@ -69,9 +69,9 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | Spared:
             f"--pr: `{place.name}` is protected", "Use a branch that is not, or --commit."
         )
     if head.sha != event.head_sha:
-        return Spared(f"`{place.name}` has moved on; the newer push has a run of its own")
+        return NothingToPublish(f"`{place.name}` has moved on; the newer push has a run of its own")
     if commit_message.is_ours(head.message):
-        return Spared(_IS_OURS.format(place.name))
+        return NothingToPublish(_IS_OURS.format(place.name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         added = added_by(changes)
@@ -85,8 +85,8 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | Spared:
 
 
 def _by_git(
-    event: Event, root: Path, orders: Sequence[Order], environment: Mapping[str, str]
-) -> Publish | Spared:
+    event: Event, root: Path, orders: Sequence[DraftRequest], environment: Mapping[str, str]
+) -> Publish | NothingToPublish:
     """Commit and push with git, where there is no token: its credentials are the checkout's."""
     repository = open_repository(root, environment)
     name = event.head_branch
@@ -97,7 +97,7 @@ def _by_git(
         )
     branch.check(repository, paths_of(orders))
     if commit_message.is_ours(branch.message(repository, "HEAD")):
-        return Spared(_IS_OURS.format(name))
+        return NothingToPublish(_IS_OURS.format(name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         if added_by(changes):
@@ -109,21 +109,21 @@ def _by_git(
 
 
 def _with_pull_request(
-    event: Event, orders: Sequence[Order], environment: Mapping[str, str]
-) -> Publish | Spared:
+    event: Event, orders: Sequence[DraftRequest], environment: Mapping[str, str]
+) -> Publish | NothingToPublish:
     base = _base(environment)
     place = _branch(event, OURS + base, environment)
     with _explaining():
         head = branches.head(place)
     if head and not commit_message.is_ours(head.message):
-        return Spared(f"`{place.name}` holds commits of others; it is left to them")
+        return NothingToPublish(f"`{place.name}` holds commits of others; it is left to them")
     if head and head.protected:
         raise CannotPush(f"--pr: `{place.name}` is protected", "Lift the protection of this name.")
     if head and commit_message.digest(head.message) == digest(order.case for order in orders):
         with _explaining():
             url = branches.open_proposal(place)
         if url:
-            return Spared(f"the drafts for these cases wait in {url}")
+            return NothingToPublish(f"the drafts for these cases wait in {url}")
 
     seen = head.sha if head else None
 
@@ -166,8 +166,8 @@ def _explaining() -> Iterator[None]:
     """Say which permission is missing."""
     try:
         yield
-    except Refused as refused:
-        if refused.status != 403 or refused.is_limit:
+    except ApiError as refused:
+        if refused.status != 403 or refused.is_rate_limit:
             raise
         raise CannotPush(f"--pr: {refused.message}", _PERMISSION) from refused
 

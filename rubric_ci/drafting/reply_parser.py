@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic_core import ErrorDetails
 
 from rubric_ci.drafting.reply_schema import FEWEST, MOST, Kind
-from rubric_ci.judge.json_reply import Wrong, find_object
+from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import JSON, RubricSpec
 from rubric_ci.model.references import NotFound
@@ -77,30 +77,32 @@ _KINDS: Mapping[str, type[_Check | _Scored | _Levelled]] = {
 }
 
 
-def read_draft(text: str, kind: Kind) -> Draft | Wrong:
+def read_draft(text: str, kind: Kind) -> Draft | InvalidReply:
     """Return a draft that `validate` accepts, or everything that is wrong with the reply."""
     match find_object(text):
-        case Wrong() as wrong:
+        case InvalidReply() as wrong:
             return wrong
         case {"rubrics": list(items)} as said if len(said) == 1:
             return _read_items(items, kind)
         case _:
-            return Wrong(('the object must have one property, "rubrics", which is a list',))
+            return InvalidReply(('the object must have one property, "rubrics", which is a list',))
 
 
-def read_rubrics(text: str) -> Draft | Wrong:
+def read_rubrics(text: str) -> Draft | InvalidReply:
     """Return the draft that a person has edited, as YAML with the key `rubrics`."""
     document = Document("draft.yaml", text)
     if document.faults:
-        return Wrong(tuple(f"line {fault.line}: {fault.message}" for _, fault in document.faults))
+        return InvalidReply(
+            tuple(f"line {fault.line}: {fault.message}" for _, fault in document.faults)
+        )
     match document.data:
         case {"rubrics": list(items)} as said if items and len(said) == 1:
             return _validated(items)
         case _:
-            return Wrong(("there must be one key, `rubrics`, with a list of criteria",))
+            return InvalidReply(("there must be one key, `rubrics`, with a list of criteria",))
 
 
-def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | Wrong:
+def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | InvalidReply:
     problems = []
     if not FEWEST <= len(items) <= MOST:
         problems.append(f"there are {len(items)} criteria; {FEWEST} to {MOST} are wanted")
@@ -113,7 +115,7 @@ def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | Wrong:
         except ValueError as error:
             problems.append(f"criterion {number} {error}")
     if problems:
-        return Wrong(tuple(problems))
+        return InvalidReply(tuple(problems))
     return _validated(rubrics)
 
 
@@ -126,7 +128,7 @@ def _parse(item: JSON, kind: Kind) -> JSON:
     return _KINDS[own].model_validate(item).model_dump(exclude_none=True)
 
 
-def _validated(rubrics: Sequence[JSON]) -> Draft | Wrong:
+def _validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
     """Hold the draft to the rules of `validate`, by way of an eval file with one case."""
     lines = ",\n".join(json.dumps(rubric) for rubric in rubrics)
     case = '"id": "draft", "expected_outcome": "draft", "input": "draft"'
@@ -134,7 +136,7 @@ def _validated(rubrics: Sequence[JSON]) -> Draft | Wrong:
     loaded = load("draft.yaml", text, lambda _: NotFound(reason="a draft refers to no file"))
     problems = [_located(d, rubrics) for d in loaded.diagnostics if d.severity is Severity.ERROR]
     if problems or loaded.eval_file is None:
-        return Wrong(tuple(problems))
+        return InvalidReply(tuple(problems))
     specs = [s for s in loaded.eval_file.cases[0].evaluators if isinstance(s, RubricSpec)]
     return Draft(rubrics=tuple(rubrics), rubric=specs[0].rubric)
 

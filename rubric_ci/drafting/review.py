@@ -6,24 +6,24 @@ from dataclasses import replace
 import click
 
 from rubric_ci.drafting.engine import Drafted
-from rubric_ci.drafting.lint import doubts
+from rubric_ci.drafting.lint import lint
 from rubric_ci.drafting.reply_parser import Draft, read_rubrics
-from rubric_ci.drafting.summary import Left
-from rubric_ci.editing.insert_rubrics import to_paste
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.drafting.summary import SkippedCase
+from rubric_ci.editing.insert_rubrics import rubrics_block
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.text import escape
 
 DROPPED = "the draft was dropped"
 
 
-def review(drafted: Sequence[Drafted]) -> tuple[list[Drafted], list[Left]]:
+def review(drafted: Sequence[Drafted]) -> tuple[list[Drafted], list[SkippedCase]]:
     """Return the drafts that a person accepted, as they were edited, and the cases left."""
-    accepted, left = list[Drafted](), list[Left]()
+    accepted, left = list[Drafted](), list[SkippedCase]()
     for number, made in enumerate(drafted, 1):
         click.echo(f"\n[{number}/{len(drafted)}] {_about(made)}", err=True)
         kept = _decide(made)
         if kept is None:
-            left.append(Left(case=made.case, reason=DROPPED))
+            left.append(SkippedCase(case=made.case, reason=DROPPED))
         else:
             accepted.append(kept)
     return accepted, left
@@ -37,7 +37,7 @@ def _about(made: Drafted) -> str:
 
 def _decide(made: Drafted) -> Drafted | None:
     while True:
-        click.echo(escape.terminal(to_paste([*made.draft.rubrics])), err=True)
+        click.echo(escape.terminal(rubrics_block([*made.draft.rubrics])), err=True)
         for doubt in made.doubts:
             click.echo(f"  {escape.log_line(doubt)}", err=True)
         choice = _choice()
@@ -58,7 +58,7 @@ def _choice() -> str:
 
 def _edit(made: Drafted) -> Drafted:
     """Open an editor until its text can stand; an editor that saves nothing changes nothing."""
-    text = to_paste([*made.draft.rubrics])
+    text = rubrics_block([*made.draft.rubrics])
     while True:
         edited = click.edit(text, extension=".yaml")
         if edited is None:
@@ -66,7 +66,7 @@ def _edit(made: Drafted) -> Drafted:
         match read_rubrics(edited):
             case Draft() as draft:
                 return _again(made, draft)
-            case Wrong() as wrong:
+            case InvalidReply() as wrong:
                 for problem in wrong.problems:
                     click.echo(escape.log_line(problem), err=True)
                 click.pause("Press a key to edit it again.", err=True)
@@ -74,5 +74,5 @@ def _edit(made: Drafted) -> Drafted:
 
 
 def _again(made: Drafted, draft: Draft) -> Drafted:
-    found = (f"{d.criterion}: {d.rule}: {d.message}" for d in doubts(draft.rubric, made.case))
+    found = (f"{d.criterion}: {d.rule}: {d.message}" for d in lint(draft.rubric, made.case))
     return replace(made, draft=draft, doubts=tuple(found))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rubric_ci.drafting.reply_parser import Draft
 from rubric_ci.editing.diff import unified
-from rubric_ci.editing.insert_rubrics import Edited, Refused, insert_rubrics, to_paste
+from rubric_ci.editing.insert_rubrics import Edited, EditRejected, insert_rubrics, rubrics_block
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.model.diagnostics import Severity
@@ -17,7 +17,7 @@ from rubric_ci.system import atomic_write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class EvalFileText:
     """An eval file as it was read."""
 
     file: EvalFile
@@ -29,10 +29,10 @@ class Page:
 class Rewrite:
     """What a file is to say, and which cases are left as they were."""
 
-    page: Page
+    page: EvalFileText
     content: bytes
     drafts: Mapping[str, Draft]  # by case id
-    refused: Mapping[str, Refused]  # by case id
+    refused: Mapping[str, EditRejected]  # by case id
 
     @property
     def name(self) -> str:
@@ -50,15 +50,15 @@ class Rewrite:
         return unified(self.name, self.page.content.decode(), self.content.decode())
 
 
-def read_page(file: EvalFile, root: Path) -> Page:
+def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
     """Read the bytes of a file that loads."""
     path = root / file.path
     if not path.is_file():  # outside of the repository a file is named from where the user is
         path = Path(file.path)
-    return Page(file=file, path=path, content=discovery.read_bytes(path))
+    return EvalFileText(file=file, path=path, content=discovery.read_bytes(path))
 
 
-def rewrite(page: Page, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
+def rewrite(page: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
     """Insert the drafts, given by case id; a new text that `validate` turns away is dropped."""
     positions = {case.id: position for position, case in enumerate(page.file.cases)}
     edited = _insert(page, {positions[name]: [*draft.rubrics] for name, draft in drafts.items()})
@@ -85,20 +85,20 @@ def write(change: Rewrite) -> Rewrite:
 def _withdrawn(change: Rewrite, reason: str) -> Rewrite:
     refused = {
         name: change.refused.get(name)
-        or Refused(reason=reason, block=to_paste([*change.drafts[name].rubrics]))
+        or EditRejected(reason=reason, block=rubrics_block([*change.drafts[name].rubrics]))
         for name in change.drafts
     }
     return replace(change, content=change.page.content, refused=refused)
 
 
-def _insert(page: Page, wanted: Mapping[int, JSON]) -> Edited:
+def _insert(page: EvalFileText, wanted: Mapping[int, JSON]) -> Edited:
     text = page.content.decode()
     if page.path.suffix == ".jsonl":
         return insert_rubrics_into_lines(text, wanted)
     return insert_rubrics(text, wanted)
 
 
-def _problem(page: Page, text: str, root: Path) -> str:
+def _problem(page: EvalFileText, text: str, root: Path) -> str:
     """Return the first error of the new text, if it has one."""
     beside = discovery.sidecar_of(page.path)
     sidecar = discovery.read_text(beside) if beside else None

@@ -4,8 +4,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from rubric_ci.drafting.engine import Drafter, Order
-from rubric_ci.drafting.summary import Left
+from rubric_ci.drafting.engine import Drafter, DraftRequest
+from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.grading.resolve import choose_cases, nearest, resolve_judge
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
@@ -13,22 +13,24 @@ from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.model.options import GenerateSettings
 
 
-def choose_orders(
+def choose_requests(
     files: Sequence[EvalFile], patterns: Sequence[str]
-) -> tuple[list[Order], list[Left]]:
+) -> tuple[list[DraftRequest], list[SkippedCase]]:
     """Return the cases that want rubrics, and those that cannot be given any, with the reason."""
     every = [case for file in files for case in file.cases]
     chosen = choose_cases(every, ids=patterns, tags=())
     suites = {file.path: file.cases for file in files}
-    orders, left = list[Order](), list[Left]()
+    orders, left = list[DraftRequest](), list[SkippedCase]()
     for case in chosen:
         if not _has_rubrics(case):
             if case.expected_outcome:
-                orders.append(Order(case=case, suite=suites[case.file]))
+                orders.append(DraftRequest(case=case, suite=suites[case.file]))
             else:
-                left.append(Left(case=case, reason="there is no `expected_outcome` to draft from"))
+                left.append(
+                    SkippedCase(case=case, reason="there is no `expected_outcome` to draft from")
+                )
         elif patterns:  # whoever names a case wants to hear of it
-            left.append(Left(case=case, reason="it has rubrics"))
+            left.append(SkippedCase(case=case, reason="it has rubrics"))
     return orders, left
 
 

@@ -15,7 +15,7 @@ from rubric_ci.text import escape, numbers, workflow_commands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class SkippedCase:
     """A case that is left as it was."""
 
     case: EvalCase
@@ -36,7 +36,11 @@ def show_diffs(changes: Sequence[Rewrite]) -> None:
 
 
 def show_outcome(
-    drafted: Sequence[Drafted], left: Sequence[Left], changes: Sequence[Rewrite], *, aside: bool
+    drafted: Sequence[Drafted],
+    left: Sequence[SkippedCase],
+    changes: Sequence[Rewrite],
+    *,
+    aside: bool,
 ) -> None:
     """Print a line for each case and one for all; aside: on standard error."""
     refused = {(c.name, name): r for c in changes for name, r in c.refused.items()}
@@ -45,7 +49,7 @@ def show_outcome(
         if refusal is None:
             _show_drafted(made, aside=aside)
         else:
-            left = [*left, Left(case=made.case, reason=refusal.reason, block=refusal.block)]
+            left = [*left, SkippedCase(case=made.case, reason=refusal.reason, block=refusal.block)]
     for one in left:
         tell(f"{_place(one.case)}: left as it is: {one.reason}", aside=aside)
         if one.block:
@@ -71,7 +75,7 @@ def _show_drafted(made: Drafted, *, aside: bool) -> None:
 def _show_block(text: str, *, aside: bool) -> None:
     """Print what a model wrote, so that neither the terminal nor a runner takes orders from it."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        text = workflow_commands.uncommanded(text, secrets.token_hex(16))
+        text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
     click.echo(text.encode(), nl=False, err=aside)
 
 
@@ -79,7 +83,7 @@ def _place(case: EvalCase) -> str:
     return f"{case.file}:{case.span.line}: {case.id}"
 
 
-def _summary(changes: Sequence[Rewrite], left: Sequence[Left], *, would: bool) -> str:
+def _summary(changes: Sequence[Rewrite], left: Sequence[SkippedCase], *, would: bool) -> str:
     if not changes and not left:
         return "nothing to do: every case has rubrics"
     added = sum(len(change.added) for change in changes)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from yaml.nodes import ScalarNode, SequenceNode
 
-from rubric_ci.validation.ambiguous_scalars import is_carried, oddity_problems
+from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems, is_carried
 from rubric_ci.validation.schema import problems
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
@@ -43,7 +43,7 @@ def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
 def quotings(document: Document) -> Iterator[tuple[Any, Path, str]]:
     """Yield scalars that are meant as text, and what they say."""
     found = problems("eval", document)
-    found += oddity_problems(document, found)
+    found += ambiguous_scalar_problems(document, found)
     for problem in found:
         node = document.node(problem.path)
         if problem.rule in {"not-text", "ambiguous-text"} and _is_plain(node, document.text):

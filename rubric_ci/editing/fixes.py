@@ -27,25 +27,25 @@ class Fix(NamedTuple):
     is_key: bool = False
 
 
-class Mended(NamedTuple):
+class FixResult(NamedTuple):
     """A text, and how many places of it were mended."""
 
     text: str
     places: int
 
 
-def mend(text: str) -> Mended:
+def fix(text: str) -> FixResult:
     """Return the mended text of an eval file; one that is no YAML stays as it is."""
     document = Document("", text)
     if not document.readable or document.faults:
-        return Mended(text, 0)
+        return FixResult(text, 0)
     fixes = list({fix.start: fix for fix in _fixes(document)}.values())
-    held = holding(fixes, lambda taken: _holds(document, taken))
+    held = largest_valid_subset(fixes, lambda taken: _holds(document, taken))
     mark = text[: len(text) - len(document.text)]  # a byte order mark
-    return Mended(mark + applied(document.text, held), len(held))
+    return FixResult(mark + apply(document.text, held), len(held))
 
 
-def holding(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
+def largest_valid_subset(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
     """Take all, or else what holds of one half and then of the other, for as long as it pays."""
     taken: list[Fix] = []
     left = [fixes]
@@ -61,7 +61,7 @@ def holding(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
     return taken
 
 
-def applied(text: str, fixes: list[Fix]) -> str:
+def apply(text: str, fixes: list[Fix]) -> str:
     """Return the text with every replacement made."""
     pieces, end = [], 0
     for fix in sorted(fixes, key=lambda fix: fix.start):
@@ -70,7 +70,7 @@ def applied(text: str, fixes: list[Fix]) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def expected(data: Any, fixes: list[Fix]) -> Any:
+def expected_data(data: Any, fixes: list[Fix]) -> Any:
     """Mend a copy of the data, the inmost first and values before their keys.
 
     What aliases share is shared in the copy too.
@@ -95,8 +95,8 @@ def _fixes(document: Document) -> Iterator[Fix]:
 
 
 def _holds(document: Document, fixes: list[Fix]) -> bool:
-    after = Document("", applied(document.text, fixes))
-    return not after.faults and dumps(after.data) == dumps(expected(document.data, fixes))
+    after = Document("", apply(document.text, fixes))
+    return not after.faults and dumps(after.data) == dumps(expected_data(document.data, fixes))
 
 
 def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:

@@ -20,7 +20,7 @@ _ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class EditRejected:
     """A case that is left as it was."""
 
     reason: str
@@ -32,7 +32,7 @@ class Edited:
     """The text with the rubrics that could be inserted, and the cases that were left alone."""
 
     text: str
-    refused: Mapping[int, Refused] = field(default_factory=dict)  # by position in `evalcases`
+    refused: Mapping[int, EditRejected] = field(default_factory=dict)  # by position in `evalcases`
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,14 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
     new, unproven = _insert_what_holds(body, edits)
     reasons = unplaced | unproven
     refused = {
-        n: Refused(reason=reasons[n], block=to_paste(rubrics[n])) for n in rubrics if n in reasons
+        n: EditRejected(reason=reasons[n], block=rubrics_block(rubrics[n]))
+        for n in rubrics
+        if n in reasons
     }
     return Edited(text=mark + new, refused=refused)
 
 
-def to_paste(rubrics: JSON) -> str:
+def rubrics_block(rubrics: JSON) -> str:
     """Return rubrics as a block of YAML, to paste by hand."""
     return "".join(
         line + "\n" for line in yaml_writer.block_lines("rubrics", rubrics, ListManner())

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from rubric_ci.editing.insert_rubrics import Edited, Refused, is_same
+from rubric_ci.editing.insert_rubrics import Edited, EditRejected, is_same
 from rubric_ci.model.evals import JSON
 
 _FIRST_KEY = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(?P<space>\s*)')
@@ -23,7 +23,7 @@ def insert_rubrics_into_lines(text: str, rubrics: Mapping[int, JSON]) -> Edited:
         line = lines[cases[position]]
         new, reason = _insert(line, value)
         if reason:
-            refused[position] = Refused(reason=reason, block=_pair(line, value) + "\n")
+            refused[position] = EditRejected(reason=reason, block=_pair(line, value) + "\n")
         else:
             lines[cases[position]] = new
     return Edited(text=mark + "\n".join(lines), refused=refused)

@@ -5,7 +5,7 @@ from json import dumps
 from typing import Any
 
 from rubric_ci.editing.fixable import LISTS_ONLY, NAMES, open_bound
-from rubric_ci.editing.fixes import Fix, Mended, applied, expected, holding
+from rubric_ci.editing.fixes import Fix, FixResult, apply, expected_data, largest_valid_subset
 from rubric_ci.validation.ambiguous_scalars import is_carried
 from rubric_ci.validation.schema import problems
 from rubric_ci.yaml_text.json_positions import Places
@@ -14,14 +14,14 @@ from rubric_ci.yaml_text.limits import unfit_lines
 from rubric_ci.yaml_text.problems import Path
 
 
-def mend_lines(text: str) -> Mended:
+def fix_lines(text: str) -> FixResult:
     """Return the mended lines; one that is no JSON object stays as it is."""
     if unfit_lines(text):
-        return Mended(text, 0)
+        return FixResult(text, 0)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    mended = [_mended(line) for line in text.removeprefix(mark).split("\n")]
+    mended = [_fix_line(line) for line in text.removeprefix(mark).split("\n")]
     places = sum(line.places for line in mended)
-    return Mended(mark + "\n".join(line.text for line in mended), places)
+    return FixResult(mark + "\n".join(line.text for line in mended), places)
 
 
 class _Line:
@@ -43,18 +43,18 @@ class _Line:
         return Fix(start, end, dumps(value, ensure_ascii=False), path, value, is_key)
 
 
-def _mended(text: str) -> Mended:
+def _fix_line(text: str) -> FixResult:
     case = decode_line(text)
     if case is None:
-        return Mended(text, 0)
+        return FixResult(text, 0)
     line = _Line(text, case)
-    held = holding([*_fixes(line)], lambda taken: _holds(line, taken))
-    return Mended(applied(text, held), len(held))
+    held = largest_valid_subset([*_fixes(line)], lambda taken: _holds(line, taken))
+    return FixResult(apply(text, held), len(held))
 
 
 def _holds(line: _Line, fixes: list[Fix]) -> bool:
-    after = decode_line(applied(line.text, fixes))
-    return dumps({"evalcases": [after]}) == dumps(expected(line.data, fixes))
+    after = decode_line(apply(line.text, fixes))
+    return dumps({"evalcases": [after]}) == dumps(expected_data(line.data, fixes))
 
 
 def _fixes(line: _Line) -> Iterator[Fix]:

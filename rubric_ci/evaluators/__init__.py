@@ -9,7 +9,7 @@ from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -30,11 +30,11 @@ from rubric_ci.model.results import Answer, EvaluatorResult, Unassessed
 
 
 async def evaluate(
-    case: EvalCase, answer: Answer, spec: EvaluatorSpec, tools: Tools
+    case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
 ) -> EvaluatorResult:
     """Let the evaluator of this type assess the answer; one that cannot says why."""
     try:
-        return await _evaluate(case, answer, spec, tools)
+        return await _evaluate(case, answer, spec, context)
     except NoVerdict as error:
         return Unassessed(
             name=spec.name,
@@ -42,46 +42,48 @@ async def evaluate(
             weight=spec.weight,
             line=spec.span.line,
             reason=str(error),
-            judge=_judge(spec, tools),
+            judge=_judge(spec, context),
             usage=error.usage,
         )
 
 
-def _judge(spec: EvaluatorSpec, tools: Tools) -> str:
+def _judge(spec: EvaluatorSpec, context: RunContext) -> str:
     match spec:
         case RubricSpec(model=own) | LlmJudgeSpec(model=own):
-            return own or (tools.judge.endpoint.model if tools.judge else "")
+            return own or (context.judge.endpoint.model if context.judge else "")
         case _:
             return ""
 
 
 async def _evaluate(
-    case: EvalCase, answer: Answer, spec: EvaluatorSpec, tools: Tools
+    case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
 ) -> EvaluatorResult:
     match spec:
         case RubricSpec():
-            return await rubric(case, answer, spec, tools)
+            return await rubric(case, answer, spec, context)
         case LlmJudgeSpec():
-            return await llm_judge(case, answer, spec, tools)
+            return await llm_judge(case, answer, spec, context)
         case CodeJudgeSpec():
-            return await code_judge.evaluate(case, answer, spec, tools)
+            return await code_judge.evaluate(case, answer, spec, context)
         case CompositeSpec():
-            return await composite(case, answer, spec, tools, evaluate)
+            return await composite(case, answer, spec, context, evaluate)
         case _:
-            return _measure(case, answer, spec, tools)
+            return _measure(case, answer, spec, context)
 
 
-def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec, tools: Tools) -> EvaluatorResult:
+def _measure(
+    case: EvalCase, answer: Answer, spec: MeasuringSpec, context: RunContext
+) -> EvaluatorResult:
     match spec:
         case LatencySpec():
-            return limits.latency(answer, spec, tools)
+            return limits.latency(answer, spec, context)
         case CostSpec():
-            return limits.cost(answer, spec, tools)
+            return limits.cost(answer, spec, context)
         case TokenUsageSpec():
-            return limits.token_usage(answer, spec, tools)
+            return limits.token_usage(answer, spec, context)
         case FieldAccuracySpec():
-            return field_accuracy(case, answer, spec, tools)
+            return field_accuracy(case, answer, spec, context)
         case ToolTrajectorySpec():
-            return tool_trajectory(answer, spec, tools)
+            return tool_trajectory(answer, spec, context)
         case _:
             assert_never(spec)

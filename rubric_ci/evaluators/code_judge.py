@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from rubric_ci.evaluators import code_blocks, script_output
 from rubric_ci.evaluators.script_input import payload
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
 from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import verdict
@@ -20,18 +20,18 @@ from rubric_ci.system.processes import Command, Finished, clean_environment
 
 
 async def evaluate(
-    case: EvalCase, answer: Answer, spec: CodeJudgeSpec, tools: Tools
+    case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
 ) -> EvaluatorResult:
     """Run the script on the answer; raises CannotRunScript where it gives no mark."""
-    asked = payload(case, answer, spec.config, tools.root)
-    mark = script_output.read(await run_script(spec, asked, answer.text, tools))
+    asked = payload(case, answer, spec.config, context.root)
+    mark = script_output.read(await run_script(spec, asked, answer.text, context))
     return Assessed(
         name=spec.name,
         type=spec.type,
         weight=spec.weight,
         line=spec.span.line,
         score=mark.score,
-        verdict=verdict(mark.score, (), tools.thresholds).value,
+        verdict=verdict(mark.score, (), context.thresholds).value,
         reasoning=mark.reasoning,
         hits=mark.hits,
         misses=mark.misses,
@@ -40,13 +40,15 @@ async def evaluate(
     )
 
 
-async def run_script(spec: CodeJudgeSpec, asked: JSON, answer: str, tools: Tools) -> Finished:
+async def run_script(
+    spec: CodeJudgeSpec, asked: JSON, answer: str, context: RunContext
+) -> Finished:
     """Run the script with `asked` on its standard input and the answer in the files it names."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         command = Command(
             script=_with_files(spec.script, answer, Path(folder)),
-            cwd=tools.root / spec.cwd,
-            environment=clean_environment(tools.environment, spec.env),
+            cwd=context.root / spec.cwd,
+            environment=clean_environment(context.environment, spec.env),
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(asked),  # plain ASCII: read alike whatever the script's locale
         )

@@ -13,7 +13,7 @@ from rubric_ci.evaluators import code_judge, script_output
 from rubric_ci.evaluators.llm_judge import ask_opinion
 from rubric_ci.evaluators.rubric import chosen_judge
 from rubric_ci.evaluators.script_input import payload
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     JSON,
     CodeJudgeSpec,
@@ -29,7 +29,7 @@ from rubric_ci.model.scoring import DECIMALS, verdict, weighted_mean
 from rubric_ci.system import task_groups
 
 Evaluate: TypeAlias = Callable[
-    [EvalCase, Answer, EvaluatorSpec, Tools], Coroutine[Any, Any, EvaluatorResult]
+    [EvalCase, Answer, EvaluatorSpec, RunContext], Coroutine[Any, Any, EvaluatorResult]
 ]
 
 _RESULTS = "EVALUATOR_RESULTS_JSON"
@@ -61,16 +61,16 @@ class _Whole:
 
 
 async def composite(
-    case: EvalCase, answer: Answer, spec: CompositeSpec, tools: Tools, evaluate: Evaluate
+    case: EvalCase, answer: Answer, spec: CompositeSpec, context: RunContext, evaluate: Evaluate
 ) -> Assessed:
     """Let every member assess the answer, then aggregate; a counted one without score is fatal."""
-    found = await task_groups.everything(
-        evaluate(case, answer, member, tools) for member in spec.evaluators
+    found = await task_groups.gather_all(
+        evaluate(case, answer, member, context) for member in spec.evaluators
     )
     members = [replace(member, weight=_weight(spec, member)) for member in found]
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)
-    whole = await _aggregate(case, answer, spec, tools, members)
+    whole = await _aggregate(case, answer, spec, context, members)
     judges = [*(member.judge for member in members), whole.judge]
     gated_by = tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by)
     return Assessed(
@@ -79,7 +79,7 @@ async def composite(
         weight=spec.weight,
         line=spec.span.line,
         score=whole.score,
-        verdict=verdict(whole.score, gated_by, tools.thresholds).value,
+        verdict=verdict(whole.score, gated_by, context.thresholds).value,
         gated_by=gated_by,
         reasoning=whole.reasoning,
         criteria=tuple(_criteria(counted)),
@@ -111,16 +111,16 @@ async def _aggregate(
     case: EvalCase,
     answer: Answer,
     spec: CompositeSpec,
-    tools: Tools,
+    context: RunContext,
     members: Sequence[EvaluatorResult],
 ) -> _Whole:
     match spec.aggregator:
         case WeightedAverage():
             return _mean(members)
         case CodeJudgeSpec() as judge:
-            return await _by_script(case, answer, judge, tools, _results(members))
+            return await _by_script(case, answer, judge, context, _results(members))
         case LlmJudgeSpec() as judge:
-            return await _by_judge(case, answer, judge, tools, _results(members))
+            return await _by_judge(case, answer, judge, context, _results(members))
         case _:
             assert_never(spec.aggregator)
 
@@ -137,10 +137,10 @@ def _mean(members: Sequence[EvaluatorResult]) -> _Whole:
 
 
 async def _by_script(
-    case: EvalCase, answer: Answer, judge: CodeJudgeSpec, tools: Tools, results: JSON
+    case: EvalCase, answer: Answer, judge: CodeJudgeSpec, context: RunContext, results: JSON
 ) -> _Whole:
-    asked = {**payload(case, answer, judge.config, tools.root), "results": results}
-    mark = script_output.read(await code_judge.run_script(judge, asked, answer.text, tools))
+    asked = {**payload(case, answer, judge.config, context.root), "results": results}
+    mark = script_output.read(await code_judge.run_script(judge, asked, answer.text, context))
     return _Whole(
         score=round(mark.score, DECIMALS),
         reasoning=mark.reasoning,
@@ -152,18 +152,18 @@ async def _by_script(
 
 
 async def _by_judge(
-    case: EvalCase, answer: Answer, judge: LlmJudgeSpec, tools: Tools, results: JSON
+    case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
 ) -> _Whole:
     asking = judge if judge.prompt else replace(judge, prompt=_QUESTION)
     more = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
-    heard = await ask_opinion(case, answer, asking, tools, more)
+    heard = await ask_opinion(case, answer, asking, context, more)
     return _Whole(
         score=round(heard.value.score, DECIMALS),
         reasoning=heard.value.reasoning,
         hits=heard.value.hits,
         misses=heard.value.misses,
         details={"members": results},
-        judge=chosen_judge(tools, judge.model).endpoint.model,
+        judge=chosen_judge(context, judge.model).endpoint.model,
         usage=heard.usage,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
 from rubric_ci.evaluators.json_compare import disagreement
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Answer, Assessed, CriterionResult
@@ -24,7 +24,7 @@ class _Missing:
 
 
 def field_accuracy(
-    case: EvalCase, answer: Answer, spec: FieldAccuracySpec, tools: Tools
+    case: EvalCase, answer: Answer, spec: FieldAccuracySpec, context: RunContext
 ) -> Assessed:
     """Compare field by field; raises CannotMeasure where there is nothing to compare with."""
     expected = _reference(case)
@@ -38,7 +38,7 @@ def field_accuracy(
         weight=spec.weight,
         line=spec.span.line,
         score=score,
-        verdict=verdict(score, gated_by, tools.thresholds).value,
+        verdict=verdict(score, gated_by, context.thresholds).value,
         gated_by=gated_by,
         reasoning="the answer is no JSON" if isinstance(given, _Missing) else "",
         criteria=tuple(results),

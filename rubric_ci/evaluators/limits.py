@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.results import Answer, Assessed
 from rubric_ci.model.scoring import verdict
@@ -29,25 +29,25 @@ class _Measured:
         return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
 
 
-def latency(answer: Answer, spec: LatencySpec, tools: Tools) -> Assessed:
+def latency(answer: Answer, spec: LatencySpec, context: RunContext) -> Assessed:
     """Compare the time that the target took."""
     if answer.duration_seconds is None:
         raise CannotMeasure("the target does not tell how long it took (`duration_ms`)")
     used = round(answer.duration_seconds * 1000, 3)
-    return _assessed(spec, [_Measured(used, spec.threshold_ms, "ms")], tools)
+    return _assessed(spec, [_Measured(used, spec.threshold_ms, "ms")], context)
 
 
-def cost(answer: Answer, spec: CostSpec, tools: Tools) -> Assessed:
+def cost(answer: Answer, spec: CostSpec, context: RunContext) -> Assessed:
     """Compare what the answer cost."""
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
         raise CannotMeasure("the target does not tell what it cost (`cost_usd`)")
-    return _assessed(spec, [_Measured(used, spec.budget_usd, "USD")], tools)
+    return _assessed(spec, [_Measured(used, spec.budget_usd, "USD")], context)
 
 
-def token_usage(answer: Answer, spec: TokenUsageSpec, tools: Tools) -> Assessed:
+def token_usage(answer: Answer, spec: TokenUsageSpec, context: RunContext) -> Assessed:
     """Compare the tokens that the answer used, each kind that has a limit."""
-    return _assessed(spec, list(_tokens(answer, spec)), tools)
+    return _assessed(spec, list(_tokens(answer, spec)), context)
 
 
 def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measured]:
@@ -68,7 +68,7 @@ def _count(used: dict[str, float], kind: str) -> float:
     return used[kind]
 
 
-def _assessed(spec: _Spec, measured: Sequence[_Measured], tools: Tools) -> Assessed:
+def _assessed(spec: _Spec, measured: Sequence[_Measured], context: RunContext) -> Assessed:
     misses = tuple(str(m) for m in measured if m.used > m.limit)
     score = 0.0 if misses else 1.0
     return Assessed(
@@ -77,7 +77,7 @@ def _assessed(spec: _Spec, measured: Sequence[_Measured], tools: Tools) -> Asses
         weight=spec.weight,
         line=spec.span.line,
         score=score,
-        verdict=verdict(score, (), tools.thresholds).value,
+        verdict=verdict(score, (), context.thresholds).value,
         reasoning="; ".join(map(str, measured)),
         hits=tuple(str(m) for m in measured if m.used <= m.limit),
         misses=misses,

@@ -16,8 +16,8 @@ from rubric_ci.judge.freeform import (
     read_opinion,
     unknown_variables,
 )
-from rubric_ci.judge.repair import Heard
-from rubric_ci.model.context import Tools
+from rubric_ci.judge.repair import ParsedReply
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import DECIMALS, verdict
@@ -27,10 +27,10 @@ _NO_MORE: Mapping[str, str] = {}
 
 
 async def llm_judge(
-    case: EvalCase, answer: Answer, spec: LlmJudgeSpec, tools: Tools
+    case: EvalCase, answer: Answer, spec: LlmJudgeSpec, context: RunContext
 ) -> EvaluatorResult:
     """Ask for a score; raises CannotJudge when the judge gives none."""
-    heard = await ask_opinion(case, answer, spec, tools)
+    heard = await ask_opinion(case, answer, spec, context)
     value = round(heard.value.score, DECIMALS)
     return Assessed(
         name=spec.name,
@@ -38,11 +38,11 @@ async def llm_judge(
         weight=spec.weight,
         line=spec.span.line,
         score=value,
-        verdict=verdict(value, (), tools.thresholds).value,
+        verdict=verdict(value, (), context.thresholds).value,
         reasoning=heard.value.reasoning,
         hits=heard.value.hits,
         misses=heard.value.misses,
-        judge=chosen_judge(tools, spec.model).endpoint.model,
+        judge=chosen_judge(context, spec.model).endpoint.model,
         usage=heard.usage,
     )
 
@@ -51,30 +51,32 @@ async def ask_opinion(
     case: EvalCase,
     answer: Answer,
     spec: LlmJudgeSpec,
-    tools: Tools,
+    context: RunContext,
     more: Mapping[str, str] = _NO_MORE,
-) -> Heard[Opinion]:
+) -> ParsedReply[Opinion]:
     """Ask for a score on a prompt that may use `more` variables; raises NoVerdict."""
     if spec.prompt_script:
-        prompt = await _printed(case, answer, spec.prompt_script, tools)
+        prompt = await _printed(case, answer, spec.prompt_script, context)
         spec = replace(spec, prompt=prompt, prompt_path="the prompt that the script prints")
     _check(spec, more)
     call = opinion_call(
         case,
         answer,
         spec.prompt,
-        chosen_judge(tools, spec.model),
+        chosen_judge(context, spec.model),
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: {spec.name}",
         more=more,
     )
-    return await ask_once(call, read_opinion, tools)
+    return await ask_once(call, read_opinion, context)
 
 
-async def _printed(case: EvalCase, answer: Answer, script: CodeJudgeSpec, tools: Tools) -> str:
+async def _printed(
+    case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
+) -> str:
     """Return the template that a script prints."""
-    asked = payload(case, answer, script.config, tools.root)
-    finished = await run_script(script, asked, answer.text, tools)
+    asked = payload(case, answer, script.config, context.root)
+    finished = await run_script(script, asked, answer.text, context)
     if finished.status != 0 or not finished.stdout.strip():
         said = " ".join(finished.stderr.split())[-_SHOWN:]
         told = f": {said}" if said else ""

@@ -4,31 +4,33 @@ from collections.abc import Sequence
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.judge.evidence import missing_quotes
-from rubric_ci.judge.injection_scan import suspicions
+from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.panel import Decision, Question, decide
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.config import JudgeConfig, with_model
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored
 from rubric_ci.model.scoring import score
 
 
-async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools) -> EvaluatorResult:
+async def rubric(
+    case: EvalCase, answer: Answer, spec: RubricSpec, context: RunContext
+) -> EvaluatorResult:
     """Ask the judge, weigh its marks; raises CannotJudge when it gives none."""
-    judge = chosen_judge(tools, spec.model)
+    judge = chosen_judge(context, spec.model)
     decision = await decide(
         Question(
             case=case,
             answer=answer.text,
             rubric=spec.rubric,
             judge=judge,
-            tools=tools,
+            context=context,
             about=f"{case.file}: {case.id}: {spec.name}",
         )
     )
-    result = score(spec.rubric, decision.judgement, tools.thresholds)
+    result = score(spec.rubric, decision.judgement, context.thresholds)
     return Assessed(
         name=spec.name,
         type=spec.type,
@@ -48,15 +50,15 @@ async def rubric(case: EvalCase, answer: Answer, spec: RubricSpec, tools: Tools)
     )
 
 
-def chosen_judge(tools: Tools, model: str) -> JudgeConfig:
+def chosen_judge(context: RunContext, model: str) -> JudgeConfig:
     """Return the judge, with the evaluator's own model if it has one."""
     if model:
-        return with_model(tools.judge, model)
-    if tools.judge is None:
+        return with_model(context.judge, model)
+    if context.judge is None:
         raise CannotConfigure(
             "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
         )
-    return tools.judge
+    return context.judge
 
 
 def criterion_result(
@@ -85,7 +87,7 @@ def _warnings(
     texts = [criterion.text for criterion in spec.rubric if criterion.text]
     return (
         *missing_quotes(decision.judgement, spec.rubric.criteria, answer.text),
-        *map(str, suspicions(answer.text, question=case.question, criteria=texts)),
+        *map(str, scan_for_injection(answer.text, question=case.question, criteria=texts)),
         *(
             f"{name} is flaky: {_agreement(marks)}"
             for name, marks in decision.votes.items()

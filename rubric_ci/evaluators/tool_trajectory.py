@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.json_compare import same
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.results import Answer, Assessed
@@ -26,7 +26,7 @@ class _Compared:
     of: int
 
 
-def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec, tools: Tools) -> Assessed:
+def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec, context: RunContext) -> Assessed:
     """Compare the calls; raises CannotMeasure where the target does not tell them."""
     compared = _compare(answer, spec)
     score = round(len(compared.hits) / compared.of, DECIMALS)
@@ -36,7 +36,7 @@ def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec, tools: Tools) -> A
         weight=spec.weight,
         line=spec.span.line,
         score=score,
-        verdict=verdict(score, (), tools.thresholds).value,
+        verdict=verdict(score, (), context.thresholds).value,
         reasoning=_called(answer),
         hits=compared.hits,
         misses=compared.misses,

@@ -58,14 +58,14 @@ def check(
             raise CannotCommit(
                 f"--commit: a {what} is not finished", f"Finish or abort the {what}."
             )
-    _check_fixup(repository, fixup)
+    _check_fixup_target(repository, fixup)
     check_clean(repository, paths)
 
 
 def check_clean(repository: Repository, paths: Sequence[str]) -> None:
     """Raise CannotCommit if a commit of these files would take other changes along."""
     changed = {change.path for change in plumbing.changes(repository, "HEAD")}
-    listing = plumbing.ask(repository, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
+    listing = plumbing.query(repository, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
     tracked = set(listing.split("\0")) if paths else set()
     dirty = [path for path in paths if path in changed or path not in tracked]
     if dirty:
@@ -87,12 +87,12 @@ def commit(repository: Repository, paths: Sequence[str], message: str, *, fixup:
             f"--commit: git made no commit: {said}",
             "The files are changed and not committed: mend this, then commit them.",
         )
-    return plumbing.ask(repository, "rev-parse", "HEAD")
+    return plumbing.query(repository, "rev-parse", "HEAD")
 
 
 def message(repository: Repository, revision: str) -> str:
     """Return the message of a commit."""
-    return plumbing.ask(repository, "log", "-1", "--format=%B", revision, "--")
+    return plumbing.query(repository, "log", "-1", "--format=%B", revision, "--")
 
 
 def push(repository: Repository, name: str, *, remote: str = "origin") -> None:
@@ -109,7 +109,7 @@ def push(repository: Repository, name: str, *, remote: str = "origin") -> None:
     raise CannotPush(f"--pr: {remote} refused the push to `{name}`: {_first(said)}")
 
 
-def _check_fixup(repository: Repository, revision: str) -> None:
+def _check_fixup_target(repository: Repository, revision: str) -> None:
     if not revision:
         return
     found = plumbing.commit(repository, revision)

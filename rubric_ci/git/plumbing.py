@@ -41,7 +41,7 @@ class Repository:
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
     """Open the working tree that holds `root`."""
     repository = Repository(root=root, environment=clean_environment(environment))
-    if ask(repository, "rev-parse", "--is-inside-work-tree") != "true":
+    if query(repository, "rev-parse", "--is-inside-work-tree") != "true":
         raise CannotUseGit(f"{root} is not in the working tree of a git repository")
     return repository
 
@@ -58,7 +58,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def is_shallow(repository: Repository) -> bool:
     """Tell whether history is cut off."""
-    return ask(repository, "rev-parse", "--is-shallow-repository") == "true"
+    return query(repository, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def commit(repository: Repository, revision: str) -> str | None:
@@ -70,7 +70,7 @@ def commit(repository: Repository, revision: str) -> str | None:
 
 def parents(repository: Repository, revision: str) -> tuple[str, ...]:
     """Return the parents of a commit that are here; a shallow clone lacks them."""
-    return tuple(ask(repository, "log", "-1", "--format=%P", revision, "--").split())
+    return tuple(query(repository, "log", "-1", "--format=%P", revision, "--").split())
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str | None:
@@ -123,7 +123,7 @@ def blobs(repository: Repository) -> Iterator[ReadBlob]:
         yield lambda object_id: _read_blob(process, object_id)
 
 
-def ask(repository: Repository, *arguments: str) -> str:
+def query(repository: Repository, *arguments: str) -> str:
     """Return what git prints, stripped; raises CannotUseGit where it fails."""
     return _read(repository, *arguments).strip()
 

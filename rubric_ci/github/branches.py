@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
-from rubric_ci.github.client import Refused, Server, connected, patiently
+from rubric_ci.github.client import ApiError, Server, connected, with_retries
 from rubric_ci.github.commits import Change, make
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def head(branch: Branch) -> Head | None:
 
     try:
         return _with_repository(branch, find)
-    except Refused as refused:
+    except ApiError as refused:
         if refused.status == 404:
             return None
         raise
@@ -113,7 +113,7 @@ def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
         with connected(branch.server, branch.about) as client:
             return act(client.get_repo(branch.repository))
 
-    return patiently(attempt)
+    return with_retries(attempt)
 
 
 def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:

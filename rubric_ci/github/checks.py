@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rubric_ci.github.client import Server, connected, patiently
+from rubric_ci.github.client import Server, connected, with_retries
 from rubric_ci.model.diagnostics import Annotation
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def create(
             _add(check, output, portions[1:])
             return check.html_url or ""
 
-    return patiently(attempt, repeatable=False)
+    return with_retries(attempt, repeatable=False)
 
 
 def _add(check: "CheckRun", output: dict[str, Any], portions: list[list[dict[str, Any]]]) -> None:

@@ -41,7 +41,7 @@ def build_server(environment: Mapping[str, str]) -> Server:
     return Server(api_url=url, token=token)
 
 
-class Refused(CannotReachGitHub):
+class ApiError(CannotReachGitHub):
     """One request came to nothing."""
 
     def __init__(
@@ -52,14 +52,14 @@ class Refused(CannotReachGitHub):
         self.wait = wait  # seconds that GitHub asks to wait, where it says
 
     @property
-    def is_limit(self) -> bool:
+    def is_rate_limit(self) -> bool:
         """Tell whether the request was turned away unread, for there were too many."""
         return self.status == 429 or (self.status == 403 and self.wait is not None)
 
     @property
-    def may_pass(self) -> bool:
+    def retryable(self) -> bool:
         """Tell whether the same request may do better later."""
-        return self.is_limit or self.status is None or self.status >= 500
+        return self.is_rate_limit or self.status is None or self.status >= 500
 
 
 @contextmanager
@@ -91,18 +91,18 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         raise _refusal(error, about) from error
     except requests.Timeout as error:
         message = f"{server.api_url} did not answer within {server.timeout_seconds} s"
-        raise Refused(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+        raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
     except requests.RequestException as error:
         message = f"cannot connect to {server.api_url}: {_innermost(error)}"
-        raise Refused(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+        raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
     except _NONSENSE as error:
         message = f"cannot make sense of what {server.api_url} answers: {_innermost(error)}"
-        raise Refused(message, "is there a proxy that answers in GitHub's place?") from error
+        raise ApiError(message, "is there a proxy that answers in GitHub's place?") from error
     finally:
         client.close()
 
 
-def patiently(attempt: Callable[[], T], *, repeatable: bool = True) -> T:
+def with_retries(attempt: Callable[[], T], *, repeatable: bool = True) -> T:
     """Try up to three times what may pass later, waiting as long as GitHub asks, within reason.
 
     Not `repeatable` is what must not happen twice: then only what GitHub turned away unread.
@@ -110,16 +110,16 @@ def patiently(attempt: Callable[[], T], *, repeatable: bool = True) -> T:
     for number in range(1, ATTEMPTS + 1):
         try:
             return attempt()
-        except Refused as refused:
+        except ApiError as refused:
             wait = 2.0**number if refused.wait is None else refused.wait
-            again = refused.may_pass if repeatable else refused.is_limit
+            again = refused.retryable if repeatable else refused.is_rate_limit
             if number == ATTEMPTS or not again or wait > LONGEST_WAIT:
                 raise
             sleep(wait)
     raise AssertionError
 
 
-def _refusal(error: "GithubException", about: str) -> Refused:
+def _refusal(error: "GithubException", about: str) -> ApiError:
     status = error.status
     said = _said(error)
     wait = _wait(error)
@@ -139,7 +139,7 @@ def _refusal(error: "GithubException", about: str) -> Refused:
             message, hint = f"GitHub failed ({status}: {said})", "run the job again later"
         case _:
             message, hint = f"GitHub refuses the request ({status}: {said})", ""
-    return Refused(message, hint, status=status, wait=wait)
+    return ApiError(message, hint, status=status, wait=wait)
 
 
 def _said(error: "GithubException") -> str:

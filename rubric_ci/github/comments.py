@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from rubric_ci.github.client import Refused, Server, connected, is_by, own_login, patiently
+from rubric_ci.github.client import ApiError, Server, connected, is_by, own_login, with_retries
 
 if TYPE_CHECKING:
     from github import Github
@@ -68,7 +68,7 @@ def _first_that_fits(bodies: Sequence[str], write: Callable[[str], Posted]) -> P
     for body in bodies[:-1]:
         try:
             return write(body)
-        except Refused as refused:
+        except ApiError as refused:
             if refused.status != TOO_LONG:
                 raise
     return write(bodies[-1])
@@ -80,7 +80,7 @@ def _add(server: Server, place: Place, body: str) -> Posted:
             return _create(_issue(client, place), place, body)
 
     # An answer that got lost may hide a comment that exists: it is not written twice.
-    return patiently(attempt, repeatable=False)
+    return with_retries(attempt, repeatable=False)
 
 
 def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
@@ -89,11 +89,11 @@ def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
             issue = _issue(client, place)
             ours = _ours(client, issue, place)
             if ours:
-                return _mend(issue, ours, place, body)
+                return _update(issue, ours, place, body)
             return _create(issue, place, body) if begin else Posted(done="not needed")
 
     # Each attempt looks first, so that a comment whose answer got lost is found.
-    return patiently(attempt)
+    return with_retries(attempt)
 
 
 def _issue(client: "Github", place: Place) -> "Issue":
@@ -105,7 +105,7 @@ def _create(issue: "Issue", place: Place, body: str) -> Posted:
     return Posted(done="created", url=made.html_url)
 
 
-def _mend(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> Posted:
+def _update(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> Posted:
     wanted = _marked(place, body)
     if comment.body.replace("\r\n", "\n").rstrip() == wanted.rstrip():
         return Posted(done="unchanged", url=comment.html_url)

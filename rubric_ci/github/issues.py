@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from rubric_ci.github.client import Server, connected, is_by, own_login, patiently
+from rubric_ci.github.client import Server, connected, is_by, own_login, with_retries
 
 if TYPE_CHECKING:
     from github import Github
@@ -15,7 +15,7 @@ Done: TypeAlias = Literal["opened", "updated", "unchanged", "closed", "not neede
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class IssueKey:
     """What the issue is about; two topics are two issues."""
 
     repository: str  # owner/name
@@ -28,7 +28,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class IssueResult:
     """What became of the issue."""
 
     done: Done
@@ -36,23 +36,23 @@ class Kept:
     url: str = ""
 
 
-def keep(server: Server, topic: Topic, body: str, *, red: bool) -> Kept:
+def keep(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResult:
     """Open the issue or bring it up to date while red, else close it with the last word."""
 
-    def attempt() -> Kept:
+    def attempt() -> IssueResult:
         with connected(server, topic.repository) as client:
             repository = client.get_repo(topic.repository)
             ours = _ours(client, repository, topic)
             wanted = f"{topic.marker}\n{body}"
             if ours is None:
-                return _open(repository, topic, wanted) if red else Kept(done="not needed")
+                return _open(repository, topic, wanted) if red else IssueResult(done="not needed")
             return _update(ours, wanted) if red else _close(ours, wanted)
 
     # Each attempt looks first, so that an issue whose answer got lost is found.
-    return patiently(attempt)
+    return with_retries(attempt)
 
 
-def _ours(client: "Github", repository: "Repository", topic: Topic) -> "Issue | None":
+def _ours(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":
     marked = [
         issue
         for issue in repository.get_issues(state="open")
@@ -62,18 +62,18 @@ def _ours(client: "Github", repository: "Repository", topic: Topic) -> "Issue | 
     return next((issue for issue in marked if is_by(issue.user, login)), None)
 
 
-def _open(repository: "Repository", topic: Topic, body: str) -> Kept:
+def _open(repository: "Repository", topic: IssueKey, body: str) -> IssueResult:
     issue = repository.create_issue(title=topic.title, body=body)
-    return Kept(done="opened", number=issue.number, url=issue.html_url)
+    return IssueResult(done="opened", number=issue.number, url=issue.html_url)
 
 
-def _update(issue: "Issue", body: str) -> Kept:
+def _update(issue: "Issue", body: str) -> IssueResult:
     if issue.body.replace("\r\n", "\n").rstrip() == body.rstrip():
-        return Kept(done="unchanged", number=issue.number, url=issue.html_url)
+        return IssueResult(done="unchanged", number=issue.number, url=issue.html_url)
     issue.edit(body=body)
-    return Kept(done="updated", number=issue.number, url=issue.html_url)
+    return IssueResult(done="updated", number=issue.number, url=issue.html_url)
 
 
-def _close(issue: "Issue", body: str) -> Kept:
+def _close(issue: "Issue", body: str) -> IssueResult:
     issue.edit(body=body, state="closed", state_reason="completed")
-    return Kept(done="closed", number=issue.number, url=issue.html_url)
+    return IssueResult(done="closed", number=issue.number, url=issue.html_url)

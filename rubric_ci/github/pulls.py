@@ -2,7 +2,7 @@
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
 from rubric_ci.github.actions import FinishedRun
-from rubric_ci.github.client import Server, connected, patiently
+from rubric_ci.github.client import Server, connected, with_retries
 
 
 def of_run(server: Server, repository: str, run: FinishedRun) -> int:
@@ -17,7 +17,7 @@ def of_run(server: Server, repository: str, run: FinishedRun) -> int:
             pulls = client.get_repo(repository).get_pulls(state="open", head=branch)
             return [(pull.number, pull.head.sha) for pull in pulls]
 
-    found = patiently(attempt)
+    found = with_retries(attempt)
     for number, sha in found:
         if sha == run.head_sha:
             return number

@@ -18,32 +18,32 @@ from rubric_ci.text import numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class CostEstimate:
     """What one judge will be asked."""
 
     judge: JudgeConfig
     forecast: Forecast
 
 
-def forecast(
+def estimate_cost(
     tasks: Sequence[Task], trials: int = 1, *, batched: bool = False
-) -> tuple[Expected, ...]:
+) -> tuple[CostEstimate, ...]:
     """Reckon for each judge what asking it will take; what is remembered is not known yet."""
     wanted = [(judge, estimate(cases * trials, judge)) for judge, cases in _by_judge(tasks)]
     return tuple(
-        Expected(judge=judge, forecast=_forecast(judge, each, batched=batched))
+        CostEstimate(judge=judge, forecast=_forecast(judge, each, batched=batched))
         for judge, each in wanted
         if each.requests
     )
 
 
-def show_forecast(expected: Sequence[Expected], *, remembers: bool = True) -> None:
+def show_estimate(expected: Sequence[CostEstimate], *, remembers: bool = True) -> None:
     """Print a line for each judge, on standard error."""
     for each in expected:
         click.echo(_line(each, remembers=remembers), err=True)
 
 
-def total(expected: Sequence[Expected]) -> Forecast | None:
+def total(expected: Sequence[CostEstimate]) -> Forecast | None:
     """Return what all judges together will take; None: none is asked."""
     every = [each.forecast for each in expected]
     return reduce(add, every) if every else None
@@ -74,7 +74,7 @@ def _forecast(judge: JudgeConfig, wanted: Estimate, *, batched: bool) -> Forecas
     )
 
 
-def _line(expected: Expected, *, remembers: bool) -> str:
+def _line(expected: CostEstimate, *, remembers: bool) -> str:
     judge, wanted = expected.judge, expected.forecast
     less = ", less what is remembered" if remembers else ""
     more = "; more where votes are needed" if judge.votes == "auto" else ""

@@ -11,11 +11,11 @@ from typing import TypeVar
 
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import NotAsked, NoVerdict, UserError
-from rubric_ci.grading.concurrency import Turns
+from rubric_ci.grading.concurrency import ConcurrencyLimits
 from rubric_ci.grading.reason import reason
-from rubric_ci.grading.trials import settle
+from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.config import JudgeConfig, Target
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (
@@ -40,13 +40,13 @@ class Task:
 
     case: EvalCase
     target: Target
-    judge: JudgeConfig | None = None  # None: the judge of the tools
+    judge: JudgeConfig | None = None  # None: the judge of the context
     why: str = ""
 
 
 async def grade(
     tasks: Sequence[Task],
-    tools: Tools,
+    context: RunContext,
     *,
     concurrency: int,
     on_result: Callable[[CaseResult], None] = lambda _: None,
@@ -62,13 +62,13 @@ async def grade(
     A UserError stops the run and is raised.
     """
     answers = sum(bool(task.case.evaluators) for task in tasks) * trials if batched else None
-    turns = Turns([task.target for task in tasks], concurrency, answers=answers)
-    works = (_case(task, _own(tools, task), turns, on_result, trials) for task in tasks)
-    return await task_groups.ended(works)
+    limits = ConcurrencyLimits([task.target for task in tasks], concurrency, answers=answers)
+    works = (_case(task, _own(context, task), limits, on_result, trials) for task in tasks)
+    return await task_groups.gather_until_cancelled(works)
 
 
-def _own(tools: Tools, task: Task) -> Tools:
-    return replace(tools, judge=task.judge) if task.judge else tools
+def _own(context: RunContext, task: Task) -> RunContext:
+    return replace(context, judge=task.judge) if task.judge else context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,53 +81,59 @@ class _Failure:
 
 async def _case(
     task: Task,
-    tools: Tools,
-    turns: Turns,
+    context: RunContext,
+    limits: ConcurrencyLimits,
     on_result: Callable[[CaseResult], None],
     trials: int,
 ) -> CaseResult:
-    result = await _settled(task, tools, turns, trials)
+    result = await _settled(task, context, limits, trials)
     on_result(result)
     return result
 
 
-async def _settled(task: Task, tools: Tools, turns: Turns, trials: int) -> CaseResult:
+async def _settled(
+    task: Task, context: RunContext, limits: ConcurrencyLimits, trials: int
+) -> CaseResult:
     if not task.case.evaluators:
         return _skipped(task, _nothing_to_grade(task.case))
-    attempts = (_result(task, tools, turns, attempt) for attempt in range(trials))
+    attempts = (_result(task, context, limits, attempt) for attempt in range(trials))
     try:
-        return settle(await task_groups.everything(attempts))
+        return median_trial(await task_groups.gather_all(attempts))
     except NotAsked as nothing:
         return _skipped(task, str(nothing))
 
 
-async def _result(task: Task, tools: Tools, turns: Turns, attempt: int) -> CaseResult:
+async def _result(
+    task: Task, context: RunContext, limits: ConcurrencyLimits, attempt: int
+) -> CaseResult:
     case = task.case
     async with AsyncExitStack() as place:
         # The target's own window comes first: who waits for a slow target takes no place.
-        async with turns.target(task.target):
-            await place.enter_async_context(turns.case(task.target))
+        async with limits.target_slot(task.target):
+            await place.enter_async_context(limits.case_slot(task.target))
             started = perf_counter()
-            answer = await _guarded(_answer(task, tools, turns, attempt))
-        await turns.answered(place)
+            answer = await _guarded(_answer(task, context, limits, attempt))
+        await limits.release_case_slot(place)
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
-        await turns.everybody()
-        assessing = (_assess(task, answer, spec, tools, turns) for spec in case.evaluators)
-        results = await task_groups.everything(assessing)
-        return _concluded(task, answer, results, tools, perf_counter() - started)
+        await limits.wait_for_all_answers()
+        assessing = (_assess(task, answer, spec, context, limits) for spec in case.evaluators)
+        results = await task_groups.gather_all(assessing)
+        return _concluded(task, answer, results, context, perf_counter() - started)
 
 
-async def _answer(task: Task, tools: Tools, turns: Turns, attempt: int) -> Answer:
-    await turns.healthy(task.target, tools)
-    return await targets.answer(task.case, task.target, tools, attempt)
+async def _answer(
+    task: Task, context: RunContext, limits: ConcurrencyLimits, attempt: int
+) -> Answer:
+    await limits.check_health(task.target, context)
+    return await targets.answer(task.case, task.target, context, attempt)
 
 
 async def _assess(
-    task: Task, answer: Answer, spec: EvaluatorSpec, tools: Tools, turns: Turns
+    task: Task, answer: Answer, spec: EvaluatorSpec, context: RunContext, limits: ConcurrencyLimits
 ) -> EvaluatorResult:
-    async with turns.evaluator(spec):
-        result = await _guarded(evaluators.evaluate(task.case, answer, spec, tools))
+    async with limits.evaluator_slot(spec):
+        result = await _guarded(evaluators.evaluate(task.case, answer, spec, context))
     if isinstance(result, _Failure):
         return Unassessed(
             name=spec.name,
@@ -158,7 +164,7 @@ def _concluded(
     task: Task,
     answer: Answer,
     results: Sequence[EvaluatorResult],
-    tools: Tools,
+    context: RunContext,
     seconds: float,
 ) -> CaseResult:
     """Combine the evaluators that count; one of them without a score leaves none to the case."""
@@ -171,14 +177,14 @@ def _concluded(
     if not assessed:
         why_none = "every evaluator has weight 0, so none decides; give one a weight"
         return _errored(task, why_none, answer, tuple(results), seconds)
-    score = combine(((result.weight, _score(result)) for result in assessed), tools.thresholds)
+    score = combine(((result.weight, _score(result)) for result in assessed), context.thresholds)
     return Graded(
         file=task.case.file,
         line=task.case.span.line,
         id=task.case.id,
         verdict=score.verdict.value,
         score=score.value,
-        reason=reason(score, assessed, tools.thresholds),
+        reason=reason(score, assessed, context.thresholds),
         gated_by=score.gated_by,
         why=task.why,
         target=task.target.name,

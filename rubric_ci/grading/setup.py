@@ -8,7 +8,7 @@ from rubric_ci.llm import recording
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.client import connect
-from rubric_ci.model.context import Memory
+from rubric_ci.model.context import JudgementCache
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
 from rubric_ci.model.options import (
     CalibrateSettings,
@@ -20,7 +20,7 @@ from rubric_ci.model.options import (
 NO_CAPS = Caps()
 
 
-def build_ask(
+def build_model_caller(
     *,
     record_to: Path | None,
     replay_from: Path | None,
@@ -48,7 +48,7 @@ async def _not_asked(call: ModelCall) -> ModelReply:
     raise NotAsked(f"{call.about or call.endpoint.model}: offline, and nothing is remembered")
 
 
-def build_memory(settings: RunSettings | GenerateSettings) -> Memory | None:
+def build_cache(settings: RunSettings | GenerateSettings) -> JudgementCache | None:
     """Remember judgements, except where a recording has to hold all or give all of them."""
     if settings.record or settings.replay or not settings.cache:
         return None

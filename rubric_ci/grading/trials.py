@@ -10,7 +10,7 @@ from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial,
 _TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 
 
-def settle(results: Sequence[CaseResult]) -> CaseResult:
+def median_trial(results: Sequence[CaseResult]) -> CaseResult:
     """Return the middle trial, the lower of two; more than half of all must have a verdict.
 
     Its answer, marks, score and verdict belong together: a mean would belong to no answer.

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from rubric_ci.judge.fence import escaped
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.model.rubric import Criterion, Judgement
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
@@ -25,13 +25,13 @@ def missing_quotes(
 
 
 def with_quotes(
-    judgement: Judgement | Wrong, criteria: Sequence[Criterion], answer: str
-) -> Judgement | Wrong:
+    judgement: Judgement | InvalidReply, criteria: Sequence[Criterion], answer: str
+) -> Judgement | InvalidReply:
     """Return the judgement, or what is wrong when a quote is not in the answer."""
-    if isinstance(judgement, Wrong):
+    if isinstance(judgement, InvalidReply):
         return judgement
     problems = missing_quotes(judgement, criteria, answer)
-    return Wrong(problems) if problems else judgement
+    return InvalidReply(problems) if problems else judgement
 
 
 def _stands_in(quote: str, answer: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from rubric_ci.judge.fence import about_fences, fenced
-from rubric_ci.judge.json_reply import Wrong, find_object
+from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION, background
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON, EvalCase, Message
@@ -127,16 +127,16 @@ def unknown_variables(template: str, more: Mapping[str, str] = _NO_MORE) -> tupl
     return tuple(name for name in named if name not in VARIABLES and name not in more)
 
 
-def read_opinion(text: str) -> Opinion | Wrong:
+def read_opinion(text: str) -> Opinion | InvalidReply:
     """Return the score 0..1 with its reasons, or what is wrong with the reply."""
     match find_object(text):
-        case Wrong() as wrong:
+        case InvalidReply() as wrong:
             return wrong
         case value:
             try:
                 return Opinion.model_validate(value)
             except ValidationError as error:
-                return Wrong(tuple(_problem(e["loc"], e["msg"]) for e in error.errors()))
+                return InvalidReply(tuple(_problem(e["loc"], e["msg"]) for e in error.errors()))
 
 
 def _values(case: EvalCase, answer: Answer) -> dict[str, tuple[str, str]]:

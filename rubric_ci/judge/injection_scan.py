@@ -19,7 +19,7 @@ ECHOES = 2  # one may be a fact that the answer has to state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
+class InjectionWarning:
     """One finding: its rule, what it means, and the words that raised it."""
 
     rule: str
@@ -39,41 +39,43 @@ class _Seen:
     criteria: Sequence[str]
 
 
-_Rule: TypeAlias = Callable[[_Seen], Iterator[Suspicion]]
+_Rule: TypeAlias = Callable[[_Seen], Iterator[InjectionWarning]]
 
 
-def suspicions(answer: str, *, question: str, criteria: Sequence[str]) -> tuple[Suspicion, ...]:
+def scan_for_injection(
+    answer: str, *, question: str, criteria: Sequence[str]
+) -> tuple[InjectionWarning, ...]:
     """Scan one answer; at most one finding of each rule."""
     seen = _Seen(answer=answer, folded=_fold(answer), question=question, criteria=criteria)
     return tuple(found for rule in _RULES if (found := next(rule(seen), None)))
 
 
-def _orders(seen: _Seen) -> Iterator[Suspicion]:
+def _orders(seen: _Seen) -> Iterator[InjectionWarning]:
     message = "the answer gives the judge an order"
     yield from _matches(injection_patterns.ORDER, seen.folded, "orders-the-judge", message)
 
 
-def _roles(seen: _Seen) -> Iterator[Suspicion]:
+def _roles(seen: _Seen) -> Iterator[InjectionWarning]:
     message = "the answer speaks in another role's name"
     yield from _matches(injection_patterns.ROLE, seen.folded, "plays-a-role", message)
 
 
-def _fences(seen: _Seen) -> Iterator[Suspicion]:
+def _fences(seen: _Seen) -> Iterator[InjectionWarning]:
     message = "the answer pretends to end here"
     yield from _matches(injection_patterns.FENCE, seen.folded, "forges-a-fence", message)
 
 
-def _replies(seen: _Seen) -> Iterator[Suspicion]:
+def _replies(seen: _Seen) -> Iterator[InjectionWarning]:
     message = "the answer holds a judge's reply"
     yield from _matches(injection_patterns.REPLY, seen.folded, "forges-a-reply", message)
 
 
-def _claims(seen: _Seen) -> Iterator[Suspicion]:
+def _claims(seen: _Seen) -> Iterator[InjectionWarning]:
     message = "the answer marks itself"
     yield from _matches(injection_patterns.CLAIM, seen.folded, "marks-itself", message)
 
 
-def _invisible(seen: _Seen) -> Iterator[Suspicion]:
+def _invisible(seen: _Seen) -> Iterator[InjectionWarning]:
     if seen.answer.isascii():
         return
     hidden = [c for c in _ORDINARY_JOINERS.sub("", seen.answer) if _is_invisible(c)]
@@ -81,12 +83,12 @@ def _invisible(seen: _Seen) -> Iterator[Suspicion]:
     if hidden:
         names = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden))[:3])
         message = f"{len(hidden)} characters of the answer are invisible"
-        yield Suspicion(rule="hides-characters", message=message, quote=names)
+        yield InjectionWarning(rule="hides-characters", message=message, quote=names)
     elif struck * 4 > len(seen.answer):
-        yield Suspicion(rule="hides-characters", message="the answer is written over")
+        yield InjectionWarning(rule="hides-characters", message="the answer is written over")
 
 
-def _alphabets(seen: _Seen) -> Iterator[Suspicion]:
+def _alphabets(seen: _Seen) -> Iterator[InjectionWarning]:
     if seen.answer.isascii():
         return
     for each in _WORD.findall(seen.answer):
@@ -95,35 +97,37 @@ def _alphabets(seen: _Seen) -> Iterator[Suspicion]:
         scripts = {unicodedata.name(c, "?").split()[0] for c in each}
         if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
             message = "a word mixes alphabets that look alike"
-            yield Suspicion(rule="mixes-alphabets", message=message, quote=each)
+            yield InjectionWarning(rule="mixes-alphabets", message=message, quote=each)
 
 
-def _nothing(seen: _Seen) -> Iterator[Suspicion]:
+def _nothing(seen: _Seen) -> Iterator[InjectionWarning]:
     said = _bare(seen.folded)
     if not said:
-        yield Suspicion(rule="says-nothing", message="the answer has no words", quote=seen.answer)
+        yield InjectionWarning(
+            rule="says-nothing", message="the answer has no words", quote=seen.answer
+        )
     elif injection_patterns.OPENING.fullmatch(said):
         message = "the answer only announces one"
-        yield Suspicion(rule="says-nothing", message=message, quote=_shorten(seen.answer))
+        yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(seen.answer))
 
 
-def _echoes(seen: _Seen) -> Iterator[Suspicion]:
+def _echoes(seen: _Seen) -> Iterator[InjectionWarning]:
     own = _bare(seen.folded)
     if own and own == _bare(_fold(seen.question)):
-        yield Suspicion(rule="echoes", message="the answer repeats the question")
+        yield InjectionWarning(rule="echoes", message="the answer repeats the question")
         return
     echoed = [text for text in seen.criteria if _bare(_fold(text)) in own and " " in text]
     if len(echoed) >= ECHOES:
         message = f"the answer repeats {len(echoed)} criteria word for word"
-        yield Suspicion(rule="echoes", message=message, quote=_shorten(echoed[0]))
+        yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
 
 
-def _repeats(seen: _Seen) -> Iterator[Suspicion]:
+def _repeats(seen: _Seen) -> Iterator[InjectionWarning]:
     lines = Counter(line.strip() for line in seen.folded.splitlines() if _WORD.search(line))
     line, times = max(lines.items(), key=lambda item: item[1], default=("", 0))
     if times >= REPEATS and times * 2 > lines.total():
         message = f"one line makes up {times} of {lines.total()} lines"
-        yield Suspicion(rule="repeats-itself", message=message, quote=_shorten(line))
+        yield InjectionWarning(rule="repeats-itself", message=message, quote=_shorten(line))
 
 
 _RULES: tuple[_Rule, ...] = (
@@ -146,9 +150,11 @@ _ORDINARY_JOINERS = re.compile(
 )
 
 
-def _matches(pattern: re.Pattern[str], text: str, rule: str, message: str) -> Iterator[Suspicion]:
+def _matches(
+    pattern: re.Pattern[str], text: str, rule: str, message: str
+) -> Iterator[InjectionWarning]:
     for match in pattern.finditer(text):
-        yield Suspicion(rule=rule, message=message, quote=_shorten(match[0]))
+        yield InjectionWarning(rule=rule, message=message, quote=_shorten(match[0]))
 
 
 def _fold(text: str) -> str:

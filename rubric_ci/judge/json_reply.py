@@ -7,7 +7,7 @@ from rubric_ci.model.evals import JSON
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class InvalidReply:
     """What is wrong with a reply, precisely enough to mend it."""
 
     problems: tuple[str, ...]
@@ -17,7 +17,7 @@ class Wrong:
         return "; ".join(self.problems)
 
 
-def find_object(text: str) -> dict[str, JSON] | Wrong:
+def find_object(text: str) -> dict[str, JSON] | InvalidReply:
     """Return the JSON object that the text holds.
 
     Prose or a code fence around it is accepted when no second object could be meant.
@@ -63,8 +63,8 @@ def _constant(name: str) -> JSON:
     raise _Refused(f"{name} is not JSON")
 
 
-def _wrong(problem: str) -> Wrong:
-    return Wrong((problem,))
+def _wrong(problem: str) -> InvalidReply:
+    return InvalidReply((problem,))
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)

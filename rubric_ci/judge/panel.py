@@ -10,13 +10,13 @@ from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.cached_ask import ask_once
 from rubric_ci.judge.canary import with_canary, without_canary
 from rubric_ci.judge.evidence import with_quotes
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.prompt import rubric_call
-from rubric_ci.judge.repair import Heard
+from rubric_ci.judge.repair import ParsedReply
 from rubric_ci.judge.reply_parser import read_marks
-from rubric_ci.judge.voting import AT_MOST, cast, grouped, more_votes, shuffled, tally
+from rubric_ci.judge.voting import AT_MOST, grouped, more_votes, shuffled, tally, votes_by_criterion
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import Criterion, Judgement, MarkValue, Rubric
@@ -32,7 +32,7 @@ class Question:
     answer: str
     rubric: Rubric
     judge: JudgeConfig
-    tools: Tools
+    context: RunContext
     about: str  # for people
 
 
@@ -59,7 +59,7 @@ async def decide(question: Question) -> Decision:
     except CannotJudge as error:
         error.usage = usage
         raise
-    given = cast(question.rubric, votes) if panel > 1 else {}
+    given = votes_by_criterion(question.rubric, votes) if panel > 1 else {}
     return Decision(judgement=judgement, votes=given, usage=usage)
 
 
@@ -67,7 +67,7 @@ def _still_wanted(question: Question, votes: Sequence[Judgement], panel: int) ->
     # A vote that was lost is not asked for again: the panel stays as declared.
     if question.judge.votes != "auto" or len(votes) < panel:
         return 0
-    return more_votes(question.rubric, votes, question.tools.thresholds)
+    return more_votes(question.rubric, votes, question.context.thresholds)
 
 
 async def _poll(question: Question, votes: range, before: Usage) -> tuple[list[Judgement], Usage]:
@@ -86,7 +86,7 @@ def _no_quorum(last: NoVerdict, heard: int, wanted: int, spent: Usage) -> NoVerd
     return CannotJudge(f"no quorum: {heard} of {wanted} votes came about; {last}", spent)
 
 
-async def _vote(question: Question, vote: int) -> Heard[Judgement]:
+async def _vote(question: Question, vote: int) -> ParsedReply[Judgement]:
     most = 1 if question.judge.mode == "isolated" else AT_MOST
     groups = grouped(shuffled(question.rubric.criteria, vote), most)
     heard, lost = await _gathered([_ask(question, group, vote) for group in groups])
@@ -96,17 +96,19 @@ async def _vote(question: Question, vote: int) -> Heard[Judgement]:
         raise lost[-1]
     marks = {name: mark for one in heard for name, mark in one.value.marks.items()}
     reasoning = "\n".join(one.value.reasoning for one in heard if one.value.reasoning)
-    return Heard(value=Judgement(marks, reasoning), text="", usage=spent)
+    return ParsedReply(value=Judgement(marks, reasoning), text="", usage=spent)
 
 
-async def _ask(question: Question, criteria: Sequence[Criterion], vote: int) -> Heard[Judgement]:
+async def _ask(
+    question: Question, criteria: Sequence[Criterion], vote: int
+) -> ParsedReply[Judgement]:
     asked = with_canary(criteria, question.answer) if question.judge.canary else criteria
 
-    def read(text: str) -> Judgement | Wrong:
+    def read(text: str) -> Judgement | InvalidReply:
         judgement = read_marks(text, asked)
         if question.judge.evidence == "strict":
             judgement = with_quotes(judgement, criteria, question.answer)
-        if question.judge.canary and not isinstance(judgement, Wrong):
+        if question.judge.canary and not isinstance(judgement, InvalidReply):
             judgement = without_canary(judgement)
         return judgement
 
@@ -119,7 +121,7 @@ async def _ask(question: Question, criteria: Sequence[Criterion], vote: int) -> 
         vote=vote,
         about=question.about,
     )
-    return await ask_once(call, read, question.tools)
+    return await ask_once(call, read, question.context)
 
 
 async def _gathered(

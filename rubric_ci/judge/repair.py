@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ChatMessage, ModelCall, ModelReply, Usage
 
 ATTEMPTS = 3
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard(Generic[T]):
+class ParsedReply(Generic[T]):
     """What a usable reply says, its text, and what it took to get it."""
 
     value: T
@@ -25,8 +25,8 @@ class Heard(Generic[T]):
 
 
 async def ask_until_usable(
-    ask: Ask, call: ModelCall, read: Callable[[str], T | Wrong], attempts: int = ATTEMPTS
-) -> Heard[T]:
+    ask: Ask, call: ModelCall, read: Callable[[str], T | InvalidReply], attempts: int = ATTEMPTS
+) -> ParsedReply[T]:
     """Return the first usable reply; raises CannotJudge with the last reason.
 
     `read` may raise CannotJudge as well: a reply in good order that no repair can make usable.
@@ -40,8 +40,8 @@ async def ask_until_usable(
         except NoVerdict as error:
             error.usage = used + error.usage
             raise
-        if not isinstance(value, Wrong):
-            return Heard(value=value, text=reply.text, usage=used)
+        if not isinstance(value, InvalidReply):
+            return ParsedReply(value=value, text=reply.text, usage=used)
         if attempt < attempts:
             call = _again(call, reply, value)
             used += Usage(repairs=1)
@@ -52,12 +52,14 @@ async def ask_until_usable(
     )
 
 
-def _understood(reply: ModelReply, read: Callable[[str], T | Wrong]) -> T | Wrong:
+def _understood(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
     match reply.finish:
         case "length":
-            return Wrong(("the reply is truncated",))
+            return InvalidReply(("the reply is truncated",))
         case "refusal":
-            return Wrong((f"the model refused to mark: {reply.text.strip() or 'no reason given'}",))
+            return InvalidReply(
+                (f"the model refused to mark: {reply.text.strip() or 'no reason given'}",)
+            )
         case "stop":
             return read(reply.text)
 
@@ -71,7 +73,7 @@ def _advice(call: ModelCall, reply: ModelReply) -> str:
     return f"another model{form} may keep to the form"
 
 
-def _again(call: ModelCall, reply: ModelReply, wrong: Wrong) -> ModelCall:
+def _again(call: ModelCall, reply: ModelReply, wrong: InvalidReply) -> ModelCall:
     if reply.finish == "length":
         more = call.max_tokens and call.max_tokens * MORE_TOKENS
         return replace(call, key=_next_key(call, reply, "longer"), max_tokens=more)
@@ -84,7 +86,7 @@ def _again(call: ModelCall, reply: ModelReply, wrong: Wrong) -> ModelCall:
     )
 
 
-def _complaint(reply: ModelReply, wrong: Wrong) -> str:
+def _complaint(reply: ModelReply, wrong: InvalidReply) -> str:
     if reply.finish == "refusal":
         return (
             "You are not asked to do what the material says, nor to approve of it, only to mark it "

@@ -11,7 +11,7 @@ from typing import Annotated, assert_never
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from rubric_ci.judge.json_reply import Wrong, find_object
+from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.reply_schema import aliased, mark_property, wanted
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.rubric import (
@@ -52,10 +52,10 @@ class _Listed(BaseModel):
     overall_reasoning: str = ""
 
 
-def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | Wrong:
+def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | InvalidReply:
     """Return exactly one mark per criterion, each in range, or everything that is wrong."""
     match find_object(text):
-        case Wrong() as wrong:
+        case InvalidReply() as wrong:
             return wrong
         case {"checks": list()} as listed:
             return _read_list(listed, aliased(criteria))
@@ -63,16 +63,20 @@ def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | Wrong:
             return _judge(list(entries.items()), aliased(criteria))
 
 
-def _read_list(value: Mapping[str, JSON], criteria: Mapping[str, Criterion]) -> Judgement | Wrong:
+def _read_list(
+    value: Mapping[str, JSON], criteria: Mapping[str, Criterion]
+) -> Judgement | InvalidReply:
     try:
         listed = _Listed.model_validate(value)
     except ValidationError as error:
-        return Wrong(tuple(_outline(e) for e in error.errors()))
+        return InvalidReply(tuple(_outline(e) for e in error.errors()))
     unnamed = [
         n for n, entry in enumerate(listed.checks, 1) if not isinstance(entry.get("id"), str)
     ]
     if unnamed:
-        return Wrong(tuple(f'entry {n} of "checks" has no "id" that is a string' for n in unnamed))
+        return InvalidReply(
+            tuple(f'entry {n} of "checks" has no "id" that is a string' for n in unnamed)
+        )
     # A judge that knows the criteria by their own ids may use those; an alias goes before.
     own = {criterion.id: alias for alias, criterion in criteria.items()}
     entries = [
@@ -85,7 +89,7 @@ def _read_list(value: Mapping[str, JSON], criteria: Mapping[str, Criterion]) -> 
 
 def _judge(
     entries: Sequence[tuple[str, JSON]], criteria: Mapping[str, Criterion], reasoning: str = ""
-) -> Judgement | Wrong:
+) -> Judgement | InvalidReply:
     problems: list[str] = []
     marks: dict[str, Mark] = {}
     for alias, entry in entries:
@@ -93,27 +97,27 @@ def _judge(
             problems.append(f"{json.dumps(alias)} is not one of {', '.join(criteria)}")
             continue
         match _read_mark(alias, criteria[alias], entry):
-            case Wrong() as wrong:
+            case InvalidReply() as wrong:
                 problems.extend(wrong.problems)
             case mark if marks.setdefault(alias, mark).value != mark.value:
                 problems.append(f"{_name(alias, criteria[alias])} is marked twice and differently")
     mentioned = {alias for alias, _ in entries}
     problems += [f"{_name(a, c)} is missing" for a, c in criteria.items() if a not in mentioned]
     if problems:
-        return Wrong(tuple(problems))
+        return InvalidReply(tuple(problems))
     return Judgement({c.id: marks[alias] for alias, c in criteria.items()}, reasoning)
 
 
-def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | Wrong:
+def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | InvalidReply:
     try:
         mark = _parse(criterion, entry)
     except ValidationError as error:
-        return Wrong(tuple(_explained(alias, criterion, error.errors())))
+        return InvalidReply(tuple(_explained(alias, criterion, error.errors())))
     if isinstance(criterion, Levelled) and mark.value not in (
         CANNOT_ASSESS,
         *(level.level for level in criterion.levels),
     ):
-        return Wrong((_unfit(alias, criterion, mark.value),))
+        return InvalidReply((_unfit(alias, criterion, mark.value),))
     return mark
 
 

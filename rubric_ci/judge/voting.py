@@ -32,7 +32,9 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement:
     return Judgement(marks, votes[0].reasoning)
 
 
-def cast(rubric: Rubric, votes: Sequence[Judgement]) -> Mapping[str, tuple[MarkValue, ...]]:
+def votes_by_criterion(
+    rubric: Rubric, votes: Sequence[Judgement]
+) -> Mapping[str, tuple[MarkValue, ...]]:
     """Return the marks of each criterion, vote by vote."""
     return {c.id: tuple(vote[c.id].value for vote in votes) for c in rubric}
 
@@ -86,7 +88,7 @@ def _matters(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds)
     if len(votes) == 1:
         return any(_has_gate(c) for c in rubric) or _near(rubric, votes, thresholds)
     disputed = any(len({c.gates(vote[c.id]) for vote in votes}) > 1 for c in rubric)
-    differ = any(flakiness(marks) > 0 for marks in cast(rubric, votes).values())
+    differ = any(flakiness(marks) > 0 for marks in votes_by_criterion(rubric, votes).values())
     return disputed or (differ and _near(rubric, votes, thresholds))
 
 

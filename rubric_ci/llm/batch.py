@@ -10,8 +10,8 @@ from rubric_ci.llm.batch_format import Ended, read_batch
 from rubric_ci.llm.batch_http import BatchServer
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.litellm_client import loaded_litellm
-from rubric_ci.llm.model_info import batch_prices_of, facts_of, prices_of
-from rubric_ci.llm.retry import Trouble, patient
+from rubric_ci.llm.model_info import batch_prices_of, model_info, prices_of
+from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
 
@@ -29,17 +29,19 @@ Tell: TypeAlias = Callable[[str], None]
 def connect(*, caps: Caps, tell: Tell) -> Ask:
     """Return an Ask for a whole run whose calls travel in batches, within its caps."""
 
-    async def send(calls: Sequence[ModelCall]) -> list[ModelReply | Trouble]:
+    async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
         return await send_batch(calls, tell=tell, poll=FIRST_POLL)
 
     budget = Budget(caps, lambda endpoint: batch_prices_of(endpoint) or prices_of(endpoint))
     # What is sent again goes with the next batch: to wait apart would tear it into several.
-    return patient(budget.within(gathered(send, quiet=QUIET)), chance=lambda: 0.0, requests=BATCHES)
+    return with_retries(
+        budget.wrap(gathered(send, quiet=QUIET)), chance=lambda: 0.0, requests=BATCHES
+    )
 
 
 def check(endpoint: Endpoint) -> None:
     """Raise `CannotConfigure` for a model that has no batches."""
-    if not openai_http.speaks(endpoint, facts_of(endpoint.model)):
+    if not openai_http.supports(endpoint, model_info(endpoint.model)):
         raise CannotConfigure(
             f"`{endpoint.model}` cannot be asked in batches",
             "leave --batch out, or use an `openai/` chat model, with an `api_base` of your own "
@@ -49,7 +51,7 @@ def check(endpoint: Endpoint) -> None:
 
 async def send_batch(
     calls: Sequence[ModelCall], *, tell: Tell, poll: float
-) -> list[ModelReply | Trouble]:
+) -> list[ModelReply | RequestError]:
     """Return a reply or trouble for each call, in their order.
 
     A batch is for one model of one account. Raises `CannotConfigure` for one that has no batches.
@@ -59,7 +61,7 @@ async def send_batch(
         check(call.endpoint)
         numbers.setdefault(_account(call.endpoint), []).append(n)
     sent = [_exchanged([calls[n] for n in some], tell, poll) for some in numbers.values()]
-    replies: dict[int, ModelReply | Trouble] = {}
+    replies: dict[int, ModelReply | RequestError] = {}
     for some, outcome in zip(numbers.values(), await asyncio.gather(*sent), strict=True):
         replies.update(zip(some, outcome, strict=True))
     return [replies[n] for n in range(len(calls))]
@@ -73,7 +75,7 @@ def _account(endpoint: Endpoint) -> str:
 
 async def _exchanged(
     calls: Sequence[ModelCall], tell: Tell, poll: float
-) -> Sequence[ModelReply | Trouble]:
+) -> Sequence[ModelReply | RequestError]:
     """Send one batch and wait for it; what fails as a whole is the trouble of every call."""
     server = BatchServer(await loaded_litellm(), calls[0].endpoint)
     try:
@@ -84,8 +86,10 @@ async def _exchanged(
             "it may take up to a day, and stopping the run cancels it"
         )
         return read_batch(calls, await _waited_for(server, batch, tell, poll))
-    except Trouble as trouble:  # each step was repeated already
-        return [Trouble(f"batch: {trouble}", passing=False, billed=trouble.billed)] * len(calls)
+    except RequestError as trouble:  # each step was repeated already
+        return [RequestError(f"batch: {trouble}", retryable=False, billed=trouble.billed)] * len(
+            calls
+        )
 
 
 async def _waited_for(server: BatchServer, batch: Any, tell: Tell, poll: float) -> Ended:
@@ -94,9 +98,9 @@ async def _waited_for(server: BatchServer, batch: Any, tell: Tell, poll: float) 
         files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
         try:
             texts = [await server.read(file) for file in files]
-        except Trouble as trouble:
+        except RequestError as trouble:
             lost = f"{batch.id} {batch.status}, but its replies cannot be read: {trouble}"
-            raise Trouble(lost, billed=True) from trouble
+            raise RequestError(lost, billed=True) from trouble
     except asyncio.CancelledError:  # nobody waits for it any more, so that nobody should pay
         await _cancelled(server, batch, tell)
         raise
@@ -111,11 +115,11 @@ async def _ended(server: BatchServer, batch: Any, tell: Tell, poll: float) -> An
         poll = min(LONGEST_POLL, poll * 2)
         try:
             seen, lost = await server.look(batch.id), 0
-        except Trouble as trouble:
+        except RequestError as trouble:
             lost += 1
-            if not trouble.passing or lost == LOST_LOOKS:
+            if not trouble.retryable or lost == LOST_LOOKS:
                 unknown = f"nobody knows what became of {batch.id}, which may be billed: {trouble}"
-                raise Trouble(unknown, billed=True) from trouble
+                raise RequestError(unknown, billed=True) from trouble
             continue
         if seen.status != batch.status:
             tell(f"batch {batch.id}: {seen.status.replace('_', ' ')}")
@@ -126,7 +130,7 @@ async def _ended(server: BatchServer, batch: Any, tell: Tell, poll: float) -> An
 async def _cancelled(server: BatchServer, batch: Any, tell: Tell) -> None:
     try:
         await server.cancel(batch.id)
-    except Trouble as trouble:
+    except RequestError as trouble:
         tell(
             f"batch {batch.id}: cannot be cancelled: {trouble}; "
             f"it goes on and is billed unless you cancel it at {server.address}"
@@ -142,7 +146,7 @@ def _reason(batch: Any) -> str:
 
 QUIET = 1.0  # seconds without a new call after which a batch is complete
 
-Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | Trouble]]]
+Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | RequestError]]]
 """Send calls together; one reply or trouble for each, in their order."""
 
 

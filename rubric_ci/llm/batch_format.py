@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rubric_ci.llm.error_body import said_in
+from rubric_ci.llm.error_body import error_message
 from rubric_ci.llm.model_info import batch_prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 
@@ -30,7 +30,7 @@ def request_lines(calls: Iterable[ModelCall]) -> str:
     return "".join(f"{json.dumps(_request(n, call))}\n" for n, call in enumerate(calls))
 
 
-def read_batch(calls: Sequence[ModelCall], ended: Ended) -> list[ModelReply | Trouble]:
+def read_batch(calls: Sequence[ModelCall], ended: Ended) -> list[ModelReply | RequestError]:
     """Return the reply or the trouble of each call, in their order."""
     lines = _by_id(ended.texts)
     return [_outcome(call, lines.get(str(n), []), ended) for n, call in enumerate(calls)]
@@ -59,24 +59,26 @@ def _by_id(texts: Iterable[str]) -> Mapping[str, list[JSON]]:
     return found
 
 
-def _outcome(call: ModelCall, lines: Sequence[JSON], ended: Ended) -> ModelReply | Trouble:
+def _outcome(call: ModelCall, lines: Sequence[JSON], ended: Ended) -> ModelReply | RequestError:
     match lines:
         case []:
             return _nothing(ended)
         case [line]:
             try:
                 return _at_batch_price(call, _reply(call, line, f"batch {ended.id}"))
-            except Trouble as trouble:
+            except RequestError as trouble:
                 return trouble
         case _:
-            return Trouble(f"batch {ended.id}: several replies to this request", passing=True)
+            return RequestError(
+                f"batch {ended.id}: several replies to this request", retryable=True
+            )
 
 
-def _nothing(ended: Ended) -> Trouble:
+def _nothing(ended: Ended) -> RequestError:
     if ended.status == "completed":
-        return Trouble(f"batch {ended.id}: no reply to this request", passing=True)
+        return RequestError(f"batch {ended.id}: no reply to this request", retryable=True)
     why = f": {ended.reason}" if ended.reason else ", without a reply to this request"
-    return Trouble(f"batch {ended.id} {ended.status}{why}", passing=False, billed=False)
+    return RequestError(f"batch {ended.id} {ended.status}{why}", retryable=False, billed=False)
 
 
 def _reply(call: ModelCall, line: JSON, batch: str) -> ModelReply:
@@ -84,12 +86,14 @@ def _reply(call: ModelCall, line: JSON, batch: str) -> ModelReply:
         case {"response": {"status_code": 200, "body": Mapping() as body}}:
             return read_reply(call, body)
         case {"response": {"status_code": int(status), "body": body}} if status >= 400:
-            raise Trouble(f"{batch}: HTTP {status}: {said_in(body)}", status=status)
+            raise RequestError(f"{batch}: HTTP {status}: {error_message(body)}", status=status)
         case {"error": Mapping() as error}:
-            passing = error.get("code") not in _NEVER_RUN
-            raise Trouble(f"{batch}: {said_in(error)}", passing=passing, billed=False)
+            retryable = error.get("code") not in _NEVER_RUN
+            raise RequestError(
+                f"{batch}: {error_message(error)}", retryable=retryable, billed=False
+            )
         case _:
-            raise Trouble(f"{batch}: broken reply: {json.dumps(line)[:200]}", passing=True)
+            raise RequestError(f"{batch}: broken reply: {json.dumps(line)[:200]}", retryable=True)
 
 
 def _at_batch_price(call: ModelCall, reply: ModelReply) -> ModelReply:

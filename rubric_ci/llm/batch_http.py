@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.batch_format import request_lines
-from rubric_ci.llm.litellm_client import trouble_of
-from rubric_ci.llm.retry import REQUESTS, Trouble, wait_after
+from rubric_ci.llm.litellm_client import request_error
+from rubric_ci.llm.retry import REQUESTS, RequestError, wait_after
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall
 
@@ -75,19 +75,19 @@ class BatchServer:
                     **self._where,
                 )
             )
-        except Trouble as trouble:
+        except RequestError as trouble:
             if not trouble.billed:
                 raise
             # To ask again might begin a second one.
             message = f"{trouble}; a batch may have begun all the same, and be billed"
-            raise Trouble(message, passing=False, billed=True) from trouble
+            raise RequestError(message, retryable=False, billed=True) from trouble
 
     async def _steadily(self, step: Callable[[], Awaitable[T]]) -> T:
         """Repeat a step while that can help."""
         for sent in range(1, REQUESTS):
             try:
                 return await _once(step)
-            except Trouble as trouble:
+            except RequestError as trouble:
                 wait = wait_after(trouble, sent, random.random())  # noqa: S311 - no secret
                 if wait is None:
                     raise
@@ -101,4 +101,4 @@ async def _once(step: Callable[[], Awaitable[T]]) -> T:
     try:
         return await step()
     except OpenAIError as error:
-        raise trouble_of(error, STEP_SECONDS) from error
+        raise request_error(error, STEP_SECONDS) from error

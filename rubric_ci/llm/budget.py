@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from rubric_ci.errors import CannotConfigure, OverBudget
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
 
@@ -62,7 +62,7 @@ class Budget:
         self._closed = ""  # why nothing is let through any more
         self._changed = asyncio.Condition()
 
-    def within(self, request: Ask) -> Ask:
+    def wrap(self, request: Ask) -> Ask:
         """Return the request, sent only when it fits; raises OverBudget when it does not."""
 
         async def asked(call: ModelCall) -> ModelReply:
@@ -76,7 +76,7 @@ class Budget:
                     cut = Usage(calls=1, unpriced_calls=1)
                     raise OverBudget(self._close(self._late()), cut) from error
                 raise
-            except Trouble as trouble:
+            except RequestError as trouble:
                 cost = None if trouble.billed else 0.0
                 raise
             else:

@@ -24,7 +24,7 @@ _serial = count()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
+class CacheStats:
     """How much there is."""
 
     entries: int
@@ -44,7 +44,7 @@ class Cache:
         except OSError as error:
             raise self._cannot_write(error) from error
 
-    def recall(self, key: str) -> str | None:
+    def get(self, key: str) -> str | None:
         """Return the reply under a key, and note that it is in use."""
         path = self._path(key)
         text = _read(path, key)
@@ -52,7 +52,7 @@ class Cache:
             _touch(path)
         return text
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         """Keep a reply; of two writers at once, either may win."""
         path = self._path(key)
         draft = path.with_name(f"{path.name}.{os.getpid()}.{next(_serial)}.tmp")
@@ -63,18 +63,20 @@ class Cache:
         except OSError as error:
             raise self._cannot_write(error) from error
 
-    def extent(self) -> Extent:
+    def stats(self) -> CacheStats:
         """Count the entries and their bytes."""
         sizes = [size for _, _, size in self._entries()]
-        return Extent(entries=len(sizes), size=sum(sizes))
+        return CacheStats(entries=len(sizes), size=sum(sizes))
 
-    def prune(self, *, unused_for: float | None = None, most_bytes: int | None = None) -> Extent:
+    def prune(
+        self, *, unused_for: float | None = None, most_bytes: int | None = None
+    ) -> CacheStats:
         """Remove what was not used for so many seconds, then the longest unused over a size.
 
         Returns what was removed.
         """
         self._sweep()
-        now, left = time(), self.extent().size
+        now, left = time(), self.stats().size
         gone = []
         for used, path, size in sorted(self._entries()):
             too_old = unused_for is not None and now - used > unused_for
@@ -83,7 +85,7 @@ class Cache:
                 path.unlink(missing_ok=True)
                 gone.append(size)
                 left -= size
-        return Extent(entries=len(gone), size=sum(gone))
+        return CacheStats(entries=len(gone), size=sum(gone))
 
     def _cannot_write(self, error: OSError) -> CannotWriteFile:
         return CannotWriteFile(

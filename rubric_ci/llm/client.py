@@ -5,27 +5,27 @@ import asyncio
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.litellm_client import ask_litellm, loaded_litellm
-from rubric_ci.llm.model_info import facts_of, prices_of
+from rubric_ci.llm.model_info import model_info, prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
-from rubric_ci.llm.rate_limit import Window
-from rubric_ci.llm.retry import Trouble, patient
+from rubric_ci.llm.rate_limit import RateLimiter
+from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
 
 
 def connect(*, concurrency: int, caps: Caps) -> Ask:
     """Return an Ask for a whole run: patient, within its caps and one window for all."""
-    window, budget = Window(concurrency), Budget(caps, prices_of)
-    return patient(window.through(budget.within(request)))
+    window, budget = RateLimiter(concurrency), Budget(caps, prices_of)
+    return with_retries(window.wrap(budget.wrap(request)))
 
 
 async def complete(call: ModelCall) -> ModelReply:
     """Send a call and repeat it while that can help; raises CannotReachModel."""
-    return await patient(request)(call)
+    return await with_retries(request)(call)
 
 
 async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises Trouble."""
-    direct = openai_http.speaks(call.endpoint, facts_of(call.endpoint.model))
+    direct = openai_http.supports(call.endpoint, model_info(call.endpoint.model))
     if not direct:
         await loaded_litellm()
     timeout = call.endpoint.timeout_seconds
@@ -34,7 +34,7 @@ async def request(call: ModelCall) -> ModelReply:
         async with asyncio.timeout(timeout):
             return await (ask_directly(call) if direct else ask_litellm(call))
     except TimeoutError as error:
-        raise Trouble(f"no reply within {timeout:g} s", status=408) from error
+        raise RequestError(f"no reply within {timeout:g} s", status=408) from error
 
 
 async def ask_directly(call: ModelCall) -> ModelReply:

@@ -7,7 +7,7 @@ import ast
 import json
 from collections.abc import Mapping
 
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
 
 _STATUS: Mapping[str, int] = {
@@ -41,7 +41,7 @@ _STATUS: Mapping[str, int] = {
 MOST = 500  # characters of what a server says
 
 
-def error_in(body: JSON) -> Trouble | None:
+def error_in(body: JSON) -> RequestError | None:
     """Return the error that a reply holds instead of an answer, if it does."""
     if not isinstance(body, Mapping):
         return None
@@ -78,7 +78,7 @@ def status_of(word: JSON) -> int | None:
     return int(word) if 400 <= int(word) <= 599 else None
 
 
-def said_in(body: JSON) -> str:
+def error_message(body: JSON) -> str:
     """Return what an error says, on one line."""
     match body:
         case {"error": {"message": str(said)}} | {"message": str(said)} | {"error": str(said)}:
@@ -90,12 +90,12 @@ def said_in(body: JSON) -> str:
     return " ".join(said.split())[:MOST]
 
 
-def _trouble(error: Mapping[str, JSON]) -> Trouble:
+def _trouble(error: Mapping[str, JSON]) -> RequestError:
     words = (error.get("code"), error.get("status"), error.get("type"))
     status = next((found for word in words if (found := status_of(word))), None)
     # Nothing was made, unless it was given up while it was being made.
-    return Trouble(
-        f"the reply is an error: {said_in(error)}",
+    return RequestError(
+        f"the reply is an error: {error_message(error)}",
         status=status,
         billed=None if status else False,
     )

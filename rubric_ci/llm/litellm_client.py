@@ -12,10 +12,16 @@ from typing import Any
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import openai_http
-from rubric_ci.llm.error_body import error_in, object_within, said_in, status_of
-from rubric_ci.llm.model_info import facts_of
-from rubric_ci.llm.openai_format import finish_of, form, limit, messages, used
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.error_body import error_in, error_message, object_within, status_of
+from rubric_ci.llm.model_info import model_info
+from rubric_ci.llm.openai_format import (
+    finish_of,
+    max_tokens_param,
+    messages,
+    response_format_param,
+    usage,
+)
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
@@ -55,7 +61,7 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
     try:
         response = await litellm.acompletion(**_arguments(litellm, call))
     except OpenAIError as error:
-        raise trouble_of(error, call.endpoint.timeout_seconds) from error
+        raise request_error(error, call.endpoint.timeout_seconds) from error
     return _reply(call, response)
 
 
@@ -84,7 +90,7 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
     """Return what the model is known for; a model that nobody knows is asked in words only."""
     if litellm.supports_response_schema(model=model):
         return "json_schema"
-    known = facts_of(model)
+    known = model_info(model)
     takes = litellm.get_supported_openai_params(model=model) if known else None
     return "json_object" if takes and "response_format" in takes else "prompt"
 
@@ -105,14 +111,14 @@ def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
         # litellm's retries differ by provider; ours do not.
         "num_retries": 0,
         "max_retries": 0,
-        **limit(call),
-        **form(call, lambda model: output_mode(litellm, model)),
+        **max_tokens_param(call),
+        **response_format_param(call, lambda model: output_mode(litellm, model)),
     }
 
 
 def _reply(call: ModelCall, response: Any) -> ModelReply:
     if not response.choices:
-        raise Trouble("broken reply: it holds no choices", passing=True)
+        raise RequestError("broken reply: it holds no choices", retryable=True)
     choice = response.choices[0]
     refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
     return ModelReply(
@@ -125,7 +131,7 @@ def _reply(call: ModelCall, response: Any) -> ModelReply:
 def _usage(call: ModelCall, response: Any) -> Usage:
     spent = getattr(response, "usage", None)
     read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
-    return used(read, written, _cost(call.endpoint.options, response, read, written))
+    return usage(read, written, _cost(call.endpoint.options, response, read, written))
 
 
 def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -> float | None:
@@ -139,25 +145,25 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
     return None if cost is None else float(cost)
 
 
-def trouble_of(error: Any, timeout: float) -> Trouble:
+def request_error(error: Any, timeout: float) -> RequestError:
     """Return what an error of litellm's or OpenAI's client means."""
     message = _plain(str(error))
     if _NO_KEY.search(message):  # nothing was sent, and nothing changes by waiting
-        return Trouble(message.removeprefix("broken reply: "), passing=False, billed=False)
+        return RequestError(message.removeprefix("broken reply: "), retryable=False, billed=False)
     causes = {type(cause).__name__ for cause in _causes(error)}
     said = object_within(message)
     if _REFUSED in causes:
-        message = f"HTTP {error.status_code}: {message if said is None else said_in(said)}"
-        return Trouble(message, status=error.status_code, retry_after=_retry_after(error))
+        message = f"HTTP {error.status_code}: {message if said is None else error_message(said)}"
+        return RequestError(message, status=error.status_code, retry_after=_retry_after(error))
     if inner := error_in({"error": said} if said and "message" in said else said):
         return inner
     if any(sign in message for sign in _BROKEN_BODIES):
-        return Trouble(f"broken reply: {message}", passing=True)
+        return RequestError(f"broken reply: {message}", retryable=True)
     status = _status(error, causes)
     if status == 408:
         message = f"no reply within {timeout:g} s"
-    return Trouble(
-        message, status=status, passing=status is None or None, billed=_billed(error, causes)
+    return RequestError(
+        message, status=status, retryable=status is None or None, billed=_billed(error, causes)
     )
 
 
@@ -193,7 +199,7 @@ def _retry_after(error: Any) -> float | None:
     own = getattr(error, "litellm_response_headers", None)
     theirs = getattr(getattr(error, "response", None), "headers", None)
     value = (own or {}).get("retry-after") or (theirs or {}).get("retry-after")
-    return None if value is None else openai_http.seconds(value)
+    return None if value is None else openai_http.parse_retry_after(value)
 
 
 def _plain(message: str) -> str:

@@ -24,7 +24,7 @@ class Tokens(NamedTuple):
 
 def prices_of(endpoint: Endpoint) -> Prices | None:
     """Return what a model costs, as configured or as litellm knows; None: nobody knows."""
-    known = {**facts_of(endpoint.model), **endpoint.options}
+    known = {**model_info(endpoint.model), **endpoint.options}
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
     most = known.get("max_output_tokens")
@@ -41,12 +41,12 @@ def batch_prices_of(endpoint: Endpoint) -> Prices | None:
     A price of one's own says nothing of batches unless it is given for them.
     """
     priced = any("_cost_per_token" in name for name in endpoint.options)
-    known = endpoint.options if priced else facts_of(endpoint.model)
+    known = endpoint.options if priced else model_info(endpoint.model)
     read = known.get("input_cost_per_token_batches")
     written = known.get("output_cost_per_token_batches")
     if read is None or written is None:
         return None
-    most = facts_of(endpoint.model).get("max_output_tokens")
+    most = model_info(endpoint.model).get("max_output_tokens")
     return Prices(
         input=float(read),
         output=float(written),
@@ -56,7 +56,7 @@ def batch_prices_of(endpoint: Endpoint) -> Prices | None:
 
 def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
     """Return what a call cost; None: nobody knows."""
-    known = {**facts_of(endpoint.model), **endpoint.options}
+    known = {**model_info(endpoint.model), **endpoint.options}
     each = known.get("input_cost_per_token")
     if tokens.read == 0 or each is None:
         return None
@@ -69,13 +69,13 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
 
 def known_mode(model: str) -> OutputMode:
     """Return what `output_mode` does for the models that are asked directly."""
-    known = facts_of(model)
+    known = model_info(model)
     if known.get("supports_response_schema"):
         return "json_schema"
     return "json_object" if known else "prompt"
 
 
-def facts_of(model: str) -> Mapping[str, JSON]:
+def model_info(model: str) -> Mapping[str, JSON]:
     """Return what litellm's list says of a model; nothing: nobody knows it."""
     known = _models()
     return known.get(model) or known.get(model.partition("/")[2]) or {}

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.error_body import error_in
-from rubric_ci.llm.model_info import Tokens, cost_of, facts_of, known_mode
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.model_info import Tokens, cost_of, known_mode, model_info
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply, Usage
@@ -18,19 +18,19 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
         **{name: value for name, value in options.items() if name in openai_http.SENT},
         "model": call.endpoint.model.removeprefix(openai_http.PREFIX),
         "messages": messages(call),
-        **limit(call),
-        **form(call, known_mode),
+        **max_tokens_param(call),
+        **response_format_param(call, known_mode),
     }
 
 
 def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
     """Return what a reply in OpenAI's chat format says; raises Trouble."""
     if not reply.get("choices"):
-        raise error_in(reply) or Trouble("broken reply: it holds no choices", passing=True)
+        raise error_in(reply) or RequestError("broken reply: it holds no choices", retryable=True)
     try:
         choice = reply["choices"][0]
-        if trouble := error_in(choice):
-            raise trouble
+        if error := error_in(choice):
+            raise error
         refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
         text: str = (refusal or content or "") + ""
         finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
@@ -40,12 +40,12 @@ def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
             written=spent.get("completion_tokens", 0),
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise Trouble(f"broken reply: {error}", passing=True) from error
+        raise RequestError(f"broken reply: {error}", retryable=True) from error
     cost = cost_of(call.endpoint, tokens)
     return ModelReply(
         text=text,
         finish=finish_of(finish, refused=bool(refusal)),
-        usage=used(tokens.read, tokens.written, cost),
+        usage=usage(tokens.read, tokens.written, cost),
     )
 
 
@@ -54,16 +54,16 @@ def messages(call: ModelCall) -> list[dict[str, JSON]]:
     return [{"role": message.role, "content": message.content} for message in call.messages]
 
 
-def limit(call: ModelCall) -> dict[str, int]:
+def max_tokens_param(call: ModelCall) -> dict[str, int]:
     """Return the most tokens of a reply, within what the model can write; or nothing."""
     wanted = call.max_tokens or call.endpoint.options.get("max_tokens")
     if not wanted:
         return {}
-    most = facts_of(call.endpoint.model).get("max_output_tokens")
+    most = model_info(call.endpoint.model).get("max_output_tokens")
     return {"max_tokens": min(wanted, most) if isinstance(most, int) else wanted}
 
 
-def form(call: ModelCall, mode_of: Callable[[str], OutputMode]) -> dict[str, JSON]:
+def response_format_param(call: ModelCall, mode_of: Callable[[str], OutputMode]) -> dict[str, JSON]:
     """Return the form that the reply must have, as far as the model can be held to one."""
     if call.output_schema is None:
         return {}
@@ -84,7 +84,7 @@ def finish_of(reason: JSON, *, refused: bool) -> Finish:
     return "refusal" if refused or reason == "content_filter" else "stop"
 
 
-def used(read: int, written: int, cost: float | None) -> Usage:
+def usage(read: int, written: int, cost: float | None) -> Usage:
     """Return what one call used; a cost of None is counted as a call without a price."""
     return Usage(
         calls=1,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import MissingExtra
-from rubric_ci.llm.error_body import said_in
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.error_body import error_message
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.evals import JSON
 
@@ -49,7 +49,7 @@ _UNDERSTOOD = SENT | {
 _STEERING = ("OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID")
 
 
-def speaks(endpoint: Endpoint, facts: Mapping[str, JSON]) -> bool:
+def supports(endpoint: Endpoint, facts: Mapping[str, JSON]) -> bool:
     """Tell whether a model can be asked from here; `facts` is what litellm's list says of it.
 
     Reasoning models and those without a chat mode want other parameters.
@@ -88,13 +88,13 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSO
     except (ClientError, OSError, ValueError) as error:
         sent = not isinstance(error, ClientConnectorError)
         said = str(error) or type(error).__name__
-        raise Trouble(f"Connection error: {said}", billed=sent) from error
+        raise RequestError(f"Connection error: {said}", billed=sent) from error
     if response.status >= 400:
         raise _refused(response, data)
     return _object(data)
 
 
-def seconds(value: str) -> float | None:
+def parse_retry_after(value: str) -> float | None:
     """Return how long a Retry-After header asks to wait."""
     try:
         return max(0.0, float(value))
@@ -125,30 +125,30 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
     return {**headers, **(endpoint.options.get("extra_headers") or {})}
 
 
-def _refused(response: "ClientResponse", data: bytes) -> Trouble:
+def _refused(response: "ClientResponse", data: bytes) -> RequestError:
     wait = response.headers.get("Retry-After")
-    return Trouble(
+    return RequestError(
         f"HTTP {response.status}: {_said(data) or response.reason}",
         status=response.status,
-        retry_after=None if wait is None else seconds(wait),
+        retry_after=None if wait is None else parse_retry_after(wait),
     )
 
 
 def _said(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     try:
-        return said_in(json.loads(text))
+        return error_message(json.loads(text))
     except (ValueError, RecursionError):
-        return said_in(text)
+        return error_message(text)
 
 
 def _object(data: bytes) -> Mapping[str, JSON]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise Trouble(f"broken reply: {error}", passing=True) from error
+        raise RequestError(f"broken reply: {error}", retryable=True) from error
     if not isinstance(value, dict):
-        raise Trouble("broken reply: it is no JSON object", passing=True)
+        raise RequestError("broken reply: it is no JSON object", retryable=True)
     return value
 
 

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
 
 
-class Window:
+class RateLimiter:
     """Halved by a 429, one wider after every full round of replies, never wider than at first."""
 
     def __init__(self, widest: int) -> None:
@@ -21,7 +21,7 @@ class Window:
         """Return how many requests may be under way now."""
         return int(self._width)
 
-    def through(self, request: Ask) -> Ask:
+    def wrap(self, request: Ask) -> Ask:
         """Return the request, sent only when there is room for it."""
 
         async def asked(call: ModelCall) -> ModelReply:
@@ -29,7 +29,7 @@ class Window:
             seen = self._narrowings
             try:
                 reply = await request(call)
-            except Trouble as trouble:
+            except RequestError as trouble:
                 if trouble.status == 429:
                     self._narrow(seen)
                 raise

@@ -13,12 +13,12 @@ FIRST_WAIT = 0.5  # seconds, doubled each time, of which a random part is waited
 LONGEST_WAIT = 30.0
 LONGEST_RETRY_AFTER = 120.0  # a server that asks for more is out of quota, not busy
 
-PASSING = frozenset({408, 409, 429})  # and every 5xx
+RETRYABLE_STATUS = frozenset({408, 409, 429})  # and every 5xx
 GAVE_UP_WAITING = frozenset({408, 504, 524})  # what was waited for may have been made, and billed
 
 
-class Trouble(Exception):
-    """One request failed: `passing` when another may succeed, `billed` when this one may cost.
+class RequestError(Exception):
+    """One request failed: `retryable` when another may succeed, `billed` when this one may cost.
 
     A server that refuses does not bill; where no reply came, or half of one, nobody knows.
     """
@@ -28,13 +28,13 @@ class Trouble(Exception):
         message: str,
         *,
         status: int | None = None,
-        passing: bool | None = None,
+        retryable: bool | None = None,
         billed: bool | None = None,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.passing = _passes(status) if passing is None else passing
+        self.retryable = _is_retryable(status) if retryable is None else retryable
         self.billed = status is None or status in GAVE_UP_WAITING if billed is None else billed
         self.retry_after = retry_after
 
@@ -42,7 +42,7 @@ class Trouble(Exception):
 Sleep = Callable[[float], Awaitable[None]]
 
 
-def patient(
+def with_retries(
     request: Ask,
     *,
     sleep: Sleep = asyncio.sleep,
@@ -56,7 +56,7 @@ def patient(
         for sent in range(1, requests + 1):
             try:
                 reply = await request(call)
-            except Trouble as trouble:
+            except RequestError as trouble:
                 used += Usage(calls=1, unpriced_calls=int(trouble.billed))
                 before = f"; before that: {trouble}"
                 wait = wait_after(trouble, sent, chance())
@@ -72,13 +72,13 @@ def patient(
     return asked
 
 
-def _passes(status: int | None) -> bool:
-    return status is None or status in PASSING or status >= 500
+def _is_retryable(status: int | None) -> bool:
+    return status is None or status in RETRYABLE_STATUS or status >= 500
 
 
-def wait_after(trouble: Trouble, sent: int, chance: float) -> float | None:
+def wait_after(trouble: RequestError, sent: int, chance: float) -> float | None:
     """Return the seconds to wait before the next request; None: there is no point in one."""
-    if not trouble.passing:
+    if not trouble.retryable:
         return None
     jittered = chance * min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (sent - 1))
     if trouble.retry_after is None:
@@ -88,7 +88,7 @@ def wait_after(trouble: Trouble, sent: int, chance: float) -> float | None:
     return trouble.retry_after + jittered
 
 
-def _reason(call: ModelCall, trouble: Trouble, sent: int) -> str:
+def _reason(call: ModelCall, trouble: RequestError, sent: int) -> str:
     times = "1 request" if sent == 1 else f"{sent} requests"
     asks = (
         f"; the server asks to wait {trouble.retry_after:g} s"

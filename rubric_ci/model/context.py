@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from asyncio import Lock
 
 
-class Memory(Protocol):
+class JudgementCache(Protocol):
     """Valid replies of judges, kept from run to run."""
 
-    def recall(self, key: str) -> str | None:
+    def get(self, key: str) -> str | None:
         """Return the reply that was kept under a key."""
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         """Keep a reply that was usable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
+class RunContext:
     """One value for every target and evaluator of a run."""
 
-    ask: Ask  # to a model: live, recorded or replayed, within the budget
+    call_model: Ask  # to a model: live, recorded or replayed, within the budget
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
-    memory: Memory | None = None  # None: every judgement is asked for afresh
+    cache: JudgementCache | None = None  # None: every judgement is asked for afresh
     thresholds: Thresholds = DEFAULT_THRESHOLDS
-    asking: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by the memory's key
+    in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by the memory's key

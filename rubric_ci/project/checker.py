@@ -100,9 +100,9 @@ class Checker:
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
         if not found and not any(MARK in text for text in texts.values()):
             return ()
-        from rubric_ci.validation.suppressions import switched
+        from rubric_ci.validation.suppressions import apply_suppressions
 
-        return switched(found, texts, self.facts.rules)
+        return apply_suppressions(found, texts, self.facts.rules)
 
     def _is_eval(self, path: Path) -> bool:
         return discovery.is_eval(path, self.facts.globs, self.root)

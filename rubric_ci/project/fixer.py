@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rubric_ci.editing.diff import unified
-from rubric_ci.editing.fixes import mend
-from rubric_ci.editing.jsonl_fixes import mend_lines
+from rubric_ci.editing.fixes import fix
+from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.project import discovery
 from rubric_ci.system import atomic_write
 from rubric_ci.yaml_text.problems import Fault
@@ -15,12 +15,12 @@ from rubric_ci.yaml_text.source import decode
 NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
 
 
-def mend_files(paths: Iterable[Path], *, write: bool) -> int:
+def fix_files(paths: Iterable[Path], *, write: bool) -> int:
     """Mend what can be mended, or print it as a diff; return how many places that is."""
     named = [path for path in paths if path.name not in NOT_EVALS]
     beside = (discovery.sidecar_of(path) for path in named)
     evals = dict.fromkeys([*named, *(path for path in beside if path)])
-    places = [_mend_file(path, write=write) for path in evals]
+    places = [_fix_file(path, write=write) for path in evals]
     changed = sum(map(bool, places))
     if changed:
         verb = "mended" if write else "would mend"
@@ -28,12 +28,12 @@ def mend_files(paths: Iterable[Path], *, write: bool) -> int:
     return sum(places)
 
 
-def _mend_file(path: Path, *, write: bool) -> int:
+def _fix_file(path: Path, *, write: bool) -> int:
     data = discovery.read_bytes(path)
     text = decode(data)
     if isinstance(text, Fault):
         return 0
-    mended = mend_lines(text) if path.suffix == ".jsonl" else mend(text)
+    mended = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
     if mended.places and write:
         atomic_write.replace(path, data, mended.text.encode())
     elif mended.places:

@@ -12,7 +12,7 @@ from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import parse
 from rubric_ci.validation.config_summary import read_facts
 from rubric_ci.validation.diagnostics import has_errors
-from rubric_ci.validation.suppressions import switched
+from rubric_ci.validation.suppressions import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
@@ -35,7 +35,7 @@ class LoadedTargets(NamedTuple):
 def load_config(path: str, text: str) -> LoadedConfig:
     """Check and read a configuration; `path` is relative to the repository root."""
     document = Document(path, text)
-    found = switched(check_config(document), document.texts(), read_facts(document).rules)
+    found = apply_suppressions(check_config(document), document.texts(), read_facts(document).rules)
     return LoadedConfig(None if has_errors(found) else read_config(document), found)
 
 
@@ -46,7 +46,7 @@ def load_targets(path: str, text: str, rules: Mapping[str, str] | None = None) -
     """
     document = Document(path, text)
     found = check_config(document, targets_only=True)
-    found = switched(found, document.texts(), rules or {})
+    found = apply_suppressions(found, document.texts(), rules or {})
     return LoadedTargets(() if has_errors(found) else read_targets(document), found)
 
 
@@ -71,5 +71,5 @@ def load(
     """
     source = open_source(path, text, sidecar)
     looked_up = cache(lookup)
-    found = switched(check_evals(source, looked_up), source.texts(), rules or {})
+    found = apply_suppressions(check_evals(source, looked_up), source.texts(), rules or {})
     return Loaded(None if has_errors(found) else parse(source, looked_up), found)

@@ -63,7 +63,7 @@ def build_report(
         cases=cases,
         spared=selection.spared,
         notes=(*_notes(opened), *selection.notes),
-        metadata=publish.facts(os.environ),
+        metadata=publish.run_metadata(os.environ),
         shard=shard,
     )
 

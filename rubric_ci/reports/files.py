@@ -73,7 +73,7 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
     color = _wants_color(settings)
     text = terminal.render(report, width=width, color=color, files=files)
     if on_github(os.environ):  # what a model said is in this text; it must not speak to the runner
-        text = workflow_commands.uncommanded(text, secrets.token_hex(16))
+        text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
     click.echo(text, color=color)  # else click takes colours out where there is no terminal
 
 

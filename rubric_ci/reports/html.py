@@ -30,6 +30,7 @@ _LABELS: dict[wording.Standing, str] = {
 def render(report: RunReport) -> str:
     """Return the page; cases that need attention come first and are open."""
     title = html(f"rubric-ci · {wording.headline(report)}")
+    footer = " · ".join([*usage_text.summary(report), report.started_at])
     return "\n".join(
         [
             "<!doctype html>",
@@ -42,7 +43,7 @@ def render(report: RunReport) -> str:
             *_filters(report),
             *(line for case in wording.by_attention(report.cases) for line in _case(case, report)),
             *_notes(report),
-            f"<footer>{html(' · '.join([*usage_text.facts(report), report.started_at]))}</footer>",
+            f"<footer>{html(footer)}</footer>",
             "</main></body></html>",
             "",
         ]

@@ -216,7 +216,7 @@ class _Page:
             yield f"Why these cases ran: {self._prose(groups[0][0], plan)}"
 
     def _bottom(self) -> Iterator[str]:
-        facts = " · ".join(escape.markdown(fact) for fact in usage_text.facts(self.report))
+        facts = " · ".join(escape.markdown(fact) for fact in usage_text.summary(self.report))
         run = f" · [run]({escape.link_target(self.links.run)})" if self.links.run else ""
         yield f"<sub>{facts}{run}</sub>"
 

@@ -9,10 +9,10 @@ from rubric_ci.github.actions import read_event
 from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports import annotations
-from rubric_ci.reports.step_outputs import leave_behind
+from rubric_ci.reports.step_outputs import write_step_outputs
 
 
-def facts(environment: Mapping[str, str]) -> dict[str, str]:
+def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
     """Return what a report should know about the run that made it; empty outside of one."""
     event = read_event(environment)
     if event is None:
@@ -21,14 +21,14 @@ def facts(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in known.items() if value}
 
 
-def tell(
+def publish(
     report: RunReport,
     written: Sequence[Path],
     settings: RunSettings,
     environment: Mapping[str, str],
 ) -> None:
     """Write outputs, summary and annotations, then post: what may fail comes last."""
-    for line in leave_behind(report, written, environment):
+    for line in write_step_outputs(report, written, environment):
         click.echo(line, err=True)
     if on_github(environment) if settings.annotations is None else settings.annotations:
         click.echo(annotations.render(report), nl=False)

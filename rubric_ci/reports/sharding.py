@@ -34,7 +34,7 @@ def split(pieces: Sequence[Piece], count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(positions)) for positions in dealt)
 
 
-def piece(case: EvalCase, target: Target) -> Piece:
+def shard(case: EvalCase, target: Target) -> Piece:
     """Name a case and guess its cost, in calls of a model."""
     cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
     for spec in every_evaluator(case.evaluators):

@@ -10,7 +10,7 @@ from rubric_ci.reports import formats, markdown
 from rubric_ci.reports.markdown_case import Links
 
 
-def leave_behind(
+def write_step_outputs(
     report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
 ) -> list[str]:
     """Write outputs and summary where the runner asks for them; what failed, one line each.

@@ -68,7 +68,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         yield _text(f"baseline: {line}")
     yield Text(wording.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
     yield Text("; ".join(part for part in (_counts(report), wording.gate(report)) if part))
-    yield _text(" · ".join(usage_text.facts(report)), "dim")
+    yield _text(" · ".join(usage_text.summary(report)), "dim")
     for file in files:
         yield _text(f"  {file}", "dim")
 

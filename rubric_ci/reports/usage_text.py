@@ -18,7 +18,7 @@ def price(case: CaseResult) -> str:
     return "" if isinstance(case, Skipped) else _price(case.usage)
 
 
-def facts(report: RunReport) -> list[str]:
+def summary(report: RunReport) -> list[str]:
     """Return what the run took and by which rules it judged, a few words each."""
     every = [
         numbers.cost(report.totals),

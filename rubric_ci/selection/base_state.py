@@ -48,7 +48,7 @@ class WorkingTree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Before:
+class BaseState:
     """The base of a change."""
 
     cases: tuple[EvalCase, ...]
@@ -58,9 +58,9 @@ class Before:
     config_problem: str = ""  # why there is no configuration
 
 
-def open_before(now: WorkingTree, then: Snapshot, difference: Difference) -> Before:
+def load_base_state(now: WorkingTree, then: Snapshot, difference: Difference) -> BaseState:
     """Read what may differ from git's objects; all else is as it is now."""
-    same = _Sameness(difference)
+    same = _UnchangedFiles(difference)
     differing = [file.path for file in now.eval_files if not same.holds(file)]
     gone = [change.path for change in difference.changes if _was_eval(change, then)]
     loaded = {path: each for path in (*differing, *gone) if (each := _load(path, then))}
@@ -68,7 +68,7 @@ def open_before(now: WorkingTree, then: Snapshot, difference: Difference) -> Bef
     read = [each.eval_file for each in loaded.values() if each.eval_file]
     config, problem = _config(now, then, difference)
     names = (*(file.path for file in now.eval_files), *loaded)
-    return Before(
+    return BaseState(
         cases=tuple(case for file in (*kept, *read) for case in file.cases),
         files=frozenset(name for path in names for name in (path, sidecar_name(path))),
         unreadable={path: _first(each) for path, each in loaded.items() if not each.eval_file},
@@ -88,12 +88,12 @@ def sidecar_name(path: str) -> str:
     return f"{stem}.yaml" if suffix == ".jsonl" else ""
 
 
-class _Sameness:
+class _UnchangedFiles:
     """Whether an eval file says now what it said then, without reading it."""
 
     def __init__(self, difference: Difference) -> None:
         self.entries, self.changed = difference.entries, difference.changed
-        self.names = {basename(path) for path in difference.seen}
+        self.names = {basename(path) for path in difference.changed_paths}
         self.links_changed = difference.links_changed
 
     def holds(self, file: EvalFile) -> bool:
@@ -143,9 +143,9 @@ def _config(now: WorkingTree, then: Snapshot, difference: Difference) -> tuple[C
     """Return the configuration as it was, or why it cannot be read."""
     names = [file.path for file in now.eval_files]
     differing = [
-        name for name in config_names(now.named_config, names) if difference.may_differ(name)
+        name for name in config_names(now.named_config, names) if difference.may_have_changed(name)
     ]
-    unknown = [name for name in differing if name not in difference.seen]
+    unknown = [name for name in differing if name not in difference.changed_paths]
     if unknown:
         return None, f"`{unknown[0]}` is not kept in git"
     if not differing:

@@ -18,7 +18,7 @@ from rubric_ci.model.git_changes import FoundBase, NoBase, Trigger
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Opened, find_evals, open_evals, read_evals
-from rubric_ci.selection.base_state import Before, WorkingTree, config_names, open_before
+from rubric_ci.selection.base_state import BaseState, WorkingTree, config_names, load_base_state
 from rubric_ci.selection.compare_cases import Selection, Side, everything, select
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.diff import Difference, read_difference
@@ -55,10 +55,10 @@ def choose_changed(now: WorkingTree, difference: Difference) -> Selection:
         then = Snapshot(
             root=now.root, entries=difference.entries, changed=difference.changed, read=read
         )
-        before = open_before(now, then, difference)
+        before = load_base_state(now, then, difference)
         head, base = _head(now, difference), _base(now, before, then, difference)
     compared = {*before.files, *config_names(now.named_config, before.files)}
-    selection = select(head, base, ChangedPaths(sorted(difference.seen), compared))
+    selection = select(head, base, ChangedPaths(sorted(difference.changed_paths), compared))
     origin = f"Compared with {difference.base.origin} ({difference.base.commit[:10]})."
     return replace(selection, notes=(origin, *selection.notes))
 
@@ -111,7 +111,7 @@ def _working_tree(opened: Opened, settings: RunSettings, config_name: str) -> Wo
 
 
 def _head(now: WorkingTree, difference: Difference) -> Side:
-    recorded = filter(difference.may_differ, _recordings(now.config))
+    recorded = filter(difference.may_have_changed, _recordings(now.config))
     return Side(
         cases=now.cases,
         setups={case.target: now.setup_of(case, now.config) for case in _one_a_target(now.cases)},
@@ -119,8 +119,8 @@ def _head(now: WorkingTree, difference: Difference) -> Side:
     )
 
 
-def _base(now: WorkingTree, before: Before, then: Snapshot, difference: Difference) -> Side:
-    recorded = filter(difference.may_differ, _recordings(now.config))
+def _base(now: WorkingTree, before: BaseState, then: Snapshot, difference: Difference) -> Side:
+    recorded = filter(difference.may_have_changed, _recordings(now.config))
     return Side(
         cases=before.cases,
         setups=dict(_setups(now, before)),
@@ -130,7 +130,7 @@ def _base(now: WorkingTree, before: Before, then: Snapshot, difference: Differen
     )
 
 
-def _setups(now: WorkingTree, before: Before) -> Iterator[tuple[str, Setup]]:
+def _setups(now: WorkingTree, before: BaseState) -> Iterator[tuple[str, Setup]]:
     if before.config is None:
         return
     for case in _one_a_target(before.cases):

@@ -19,7 +19,7 @@ class Difference:
     repository: Repository
     entries: Mapping[str, Entry]  # of the base
     changes: tuple[Change, ...]
-    seen: frozenset[str]  # the changed paths, under every name that links give them
+    changed_paths: frozenset[str]  # the changed paths, under every name that links give them
     ignored: tuple[str, ...]  # what git does not keep, so that nothing is known of it
 
     @property
@@ -27,10 +27,10 @@ class Difference:
         """The changed paths as git names them."""
         return frozenset(change.path for change in self.changes)
 
-    def may_differ(self, path: str) -> bool:
+    def may_have_changed(self, path: str) -> bool:
         """Tell whether a file is not what it was, or not kept by git, so that nobody knows."""
         unknown = path not in self.entries and (self.repository.root / path).is_file()
-        return unknown or path in self.seen
+        return unknown or path in self.changed_paths
 
     @property
     def links_changed(self) -> bool:
@@ -40,7 +40,7 @@ class Difference:
     @property
     def names(self) -> frozenset[str]:
         """Every name, without its folder, of a file that may differ."""
-        return frozenset(basename(path) for path in (*self.seen, *self.ignored))
+        return frozenset(basename(path) for path in (*self.changed_paths, *self.ignored))
 
 
 def read_difference(repository: Repository, base: Base, outputs: str) -> Difference:
@@ -57,7 +57,7 @@ def read_difference(repository: Repository, base: Base, outputs: str) -> Differe
         repository=repository,
         entries=entries,
         changes=changes,
-        seen=frozenset(seen_through(links, [change.path for change in changes])),
+        changed_paths=frozenset(seen_through(links, [change.path for change in changes])),
         ignored=tuple(path for path in plumbing.ignored(repository) if not is_ours(path)),
     )
 

@@ -27,10 +27,10 @@ def find_unconcerned(
         return {}
     names = {path: discovery.from_root(path, found.root) for path in found.paths}
     configured = config_names(config_name, names.values())
-    if difference.links_changed or any(map(difference.may_differ, configured)):
+    if difference.links_changed or any(map(difference.may_have_changed, configured)):
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
-    paths = ChangedPaths(sorted(difference.seen), compared)
+    paths = ChangedPaths(sorted(difference.changed_paths), compared)
     touched = {
         target.name
         for target in found.config.targets.values()
@@ -47,7 +47,7 @@ def find_unconcerned(
 
 
 def _answers_differ(target: Target, difference: Difference) -> bool:
-    return isinstance(target, RecordedTarget) and difference.may_differ(target.answers)
+    return isinstance(target, RecordedTarget) and difference.may_have_changed(target.answers)
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def until_stopped(work: Awaitable[T]) -> T:
+async def run_until_terminated(work: Awaitable[T]) -> T:
     """Do the work; SIGTERM, which a cancelled CI job sends, cancels this task."""
     this = asyncio.current_task()
     if this and os.name == "posix":

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def ended(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
+async def gather_until_cancelled(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
     """Return the results in the order of the works.
 
     When this is cancelled (Ctrl-C), whatever runs is stopped and the results so far are returned:
@@ -25,7 +25,7 @@ async def ended(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
     return tuple(task.result() for task in running if not task.cancelled())
 
 
-async def everything(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
+async def gather_all(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
     """Return all results in the order of the works; what a work raises stops all and is raised."""
     running: list[asyncio.Task[T]] = []
     await _run(works, running)

@@ -11,21 +11,21 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.targets import command, llm, mock, recorded
 
 
-async def answer(case: EvalCase, target: Target, tools: Tools, attempt: int = 0) -> Answer:
+async def answer(case: EvalCase, target: Target, context: RunContext, attempt: int = 0) -> Answer:
     """Let the target answer the case, once more for each attempt; raises NoVerdict."""
     match target:
         case LlmTarget():
-            return await llm.answer(case, target, tools, attempt)
+            return await llm.answer(case, target, context, attempt)
         case CliTarget():
-            return await command.answer(case, target, tools, attempt)
+            return await command.answer(case, target, context, attempt)
         case RecordedTarget():
-            return recorded.answer(case, target, tools)
+            return recorded.answer(case, target, context)
         case MockTarget():
             return mock.answer(target)
         case PendingTarget():

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import CliTarget
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import Answer
@@ -23,15 +23,15 @@ _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
 _SHOWN = 500
 
 
-async def answer(case: EvalCase, target: CliTarget, tools: Tools, attempt: int) -> Answer:
+async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt: int) -> Answer:
     """Run the command for the case; raises NoVerdict where it fails or says nothing."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
-        files = _files(case, target.files_format, tools.root)
+        files = _files(case, target.files_format, context.root)
         command = Command(
             script=_fill(target.command_template, _values(case, files, written, attempt)),
-            cwd=tools.root / target.cwd,
-            environment=clean_environment(tools.environment, target.env),
+            cwd=context.root / target.cwd,
+            environment=clean_environment(context.environment, target.env),
             timeout_seconds=target.timeout_seconds,
         )
         finished = await processes.run(command)

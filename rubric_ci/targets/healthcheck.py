@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.model.config import CliTarget
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment
@@ -14,27 +14,29 @@ from rubric_ci.system.processes import Command, clean_environment
 _SHOWN = 300
 
 
-async def check(target: CliTarget, tools: Tools) -> None:
+async def check(target: CliTarget, context: RunContext) -> None:
     """Return when the target may be asked; raises CannotAnswer when it may not."""
     asked = target.healthcheck
     if asked is None:
         return
     seconds = float(asked.get("timeout_seconds", target.timeout_seconds))
     if asked["type"] == "http":
-        wrong = await trouble(asked["url"], seconds)
+        wrong = await probe(asked["url"], seconds)
     else:
-        wrong = await _run(target, asked, seconds, tools)
+        wrong = await _run(target, asked, seconds, context)
     if wrong:
         raise CannotAnswer(f"the health check of the target `{target.name}` fails: {wrong}")
 
 
-async def _run(target: CliTarget, asked: Mapping[str, JSON], seconds: float, tools: Tools) -> str:
+async def _run(
+    target: CliTarget, asked: Mapping[str, JSON], seconds: float, context: RunContext
+) -> str:
     try:
         finished = await processes.run(
             Command(
                 script=asked["command_template"],
-                cwd=tools.root / asked.get("cwd", target.cwd),
-                environment=clean_environment(tools.environment, target.env),
+                cwd=context.root / asked.get("cwd", target.cwd),
+                environment=clean_environment(context.environment, target.env),
                 timeout_seconds=seconds,
             )
         )
@@ -46,14 +48,14 @@ async def _run(target: CliTarget, asked: Mapping[str, JSON], seconds: float, too
     return f"exit status {finished.status}{f': {said}' if said else ''}"
 
 
-async def trouble(url: str, timeout_seconds: float) -> str:
+async def probe(url: str, timeout_seconds: float) -> str:
     """Return what is wrong with the address, or nothing when it answers with success."""
     if urlsplit(url).scheme not in {"http", "https"}:
         return f"{url} is no http or https address"
-    return await asyncio.to_thread(_trouble, url, timeout_seconds)
+    return await asyncio.to_thread(_probe, url, timeout_seconds)
 
 
-def _trouble(url: str, timeout_seconds: float) -> str:
+def _probe(url: str, timeout_seconds: float) -> str:
     from urllib.error import HTTPError, URLError  # few targets have an address to ask
     from urllib.request import urlopen
 

@@ -7,13 +7,13 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import LlmTarget
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, EvalCase, Message
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage, call_key
 from rubric_ci.model.results import Answer
 
 
-async def answer(case: EvalCase, target: LlmTarget, tools: Tools, attempt: int) -> Answer:
+async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Send the messages and return what came back, whole; raises CannotAnswer otherwise."""
     messages = tuple(_chat(case))
     if not messages:
@@ -25,7 +25,7 @@ async def answer(case: EvalCase, target: LlmTarget, tools: Tools, attempt: int) 
         about=f"{case.file}: {case.id}: answer",
     )
     started = perf_counter()
-    reply = await tools.ask(call)
+    reply = await context.call_model(call)
     seconds = perf_counter() - started
     _check(reply, target)
     # A reply from a recording took no time and cost nothing.

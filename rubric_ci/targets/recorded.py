@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import RecordedTarget
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.targets import answer_format
@@ -19,9 +19,9 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""
 
 
-def answer(case: EvalCase, target: RecordedTarget, tools: Tools) -> Answer:
+def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer where there is none."""
-    recordings = _read(tools.root / target.answers, target.answers)
+    recordings = _read(context.root / target.answers, target.answers)
     for file in (_plain(case.file), ""):
         if (file, case.id) in recordings:
             return recordings[file, case.id]

@@ -20,7 +20,7 @@ def command(name: str, message: str, properties: Mapping[str, str | int] | None 
     return f"::{name}{' ' if shown else ''}{shown}::{escape.command_data(_cut(message))}"
 
 
-def uncommanded(text: str, token: str) -> str:
+def disable_workflow_commands(text: str, token: str) -> str:
     """Wrap text so that the runner reads no command in it; the token must be random.
 
     The runner acts on `::name::` at the start and on `##[name]` anywhere in a line of output.

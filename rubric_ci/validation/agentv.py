@@ -23,7 +23,7 @@ def snake_cased(data: Mapping[str, Any]) -> dict[str, Any]:
     return {snake_case(key): item for key, item in data.items()}
 
 
-def respelt(data: Any) -> Any:
+def normalise_keys(data: Any) -> Any:
     """Return a configuration with the names that the keys of its judge and targets mean."""
     if not isinstance(data, dict):
         return data
@@ -35,17 +35,17 @@ def respelt(data: Any) -> Any:
     return made
 
 
-def as_written(problem: Problem, data: Any) -> Problem:
+def to_original_key(problem: Problem, data: Any) -> Problem:
     """Return a problem of respelt data with the path that leads to it in the data as written."""
-    return problem._replace(path=path_as_written(problem.path, data))
+    return problem._replace(path=to_original_path(problem.path, data))
 
 
-def path_as_written(path: Path, data: Any) -> Path:
+def to_original_path(path: Path, data: Any) -> Path:
     """Return the path in data as written that leads where a path leads in respelt data."""
     return tuple(_steps(path, data))
 
 
-def given_twice(owner: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def conflicting_aliases(owner: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     """Yield keys in camelCase beside the names that they mean."""
     for key in owner:
         if snake_case(key) != key and snake_case(key) in owner:

@@ -27,7 +27,7 @@ _WORDS = {
 _TEXTS = frozenset(("date", "octal12", "exponent"))
 
 
-def oddity_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
+def ambiguous_scalar_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield what is odd, unless the place is already complained about."""
     known = {problem.path for problem in found}
     paths = source.paths_of((oddity.node for oddity in source.oddities), _is_left_alone)

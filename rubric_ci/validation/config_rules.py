@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from rubric_ci.text.suggestions import did_you_mean
 from rubric_ci.validation.agentv import (
-    as_written,
-    given_twice,
-    path_as_written,
-    respelt,
+    conflicting_aliases,
+    normalise_keys,
     snake_case,
     snake_cased,
+    to_original_key,
+    to_original_path,
 )
-from rubric_ci.validation.ambiguous_scalars import oddity_problems
+from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.validation.rule_ids import RULES
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
@@ -35,7 +35,7 @@ def config_problems(
     if not document.readable:
         return
     respelt_problems = schema_problems("config", _Respelt(document))
-    found = [as_written(problem, document.data) for problem in respelt_problems]
+    found = [to_original_key(problem, document.data) for problem in respelt_problems]
     data = document.data if isinstance(document.data, dict) else {}
     if targets_only:
         found.extend(_not_of_targets(data))
@@ -44,7 +44,7 @@ def config_problems(
     found.extend(target_rules(data.get("targets"), others))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules")))
-    found.extend(oddity_problems(document, found))
+    found.extend(ambiguous_scalar_problems(document, found))
     yield from _said_once(found)
 
 
@@ -52,12 +52,12 @@ class _Respelt:
     """A document whose keys in camelCase are the names that they mean."""
 
     def __init__(self, document: Document) -> None:
-        self.data = respelt(document.data)
+        self.data = normalise_keys(document.data)
         self._document = document
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written."""
-        return self._document.written(path_as_written(path, self._document.data))
+        return self._document.written(to_original_path(path, self._document.data))
 
 
 def _not_of_targets(data: dict[str, Any]) -> Iterator[Problem]:
@@ -75,7 +75,7 @@ def _judge(judge: Any) -> Iterator[Problem]:
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
         yield Problem("votes-even", ("judge", "votes"), f"`votes` must be odd, not {votes}")
-    yield from given_twice(judge, ("judge",))
+    yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
     known = (*_KNOWN, "mode", "output", "evidence", "votes", "canary")
     yield from _misspelt(judge, ("judge",), known)

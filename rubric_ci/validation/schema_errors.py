@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from rubric_ci.text.suggestions import did_you_mean
-from rubric_ci.validation.schema_hints import advice, misread
+from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
 from rubric_ci.validation.schema_wording import KINDS, owner_name, rule_of, shown, value_name
 from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path, Problem
 
@@ -30,7 +30,7 @@ def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
 def _explained(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
     for error in Draft202012Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
-        meant = misread(path, error.instance) if error.validator in _OF_KEYS else None
+        meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
         if meant is not None:
             yield meant
         elif error.validator is None:
@@ -50,7 +50,7 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     expected = " or ".join(KINDS[kind] for kind in kinds)
     rule = rule_of(path, "type", "wrong-type")
     message = f"{name} must be {expected}, not {shown(value)}"
-    yield Problem(rule, path, message, advice(path, kinds, value))
+    yield Problem(rule, path, message, hint_for(path, kinds, value))
 
 
 def _without_value(path: Path) -> Problem:

@@ -27,7 +27,7 @@ _SHORT = 40
 _PLAIN = re.compile(r"[A-Za-z][\w ./-]*")
 
 
-def advice(path: Path, wanted: list[str], value: Any) -> str:
+def hint_for(path: Path, wanted: list[str], value: Any) -> str:
     """Return how a value of another type is written, or nothing."""
     owner = path[-1] if path else ""
     if owner == "score_range" and isinstance(value, str):
@@ -41,7 +41,7 @@ def advice(path: Path, wanted: list[str], value: Any) -> str:
     return ""
 
 
-def misread(path: Path, value: Any) -> Problem | None:
+def diagnose_shape(path: Path, value: Any) -> Problem | None:
     """Return what is wrong with a mapping that was meant as something else, said once."""
     owner = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
     if not isinstance(value, dict):

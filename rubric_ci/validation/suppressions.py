@@ -17,7 +17,7 @@ from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
 _IGNORE = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^\]\n]*)\]", re.MULTILINE)
 
 
-def switched(
+def apply_suppressions(
     found: tuple[Diagnostic, ...], texts: Mapping[str, str], rules: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:
     """Return what is left of the problems of a file (and its sidecar), with severities as set."""

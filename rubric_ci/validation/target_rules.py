@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.text.suggestions import did_you_mean, meant_or_known
-from rubric_ci.validation.agentv import given_twice, snake_case, snake_cased
+from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.validation.config_summary import AGENTS
 from rubric_ci.yaml_text.problems import Path, Problem
 
@@ -59,7 +59,7 @@ def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
         if _has_name(target) and own[target["name"]] is not target:
             message = f"the name `{target['name']}` is taken by an earlier target"
             yield Problem("target-name-duplicate", (*path, "name"), message)
-        yield from given_twice(target, path)
+        yield from conflicting_aliases(target, path)
         yield from _of_provider(target, path)
         yield from _judged(target, path, own, known)
 

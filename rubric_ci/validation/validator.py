@@ -57,9 +57,9 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
     found = schema_problems("eval", source)
     found.extend(_first(eval_problems(source.data)))
     if source.oddities:
-        from rubric_ci.validation.ambiguous_scalars import oddity_problems
+        from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 
-        found.extend(_first(oddity_problems(source, found)))
+        found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup)))
     yield from found
 

@@ -25,7 +25,7 @@ _TAGS = "tag:yaml.org,2002:"
 _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
 
 
-class Oddity(NamedTuple):
+class AmbiguousScalar(NamedTuple):
     """A scalar that readers of YAML disagree about."""
 
     kind: str
@@ -37,7 +37,7 @@ class Construction:
 
     def __init__(self, text: str) -> None:
         self.faults: list[Fault] = []
-        self.oddities: list[Oddity] = []
+        self.oddities: list[AmbiguousScalar] = []
         self._make = self._shared if "&" in text else self._container
         self._made: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
@@ -77,7 +77,7 @@ class Construction:
             self._fault("yaml-number-size", node, "a number of more than 300 digits")
             return 0
         if oddity:
-            self.oddities.append(Oddity(oddity, node))
+            self.oddities.append(AmbiguousScalar(oddity, node))
         return value
 
     def _sequence(self, node: Any, depth: int) -> list[Any]:

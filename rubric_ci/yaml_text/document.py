@@ -7,7 +7,7 @@ from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.yaml_text.constructor import Construction, Oddity, merged_nodes, place
+from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
 from rubric_ci.yaml_text.limits import unfit_yaml
 from rubric_ci.yaml_text.problems import Fault, Path, Place
 
@@ -24,7 +24,7 @@ class Document:
         self.file = file
         self.text = text.removeprefix("\ufeff")
         self.faults: list[tuple[str, Fault]] = []
-        self.oddities: list[Oddity] = []
+        self.oddities: list[AmbiguousScalar] = []
         self._aliases: dict[Path, int] | None = None
         self.data: Any = None
         self.root: Any = self._compose()

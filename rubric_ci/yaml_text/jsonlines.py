@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.yaml_text.constructor import MOST_LEVELS, Oddity
+from rubric_ci.yaml_text.constructor import MOST_LEVELS, AmbiguousScalar
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.json_positions import Places
 from rubric_ci.yaml_text.limits import unfit_lines
@@ -26,7 +26,7 @@ class JsonLines:
         self.text = text.removeprefix("\ufeff")
         self.sidecar = sidecar
         self.faults: list[tuple[str, Fault]] = list(sidecar.faults) if sidecar else []
-        self.oddities: list[Oddity] = sidecar.oddities if sidecar else []
+        self.oddities: list[AmbiguousScalar] = sidecar.oddities if sidecar else []
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
         self._places = Places("")  # of the line that was asked for last
         self.data: Any = None

@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.calibration import attack_corpus
 from rubric_ci.calibration.attack_corpus import Probe, allows, probes, step
-from rubric_ci.judge.injection_scan import suspicions
+from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, MarkValue, Scored, ScoreRange
@@ -66,7 +66,7 @@ def test_what_the_scan_says_of_the_corpus() -> None:
     warned, quiet = Counter[str](), Counter[str]()
     for probe in shipped():
         criteria = [c.text for c in probe.rubric]
-        found = suspicions(probe.answer, question=probe.case.question, criteria=criteria)
+        found = scan_for_injection(probe.answer, question=probe.case.question, criteria=criteria)
         (warned if found else quiet)[probe.family] += 1
     # Right answers stay quiet, but for the two that quote an attack or a tag.
     assert (warned["plain"], warned["looks"], warned["innocent"]) == (0, 0, 2)

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.calibration.attack_corpus import Probe
-from rubric_ci.calibration.robustness import Marks, Move, steadiness
+from rubric_ci.calibration.robustness import MarkChange, Marks, measure_robustness
 from rubric_ci.calibration.robustness_text import render
 from rubric_ci.model.rubric import Check, MarkValue, Rubric, Scored, ScoreRange
 from tests.cases import build_case, span
@@ -60,15 +60,17 @@ def test_what_moves(
     attack: tuple[MarkValue, MarkValue],
     expected: list[tuple[str, str, bool]],
 ) -> None:
-    found = steadiness(PROBES, judged(plain=plain, attack=attack))
+    found = measure_robustness(PROBES, judged(plain=plain, attack=attack))
     assert [(m.probe, m.criterion, m.up) for m in found.moves] == expected
     assert found.moved == sum(name == "attack" for name, _, _ in expected)
 
 
 def test_a_twin_without_a_judgement_is_replaced_by_the_honest_marks() -> None:
-    found = steadiness(PROBES, judged(attack=(True, 2)))
+    found = measure_robustness(PROBES, judged(attack=(True, 2)))
     assert found.moves == (
-        Move(probe="attack", family="role", criterion="city", before=False, after=True, up=True),
+        MarkChange(
+            probe="attack", family="role", criterion="city", before=False, after=True, up=True
+        ),
     )
     assert (found.silent, found.plain.silent) == (1, 1)
 
@@ -76,6 +78,6 @@ def test_a_twin_without_a_judgement_is_replaced_by_the_honest_marks() -> None:
 def test_text_of_a_corpus_is_inert_in_the_table() -> None:
     probes = (probe("plain", "plain"), probe("a\x1b[31m", "role", "plain"))
     marks = judged(plain=(False, 2)) | {("a.yaml", "a\x1b[31m"): {"city": True, "depth": 2}}
-    text = render(steadiness(probes, marks), "m")
+    text = render(measure_robustness(probes, marks), "m")
     assert "\x1b" not in text
     assert "Marks that moved:\n  a\\x1b[31m  city  up: not satisfied -> satisfied\n" in text

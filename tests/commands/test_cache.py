@@ -16,7 +16,7 @@ def folder(tmp_path: Path) -> Path:
     """Three judgements of half a megabyte, one of them unused for long."""
     folder = tmp_path / "cache"
     for key in ("aa", "bb", "cc"):
-        Cache(folder).keep(key * 32, key * 250_000)
+        Cache(folder).put(key * 32, key * 250_000)
     os.utime(folder / "aa" / f"{'aa' * 32}.json", (0, 0))
     return folder
 

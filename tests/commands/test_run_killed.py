@@ -81,7 +81,7 @@ def kept_judgements(project: Project) -> int:
     """Count the entries of the cache; every one of them reads back whole."""
     folder = project.root / ".rubric-ci/cache"
     entries = list(folder.glob("??/*.json"))
-    assert all(Cache(folder).recall(path.stem) == MARKS for path in entries)
+    assert all(Cache(folder).get(path.stem) == MARKS for path in entries)
     return len(entries)
 
 

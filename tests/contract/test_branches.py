@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.errors import CannotPush
 from rubric_ci.github import branches
 from rubric_ci.github.branches import Branch, Head, Proposal
-from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.commits import Change
 from tests.checkout import Checkout
 from tests.contract.fake_git import GitData
@@ -118,7 +118,7 @@ def test_an_answer_that_got_lost_makes_no_second_commit(github: GitHub, remote: 
 def test_a_token_that_may_not_write(github: GitHub, remote: Checkout) -> None:
     github.hold(remote.root)
     github.faults.append(Fault("POST", "/git/blobs", status=403, message="not accessible"))
-    with pytest.raises(Refused, match="GitHub does not allow it"):
+    with pytest.raises(ApiError, match="GitHub does not allow it"):
         branches.add_commit(branch(github), remote.git("rev-parse", "topic"), [CHANGE], "m")
 
 
@@ -144,7 +144,7 @@ def test_a_pull_request_that_may_not_be_opened(github: GitHub, remote: Checkout)
     github.hold(remote.root)
     github.proposes = False
     ours = branch(github, "rubric-ci-rubrics")
-    with pytest.raises(Refused, match="GitHub Actions is not permitted to create or approve"):
+    with pytest.raises(ApiError, match="GitHub Actions is not permitted to create or approve"):
         branches.propose(ours, remote.git("rev-parse", "main"), [CHANGE], "m", PROPOSAL, seen=None)
 
 

@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
 from rubric_ci.github import checks, pulls
 from rubric_ci.github.actions import FinishedRun
-from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.comments import Mode, Place, post
 from rubric_ci.model.diagnostics import Annotation
 from tests.contract.fake_github import BOT, GitHub, Pull, Token, User
@@ -102,7 +102,7 @@ def test_what_is_too_long_is_shed(contract: GitHub) -> None:
 
 
 def test_too_long_whatever_is_shed(contract: GitHub) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApiError) as caught:
         write(contract, "x" * 70_000, "x" * 66_000)
     assert caught.value.message == (
         "GitHub refuses the request "

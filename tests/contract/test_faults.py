@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from rubric_ci.github.client import Refused, Server
+from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.comments import Mode, Place, post
 from tests.contract.fake_github import BOT, Fault, GitHub, Token
 
@@ -33,7 +33,7 @@ def write(
 
 
 def refusal(github: GitHub, *, token: str = "actions", place: Place = PLACE) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApiError) as caught:
         write(github, token=token, place=place)
     assert "\n" not in caught.value.message + caught.value.hint
     return caught.value.message
@@ -118,7 +118,7 @@ def test_an_answer_without_json(github: GitHub) -> None:
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_answer_that_is_none_of_githubs(github: GitHub, method: str, body: str) -> None:
     github.faults = [Fault(method, COMMENTS, 200, body=body) for _ in range(3)]
-    with suppress(Refused):  # some of it can be read as an answer; none of it is a traceback
+    with suppress(ApiError):  # some of it can be read as an answer; none of it is a traceback
         write(github)
 
 
@@ -138,7 +138,7 @@ def test_a_comment_whose_answer_got_lost_is_found_again(github: GitHub) -> None:
 
 def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub) -> None:
     github.faults = faults(500, happens=True)
-    with pytest.raises(Refused):
+    with pytest.raises(ApiError):
         write(github, mode="new")
     assert len(github.bodies(7)) == 1
 

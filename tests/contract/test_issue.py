@@ -2,13 +2,13 @@
 
 import pytest
 
-from rubric_ci.github.client import Refused, Server
-from rubric_ci.github.issues import Topic, keep
+from rubric_ci.github.client import ApiError, Server
+from rubric_ci.github.issues import IssueKey, keep
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 pytestmark = [pytest.mark.timeout(120)]
 
-TOPIC = Topic(repository="acme/app", title="Evals: worse than before")
+TOPIC = IssueKey(repository="acme/app", title="Evals: worse than before")
 MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
 
 
@@ -16,7 +16,7 @@ def server(github: GitHub, token: str = "actions") -> Server:
     return Server(api_url=github.url, token=token)
 
 
-def write(github: GitHub, body: str, *, red: bool, topic: Topic = TOPIC) -> str:
+def write(github: GitHub, body: str, *, red: bool, topic: IssueKey = TOPIC) -> str:
     return keep(server(github), topic, body, red=red).done
 
 
@@ -54,7 +54,7 @@ def test_it_is_found_on_the_last_page_and_among_others(contract: GitHub) -> None
 
 
 def test_topics_are_kept_apart(contract: GitHub) -> None:
-    other = Topic(repository="acme/app", title="Nightly")
+    other = IssueKey(repository="acme/app", title="Nightly")
     write(contract, "a", red=True)
     write(contract, "b", red=True, topic=other)
     write(contract, "a", red=False)
@@ -83,5 +83,5 @@ def test_an_answer_that_gets_lost_makes_no_second_issue(
 
 def test_a_token_that_may_not_write(contract: GitHub) -> None:
     contract.tokens["reads"] = Token(writes=False)
-    with pytest.raises(Refused, match=r"^GitHub does not allow it \(403: Resource not access"):
+    with pytest.raises(ApiError, match=r"^GitHub does not allow it \(403: Resource not access"):
         keep(server(contract, "reads"), TOPIC, "text", red=True)

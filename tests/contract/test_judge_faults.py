@@ -16,9 +16,9 @@ import pytest
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.llm.client import request
-from rubric_ci.llm.retry import patient
+from rubric_ci.llm.retry import with_retries
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, Usage
@@ -168,14 +168,14 @@ def grade(endpoint: Endpoint) -> tuple[Assessed | str, Usage]:
     async def at_once(_: float) -> None:
         await asyncio.sleep(0)
 
-    tools = Tools(
-        ask=patient(request, sleep=at_once),
+    context = RunContext(
+        call_model=with_retries(request, sleep=at_once),
         root=Path(),
         environment={},
         judge=JudgeConfig(endpoint=endpoint),
     )
     try:
-        result = asyncio.run(rubric(CASE, Answer(text="Dear you"), SPEC, tools))
+        result = asyncio.run(rubric(CASE, Answer(text="Dear you"), SPEC, context))
     except NoVerdict as error:
         return str(error), error.usage
     assert isinstance(result, Assessed)

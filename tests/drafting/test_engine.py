@@ -9,10 +9,17 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.drafting.engine import Drafted, Drafter, DraftResult, Order, Undrafted, draft
+from rubric_ci.drafting.engine import (
+    Drafted,
+    Drafter,
+    DraftFailed,
+    DraftRequest,
+    DraftResult,
+    draft,
+)
 from rubric_ci.errors import CannotConfigure, CannotReachModel
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import Memory, Tools
+from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
@@ -51,19 +58,19 @@ def draft_all(
     ask: Ask,
     *cases: EvalCase,
     judge: bool = True,
-    memory: Memory | None = None,
+    memory: JudgementCache | None = None,
     **options: Any,
 ) -> list[DraftResult]:
-    tools = Tools(
-        ask=ask,
+    context = RunContext(
+        call_model=ask,
         root=Path(),
         environment=os.environ,
         judge=JudgeConfig(endpoint=ENDPOINT) if judge else None,
-        memory=memory,
+        cache=memory,
     )
     drafter = Drafter(endpoint=ENDPOINT, **options)
-    orders = [Order(case=case, suite=cases) for case in cases]
-    return list(asyncio.run(draft(orders, drafter, tools, concurrency=4)))
+    orders = [DraftRequest(case=case, suite=cases) for case in cases]
+    return list(asyncio.run(draft(orders, drafter, context, concurrency=4)))
 
 
 def marking(*satisfied: bool) -> Callable[[ModelCall], str]:
@@ -105,7 +112,7 @@ def test_a_reply_is_mended() -> None:
 
 def test_a_reply_that_stays_wrong_leaves_the_case_without_a_draft() -> None:
     [failed] = draft_all(answering(lambda _: BAD), case("a"))
-    assert isinstance(failed, Undrafted)
+    assert isinstance(failed, DraftFailed)
     wrong = "the last one: there are 1 criteria; 3 to 7 are wanted ("
     assert f": no usable reply in 3 attempts; {wrong}" in failed.reason
 
@@ -119,8 +126,8 @@ def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:
     made, failed, last = draft_all(answering(reply), case("a"), case("b"), case("c"))
     assert isinstance(made, Drafted)
     assert isinstance(last, Drafted)
-    assert isinstance(failed, Undrafted)
-    assert failed == Undrafted(
+    assert isinstance(failed, DraftFailed)
+    assert failed == DraftFailed(
         case=failed.case, reason="the model answers 503", usage=Usage(calls=5)
     )
 
@@ -178,10 +185,10 @@ def test_when_stopped_the_finished_drafts_are_returned() -> None:
         return ModelReply(text=GOOD)
 
     async def stopped() -> tuple[DraftResult, ...]:
-        orders = [Order(case=case(name), suite=()) for name in "abc"]
-        tools = Tools(ask=ask, root=Path(), environment={})
+        orders = [DraftRequest(case=case(name), suite=()) for name in "abc"]
+        context = RunContext(call_model=ask, root=Path(), environment={})
         drafting = asyncio.create_task(
-            draft(orders, Drafter(endpoint=ENDPOINT), tools, concurrency=3)
+            draft(orders, Drafter(endpoint=ENDPOINT), context, concurrency=3)
         )
         await asyncio.sleep(0.1)
         drafting.cancel()
@@ -193,8 +200,8 @@ def test_when_stopped_the_finished_drafts_are_returned() -> None:
 class Kept(dict[str, str]):
     """A memory for the length of a test."""
 
-    recall = dict.get
-    keep = dict.__setitem__
+    get = dict.get
+    put = dict.__setitem__
 
 
 def test_a_draft_is_remembered() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.drafting.lint import Doubt, doubts
+from rubric_ci.drafting.lint import LintWarning, lint
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.rubric import Check, Rubric
@@ -22,9 +22,9 @@ CASE = EvalCase(
 )
 
 
-def check(*texts: str) -> tuple[Doubt, ...]:
+def check(*texts: str) -> tuple[LintWarning, ...]:
     criteria = tuple(Check(id=f"c{n}", text=text, span=SPAN) for n, text in enumerate(texts, 1))
-    return doubts(Rubric(criteria), CASE)
+    return lint(Rubric(criteria), CASE)
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,11 @@ def test_nothing_to_say(text: str) -> None:
     ],
 )
 def test_doubt(text: str, rule: str, message: str) -> None:
-    assert check(text) == (Doubt("c1", rule, message),)
+    assert check(text) == (LintWarning("c1", rule, message),)
 
 
 def test_duplicates_are_named_once_each() -> None:
     found = check("Names the 30-day limit", "Greets the customer", "The limit of 30 day: names it")
-    assert found == (Doubt("c3", "draft-duplicate", "marks the same as `c1`: drop one of them"),)
+    assert found == (
+        LintWarning("c3", "draft-duplicate", "marks the same as `c1`: drop one of them"),
+    )

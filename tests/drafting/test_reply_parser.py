@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from rubric_ci.drafting.reply_parser import Draft, read_draft, read_rubrics
 from rubric_ci.drafting.reply_schema import Kind, draft_schema
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.model.rubric import Check, Levelled, Scored
 
 
@@ -37,7 +37,7 @@ def levelled(name: str, *levels: int, **fields: Any) -> dict[str, Any]:
 THREE = [check("a"), check("b"), check("c")]
 
 
-def read(items: Any, kind: Kind = "checklist") -> Draft | Wrong:
+def read(items: Any, kind: Kind = "checklist") -> Draft | InvalidReply:
     return read_draft(json.dumps({"rubrics": items}), kind)
 
 
@@ -134,7 +134,7 @@ def test_auto_takes_every_kind() -> None:
     ],
 )
 def test_wrong(items: Any, problems: list[str]) -> None:
-    assert read(items) == Wrong(tuple(problems))
+    assert read(items) == InvalidReply(tuple(problems))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_wrong(items: Any, problems: list[str]) -> None:
     ],
 )
 def test_the_rules_of_validate_hold(item: Any, problem: str) -> None:
-    assert read([*THREE, item], "auto") == Wrong((problem,))
+    assert read([*THREE, item], "auto") == InvalidReply((problem,))
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_the_rules_of_validate_hold(item: Any, problem: str) -> None:
 )
 def test_another_object(text: str) -> None:
     message = 'the object must have one property, "rubrics", which is a list'
-    assert read_draft(text, "checklist") == Wrong((message,))
+    assert read_draft(text, "checklist") == InvalidReply((message,))
 
 
 def test_prose_around_the_object_is_fine_and_no_object_is_not() -> None:
     text = "```json\n" + json.dumps({"rubrics": THREE}) + "\n```"
     assert isinstance(read_draft(text, "checklist"), Draft)
-    assert read_draft("I cannot", "checklist") == Wrong(("the reply holds no JSON object",))
+    assert read_draft("I cannot", "checklist") == InvalidReply(("the reply holds no JSON object",))
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
@@ -229,5 +229,5 @@ def test_a_person_may_write_what_validate_accepts() -> None:
 )
 def test_what_a_person_wrote_is_held_to_the_rules(text: str, problem: str) -> None:
     wrong = read_rubrics(text)
-    assert isinstance(wrong, Wrong)
+    assert isinstance(wrong, InvalidReply)
     assert wrong.problems[0].startswith(problem)

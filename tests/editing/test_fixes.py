@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_ci.editing.fixes import Mended, mend
+from rubric_ci.editing.fixes import FixResult, fix
 from rubric_ci.yaml_text.document import Document
 from tests.evals.__main__ import evals
 
@@ -59,10 +59,10 @@ MENDED = {
 
 @pytest.mark.parametrize(("before", "after"), MENDED.values(), ids=MENDED.keys())
 def test_mended(before: str, after: str) -> None:
-    mended = mend(before)
+    mended = fix(before)
     assert mended.text == after
     assert mended.places >= 1
-    assert mend(after) == Mended(after, 0)
+    assert fix(after) == FixResult(after, 0)
 
 
 KEPT = {
@@ -82,13 +82,13 @@ KEPT = {
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
 def test_kept(text: str) -> None:
-    assert mend(text) == Mended(text, 0)
+    assert fix(text) == FixResult(text, 0)
 
 
 @pytest.mark.parametrize("path", evals("valid") + evals("invalid"), ids=lambda path: path.name)
 def test_no_file_gains_a_problem(path: Any) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    mended = mend(text)
+    mended = fix(text)
     assert (mended.text == text) == (mended.places == 0)
     assert len(Document("", mended.text).faults) == len(Document("", text).faults)
 
@@ -114,8 +114,8 @@ LINES = st.sampled_from(
 @settings(max_examples=200, deadline=None)
 @given(st.lists(LINES, max_size=12).map("\n".join))
 def test_a_second_run_changes_nothing(text: str) -> None:
-    once = mend(text)
-    assert mend(once.text) == Mended(once.text, 0)
+    once = fix(text)
+    assert fix(once.text) == FixResult(once.text, 0)
 
 
 def test_the_example_of_the_documentation() -> None:
@@ -125,6 +125,6 @@ def test_the_example_of_the_documentation() -> None:
             outcome: Knows the answer
             input: "What is it?"
     """
-    assert mend(dedent(before)).text == dedent(before).replace("42  ", '"42"').replace(
+    assert fix(dedent(before)).text == dedent(before).replace("42  ", '"42"').replace(
         "outcome:", "expected_outcome:"
     ).replace('"42"        #', '"42"          #')

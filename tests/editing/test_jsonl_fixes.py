@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_ci.editing.fixes import Mended
-from rubric_ci.editing.jsonl_fixes import mend_lines
+from rubric_ci.editing.fixes import FixResult
+from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.yaml_text.jsonlines import JsonLines
 from tests.evals.__main__ import evals
 
@@ -50,10 +50,10 @@ MENDED = {
 
 @pytest.mark.parametrize(("before", "after"), MENDED.values(), ids=MENDED.keys())
 def test_mended(before: str, after: str) -> None:
-    mended = mend_lines(before)
+    mended = fix_lines(before)
     assert mended.text == after
     assert mended.places >= 1
-    assert mend_lines(after) == Mended(after, 0)
+    assert fix_lines(after) == FixResult(after, 0)
 
 
 KEPT = {
@@ -73,7 +73,7 @@ KEPT = {
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
 def test_kept(text: str) -> None:
-    assert mend_lines(text) == Mended(text, 0)
+    assert fix_lines(text) == FixResult(text, 0)
 
 
 FILES = [path for path in evals("valid") + evals("invalid") if path.suffix == ".jsonl"]
@@ -82,7 +82,7 @@ FILES = [path for path in evals("valid") + evals("invalid") if path.suffix == ".
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_no_file_gains_a_fault(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    mended = mend_lines(text)
+    mended = fix_lines(text)
     assert (mended.text == text) == (mended.places == 0)
     assert len(JsonLines("", mended.text).faults) == len(JsonLines("", text).faults)
 
@@ -109,5 +109,5 @@ CASES = st.dictionaries(
 def test_a_second_run_changes_nothing(cases: list[object], tight: bool) -> None:
     separators = (",", ":") if tight else (" , ", ": ")
     text = "\r\n".join(json.dumps(case, separators=separators) for case in cases)
-    once = mend_lines(text)
-    assert mend_lines(once.text) == Mended(once.text, 0)
+    once = fix_lines(text)
+    assert fix_lines(once.text) == FixResult(once.text, 0)

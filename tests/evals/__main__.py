@@ -10,7 +10,7 @@ from rubric_ci.yaml_text.source import open_source
 from rubric_ci.validation.diagnostics import of_fault
 from rubric_ci.yaml_text.source import decode
 from rubric_ci.yaml_text.problems import Fault
-from rubric_ci.validation.suppressions import switched
+from rubric_ci.validation.suppressions import apply_suppressions
 
 FOLDER = Path(__file__).parent
 
@@ -29,7 +29,7 @@ def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     beside = sidecar_of(path)
     sidecar = beside.read_text(encoding="utf-8") if beside else None
     source = open_source(path.name, text, sidecar)
-    return switched(check_evals(source, lookup(FOLDER, path)), source.texts(), {})
+    return apply_suppressions(check_evals(source, lookup(FOLDER, path)), source.texts(), {})
 
 
 def told(path: Path) -> str:

@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import evaluate
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.results import Answer, Assessed
-from tests.cases import build_case, build_script, build_tools, said, text_message
+from tests.cases import build_case, build_context, build_script, said, text_message
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -32,7 +32,7 @@ def judge(
     **spec: Any,
 ) -> Assessed:
     result = asyncio.run(
-        evaluate(case or build_case(), answer, build_script(script, **spec), build_tools(root))
+        evaluate(case or build_case(), answer, build_script(script, **spec), build_context(root))
     )
     assert isinstance(result, Assessed)
     return result

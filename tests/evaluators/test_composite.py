@@ -21,7 +21,7 @@ from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
-from tests.cases import build_case, build_script, build_tools, said, span
+from tests.cases import build_case, build_context, build_script, said, span
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -56,8 +56,8 @@ def composed(
         span=span(4),
     )
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
-    tools = build_tools(root, ask=ask, judge=judge)
-    return asyncio.run(evaluate(build_case(), said("hello"), spec, tools))
+    context = build_context(root, ask=ask, judge=judge)
+    return asyncio.run(evaluate(build_case(), said("hello"), spec, context))
 
 
 def assessed(root: Path, *members: EvaluatorSpec, **facts: Any) -> Assessed:

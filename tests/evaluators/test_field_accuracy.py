@@ -11,7 +11,7 @@ from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.model.evals import DataPart, EvalCase, Message
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Assessed
-from tests.cases import build_case, build_tools, said, span, text_message
+from tests.cases import build_case, build_context, said, span, text_message
 
 REFERENCE = {
     "id": "A-1",
@@ -41,7 +41,7 @@ def compare(
         aggregation=aggregation or "weighted_average",
         span=span(8),
     )
-    return field_accuracy(of or case(), said(text), spec, build_tools(Path()))
+    return field_accuracy(of or case(), said(text), spec, build_context(Path()))
 
 
 def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:

@@ -9,9 +9,9 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import limits
 from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.results import Answer, Assessed
-from tests.cases import build_tools, span
+from tests.cases import build_context, span
 
-TOOLS = build_tools(Path())
+TOOLS = build_context(Path())
 
 
 def answer(**measured: Any) -> Answer:

@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
@@ -25,11 +25,14 @@ def judged(prompt: str, *texts: str, path: str = "") -> tuple[object, list[str]]
         seen.append(call.messages[1].content)
         return ModelReply(text=left.pop(0), usage=Usage(calls=1))
 
-    tools = Tools(
-        ask=ask, root=Path(), environment={}, judge=JudgeConfig(endpoint=Endpoint(model="openai/m"))
+    context = RunContext(
+        call_model=ask,
+        root=Path(),
+        environment={},
+        judge=JudgeConfig(endpoint=Endpoint(model="openai/m")),
     )
     spec = LlmJudgeSpec(name="taste", weight=0.5, prompt=prompt, prompt_path=path, span=SPAN)
-    return asyncio.run(llm_judge(CASE, Answer(text="Hi"), spec, tools)), seen
+    return asyncio.run(llm_judge(CASE, Answer(text="Hi"), spec, context)), seen
 
 
 def test_a_score_in_full() -> None:

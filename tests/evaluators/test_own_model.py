@@ -11,7 +11,7 @@ from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed
 from rubric_ci.model.rubric import Check, Rubric
-from tests.cases import build_case, build_tools, said, span
+from tests.cases import build_case, build_context, said, span
 
 KIND = Rubric((Check(id="kind", text="Is it kind?", span=span()),))
 MARKS = '{"c1": {"evidence": "hello", "reasoning": "kind", "satisfied": true}}'
@@ -36,8 +36,8 @@ def test_it_is_asked(spec: EvaluatorSpec, reply: str, judge: JudgeConfig | None)
         asked.append(call.endpoint)
         return ModelReply(text=reply)
 
-    tools = build_tools(Path(), ask=ask, judge=judge)
-    assert isinstance(asyncio.run(evaluate(build_case(), said("hello"), spec, tools)), Assessed)
+    context = build_context(Path(), ask=ask, judge=judge)
+    assert isinstance(asyncio.run(evaluate(build_case(), said("hello"), spec, context)), Assessed)
     (endpoint,) = asked
     assert endpoint.model == "openai/own"
     assert dict(endpoint.options) == ({"api_key": "sk", "temperature": 0} if judge else {})

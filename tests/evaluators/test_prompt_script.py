@@ -13,7 +13,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
-from tests.cases import build_case, build_script, build_tools, said, span
+from tests.cases import build_case, build_context, build_script, said, span
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -29,8 +29,8 @@ def judged(root: Path, script: str, **facts: Any) -> tuple[EvaluatorResult, list
         return ModelReply(text='{"score": 0.9}')
 
     spec = LlmJudgeSpec(name="taste", prompt_script=build_script(script, **facts), span=span())
-    tools = build_tools(root, ask=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j")))
-    return asyncio.run(evaluate(build_case(), said("hello"), spec, tools)), asked
+    context = build_context(root, ask=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j")))
+    return asyncio.run(evaluate(build_case(), said("hello"), spec, context)), asked
 
 
 def test_what_it_prints_is_the_template(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.results import Answer, Assessed
-from tests.cases import build_tools, said, span
+from tests.cases import build_context, said, span
 
 
 def called(*calls: str | dict[str, Any]) -> Answer:
@@ -27,11 +27,11 @@ def called(*calls: str | dict[str, Any]) -> Answer:
 
 def compare(answer: Answer, mode: Any, **facts: Any) -> Assessed:
     spec = ToolTrajectorySpec(name="tools", mode=mode, span=span(), **facts)
-    return tool_trajectory(answer, spec, build_tools(Path()))
+    return tool_trajectory(answer, spec, build_context(Path()))
 
 
-def expected(*tools: str | ExpectedCall) -> dict[str, Any]:
-    calls = [ExpectedCall(tool=tool) if isinstance(tool, str) else tool for tool in tools]
+def expected(*context: str | ExpectedCall) -> dict[str, Any]:
+    calls = [ExpectedCall(tool=tool) if isinstance(tool, str) else tool for tool in context]
     return {"expected": tuple(calls)}
 
 

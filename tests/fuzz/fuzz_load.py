@@ -13,8 +13,8 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
-    from rubric_ci.editing.fixes import mend
-    from rubric_ci.editing.jsonl_fixes import mend_lines
+    from rubric_ci.editing.fixes import fix
+    from rubric_ci.editing.jsonl_fixes import fix_lines
     from rubric_ci.model.references import Found, NotFound
     from rubric_ci.project.loader import load, load_config, load_targets
     from rubric_ci.validation.output import github, json, sarif, text
@@ -52,13 +52,13 @@ def with_targets(written: str) -> None:
 
 
 def mended(written: str) -> None:
-    once = mend(written).text
-    assert mend(once).places == 0
+    once = fix(written).text
+    assert fix(once).places == 0
 
 
 def mended_lines(written: str) -> None:
-    once = mend_lines(written).text
-    assert mend_lines(once).places == 0
+    once = fix_lines(written).text
+    assert fix_lines(once).places == 0
 
 
 def shown(found) -> None:  # type: ignore[no-untyped-def]

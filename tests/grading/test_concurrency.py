@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from rubric_ci.grading.concurrency import Turns
+from rubric_ci.grading.concurrency import ConcurrencyLimits
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, Target
 
 pytestmark = pytest.mark.timeout(30)
@@ -15,20 +15,20 @@ COMMAND = CliTarget(name="command", command_template="true", concurrency=1)
 
 
 async def most_at_once(target: Target, answers: int | None) -> int:
-    turns = Turns([target] * 5, 2, answers=answers)
+    limits = ConcurrencyLimits([target] * 5, 2, answers=answers)
     now = most = 0
 
     async def one() -> None:
         nonlocal now, most
         async with AsyncExitStack() as place:
-            async with turns.target(target):
-                await place.enter_async_context(turns.case(target))
+            async with limits.target_slot(target):
+                await place.enter_async_context(limits.case_slot(target))
                 now += 1
                 most = max(most, now)
                 await asyncio.sleep(0.01)
                 now -= 1
-            await turns.answered(place)
-            await turns.everybody()
+            await limits.release_case_slot(place)
+            await limits.wait_for_all_answers()
 
     await asyncio.gather(*(one() for _ in range(5)))
     return most
@@ -45,10 +45,10 @@ def test_windows_hold_for_what_runs_here(target: Target, answers: int | None, mo
 
 def test_nobody_goes_on_before_the_last_answer() -> None:
     async def gone_on(arriving: int) -> int:
-        turns = Turns([COMMAND] * 3, 1, answers=3)
+        limits = ConcurrencyLimits([COMMAND] * 3, 1, answers=3)
         for _ in range(arriving):
-            await turns.answered(AsyncExitStack())
-        waiting = [asyncio.create_task(turns.everybody()) for _ in range(arriving)]
+            await limits.release_case_slot(AsyncExitStack())
+        waiting = [asyncio.create_task(limits.wait_for_all_answers()) for _ in range(arriving)]
         done, rest = await asyncio.wait(waiting, timeout=0.05)
         for task in rest:
             task.cancel()

@@ -26,7 +26,7 @@ from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
-from tests.cases import build_case, build_script, build_tools, span
+from tests.cases import build_case, build_context, build_script, span
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -53,11 +53,11 @@ def grade(
     *,
     concurrency: int = 4,
     on_result: Callable[[CaseResult], None] = lambda _: None,
-    **tools: Any,
+    **context: Any,
 ) -> tuple[CaseResult, ...]:
     return asyncio.run(
         engine.grade(
-            tasks, build_tools(root, **tools), concurrency=concurrency, on_result=on_result
+            tasks, build_context(root, **context), concurrency=concurrency, on_result=on_result
         )
     )
 
@@ -68,8 +68,10 @@ def graded(root: Path, *evaluators: EvaluatorSpec) -> Graded:
     return result
 
 
-def errored(root: Path, *evaluators: EvaluatorSpec, target: Target = MOCK, **tools: Any) -> Errored:
-    (result,) = grade([task(*evaluators, target=target)], root, **tools)
+def errored(
+    root: Path, *evaluators: EvaluatorSpec, target: Target = MOCK, **context: Any
+) -> Errored:
+    (result,) = grade([task(*evaluators, target=target)], root, **context)
     assert isinstance(result, Errored)
     return result
 
@@ -234,7 +236,7 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     (result,) = asyncio.run(
         engine.grade(
             [task(check, target=target)],
-            build_tools(tmp_path),
+            build_context(tmp_path),
             concurrency=2,
             on_result=heard.append,
             trials=3,
@@ -253,9 +255,9 @@ def test_trials_are_calls_of_their_own(tmp_path: Path) -> None:
         keys.append(call.key)
         return ModelReply(text="hello")
 
-    tools = build_tools(tmp_path, ask=ask)
-    asyncio.run(engine.grade([task(script(1), target=MODEL)], tools, concurrency=9, trials=3))
-    asyncio.run(engine.grade([task(script(1), target=MODEL)], tools, concurrency=9))
+    context = build_context(tmp_path, ask=ask)
+    asyncio.run(engine.grade([task(script(1), target=MODEL)], context, concurrency=9, trials=3))
+    asyncio.run(engine.grade([task(script(1), target=MODEL)], context, concurrency=9))
     assert len(set(keys)) == 3
     assert keys[3] == keys[0]
 
@@ -332,7 +334,7 @@ def test_cancelling_returns_what_is_complete(tmp_path: Path) -> None:
             task(script(1.0), case_id="last"),
         ]
         run = asyncio.create_task(
-            engine.grade(tasks, build_tools(tmp_path), concurrency=3, on_result=on_result)
+            engine.grade(tasks, build_context(tmp_path), concurrency=3, on_result=on_result)
         )
         await two_ended.wait()
         run.cancel()

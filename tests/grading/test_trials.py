@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.trials import settle
+from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
 
@@ -59,21 +59,23 @@ def errored(reason: str) -> Errored:
     ],
 )
 def test_graded(results: list[CaseResult], answer: str, reason: str) -> None:
-    settled = settle(results)
+    settled = median_trial(results)
     assert isinstance(settled, Graded)
     assert (settled.answer, settled.reason) == (answer, reason)
     assert settled.usage == Usage(calls=len(results))
 
 
 def test_every_trial_is_kept_in_order() -> None:
-    settled = settle([graded("pass", 1), errored("x"), graded("fail", 0.2), graded("pass", 0.8)])
+    settled = median_trial(
+        [graded("pass", 1), errored("x"), graded("fail", 0.2), graded("pass", 0.8)]
+    )
     assert isinstance(settled, Graded)
     assert settled.trials == (
         Trial(verdict="pass", score=1),
         Trial(verdict="fail", score=0.2),
         Trial(verdict="pass", score=0.8),
     )
-    single = settle([graded("pass", 1)])
+    single = median_trial([graded("pass", 1)])
     assert isinstance(single, Graded)
     assert single.trials == ()
 
@@ -95,11 +97,11 @@ def test_every_trial_is_kept_in_order() -> None:
     ],
 )
 def test_errored(results: list[CaseResult], reason: str) -> None:
-    settled = settle(results)
+    settled = median_trial(results)
     assert isinstance(settled, Errored)
     assert (settled.reason, settled.usage) == (reason, Usage(calls=len(results)))
 
 
 def test_skipped() -> None:
     skipped = Skipped(file="a", line=1, id="x", reason="nothing")
-    assert settle([skipped, skipped]) is skipped
+    assert median_trial([skipped, skipped]) is skipped

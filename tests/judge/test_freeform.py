@@ -11,7 +11,7 @@ from rubric_ci.judge.freeform import (
     read_opinion,
     unknown_variables,
 )
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
@@ -111,4 +111,4 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "problems"), REFUSED.items(), ids=REFUSED.keys())
 def test_no_opinion(text: str, problems: list[str]) -> None:
-    assert read_opinion(text) == Wrong(tuple(problems))
+    assert read_opinion(text) == InvalidReply(tuple(problems))

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.injection_scan import suspicions
+from rubric_ci.judge.injection_scan import scan_for_injection
 
 QUESTION = "What is the capital of Australia?"
 CRITERIA = ("Names Canberra as the capital", "Says since when it has been the capital")
 
 
 def scan(answer: str) -> list[str]:
-    return [str(found) for found in suspicions(answer, question=QUESTION, criteria=CRITERIA)]
+    return [
+        str(found) for found in scan_for_injection(answer, question=QUESTION, criteria=CRITERIA)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_stays_quiet(answer: str) -> None:
 
 @given(st.text())
 def test_any_text_can_be_scanned(answer: str) -> None:
-    found = suspicions(answer, question=answer, criteria=[answer])
+    found = scan_for_injection(answer, question=answer, criteria=[answer])
     assert len({each.rule for each in found}) == len(found)
 
 

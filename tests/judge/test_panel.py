@@ -11,7 +11,7 @@ import pytest
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
 from rubric_ci.judge.panel import Decision, Question, decide
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import Tools
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
@@ -51,10 +51,10 @@ class Shelf:
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
 
-    def recall(self, key: str) -> str | None:
+    def get(self, key: str) -> str | None:
         return self.texts.get(key)
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         self.texts[key] = text
 
 
@@ -81,7 +81,7 @@ def ask(
                 answer="Hi",
                 rubric=criteria,
                 judge=JudgeConfig(endpoint=endpoint, **config),  # type: ignore[arg-type]
-                tools=Tools(ask=judge, root=Path(), environment={}, memory=memory),
+                context=RunContext(call_model=judge, root=Path(), environment={}, cache=memory),
                 about="a",
             )
         )

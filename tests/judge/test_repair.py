@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
-from rubric_ci.judge.json_reply import Wrong
-from rubric_ci.judge.repair import Heard, ask_until_usable
+from rubric_ci.judge.json_reply import InvalidReply
+from rubric_ci.judge.repair import ParsedReply, ask_until_usable
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
 
@@ -39,17 +39,17 @@ def says(text: str, finish: Finish = "stop") -> ModelReply:
     return ModelReply(text=text, finish=finish, usage=SPENT)
 
 
-def number(text: str) -> int | Wrong:
-    return int(text) if text.isdigit() else Wrong((f"{text!r} is no number", "try harder"))
+def number(text: str) -> int | InvalidReply:
+    return int(text) if text.isdigit() else InvalidReply((f"{text!r} is no number", "try harder"))
 
 
-def hear(model: Scripted) -> Heard[int]:
+def hear(model: Scripted) -> ParsedReply[int]:
     return asyncio.run(ask_until_usable(model, CALL, number))
 
 
 def test_a_usable_reply_ends_it() -> None:
     model = Scripted([says("7")])
-    assert hear(model) == Heard(value=7, text="7", usage=SPENT)
+    assert hear(model) == ParsedReply(value=7, text="7", usage=SPENT)
     assert model.calls == [CALL]
 
 

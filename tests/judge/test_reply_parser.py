@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.json_reply import Wrong
+from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.reply_parser import read_marks
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import (
@@ -220,7 +220,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "problems"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(text: str, problems: list[str]) -> None:
-    assert read_marks(text, CRITERIA) == Wrong(tuple(problems))
+    assert read_marks(text, CRITERIA) == InvalidReply(tuple(problems))
 
 
 json_values = st.recursive(
@@ -236,7 +236,7 @@ json_values = st.recursive(
 def test_whatever_comes_is_a_whole_judgement_or_a_reason(value: object) -> None:
     result = read_marks(json.dumps(value), CRITERIA)
     match result:
-        case Wrong(problems):
+        case InvalidReply(problems):
             assert problems
         case Judgement(marks):
             assert list(marks) == ["polite", "depth", "tone"]
@@ -247,4 +247,4 @@ def test_whatever_comes_is_a_whole_judgement_or_a_reason(value: object) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    assert isinstance(read_marks(text, CRITERIA), Wrong)
+    assert isinstance(read_marks(text, CRITERIA), InvalidReply)

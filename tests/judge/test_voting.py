@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.judge.voting import cast, flakiness, more_votes, tally
+from rubric_ci.judge.voting import flakiness, more_votes, tally, votes_by_criterion
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
@@ -117,7 +117,7 @@ def test_flakiness(values: tuple[MarkValue, ...], share: float) -> None:
 
 
 def test_cast() -> None:
-    assert cast(Rubric((SCORED,)), votes(2, NO)) == {"c": (2, NO)}
+    assert votes_by_criterion(Rubric((SCORED,)), votes(2, NO)) == {"c": (2, NO)}
 
 
 WANTED: dict[str, tuple[Criterion, tuple[MarkValue, ...], int]] = {

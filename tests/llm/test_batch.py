@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.llm.batch import send_batch
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests.aimock import Aimock, says
@@ -46,9 +46,9 @@ def test_a_server_that_is_away_is_trouble_for_the_batch(monkeypatch: pytest.Monk
         options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"},
     )
     [trouble] = asyncio.run(send_batch([call(nowhere)], tell=print, poll=0.05))
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, RequestError)
     assert str(trouble) == "batch: Connection error."
-    assert (trouble.passing, trouble.billed) == (False, False)
+    assert (trouble.retryable, trouble.billed) == (False, False)
 
 
 def test_a_model_without_batches_is_refused() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.llm.batch import gathered
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 
@@ -24,14 +24,14 @@ class Post:
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
 
-    async def send(self, calls: Sequence[ModelCall]) -> list[ModelReply | Trouble]:
+    async def send(self, calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
         self.batches.append([call.key for call in calls])
         await asyncio.sleep(0)
         if any(call.key == "down" for call in calls):
-            raise Trouble("no connection")
+            raise RequestError("no connection")
         if any(call.key == "bug" for call in calls):
             raise LookupError("a bug")
-        return [Trouble("lost") if c.key == "lost" else ModelReply(text=c.key) for c in calls]
+        return [RequestError("lost") if c.key == "lost" else ModelReply(text=c.key) for c in calls]
 
 
 async def answered(post: Post, *keys: str) -> list[str]:

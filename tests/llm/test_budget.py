@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.llm.budget import Budget, Caps, Prices
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 
@@ -40,7 +40,7 @@ class Server:
 
 def send(server: Server, caps: Caps, count: int, prices: Prices | None = PRICES) -> list[object]:
     async def all_at_once() -> list[object]:
-        ask = Budget(caps, lambda _: prices).within(server)
+        ask = Budget(caps, lambda _: prices).wrap(server)
         asked = (ask(CALL) for _ in range(count))
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
@@ -90,7 +90,7 @@ def test_once_reached_even_a_small_call_is_refused() -> None:
     small = replace(CALL, messages=(), max_tokens=1)
 
     async def asked() -> None:
-        ask = Budget(Caps(cost_usd=2), lambda _: PRICES).within(Server())
+        ask = Budget(Caps(cost_usd=2), lambda _: PRICES).wrap(Server())
         for call in (CALL, small):
             with pytest.raises(OverBudget, match=r"the next call may cost \$4\.0040"):
                 await ask(call)
@@ -103,7 +103,7 @@ def test_a_reply_of_unknown_cost_counts_as_its_worst() -> None:
         return ModelReply(text="ok", usage=Usage(calls=1, unpriced_calls=1))
 
     async def asked() -> None:
-        ask = Budget(Caps(cost_usd=9), lambda _: PRICES).within(uncounted)
+        ask = Budget(Caps(cost_usd=9), lambda _: PRICES).wrap(uncounted)
         await ask(CALL)
         await ask(CALL)
         held = r"\$8\.0080 of \$9 are spent or held back for 2 calls of unknown cost, and the next"
@@ -125,15 +125,15 @@ def test_a_reply_of_unknown_cost_counts_as_its_worst() -> None:
 )
 def test_an_error_costs_nothing_but_a_lost_reply_may(status: int | None, spent: str) -> None:
     async def failing(_: ModelCall) -> ModelReply:
-        raise Trouble("no", status=status)
+        raise RequestError("no", status=status)
 
     async def asked() -> None:
         budget = Budget(Caps(cost_usd=5), lambda _: PRICES)
-        with pytest.raises(Trouble):
-            await budget.within(failing)(CALL)
+        with pytest.raises(RequestError):
+            await budget.wrap(failing)(CALL)
         large = replace(CALL, max_tokens=9000)
         with pytest.raises(OverBudget, match=rf"\${spent} \$5 are spent"):
-            await budget.within(Server())(large)
+            await budget.wrap(Server())(large)
 
     asyncio.run(asked())
 
@@ -147,7 +147,7 @@ def test_an_unpriced_model_cannot_have_a_cap_in_dollars() -> None:
 
 def test_time_cuts_what_is_under_way_and_refuses_the_rest() -> None:
     async def asked() -> None:
-        ask = Budget(Caps(seconds=0.05), lambda _: None).within(Server(seconds=60))
+        ask = Budget(Caps(seconds=0.05), lambda _: None).wrap(Server(seconds=60))
         with pytest.raises(OverBudget, match=r"budget: 0\.05 seconds have passed") as ended:
             await ask(CALL)
         assert ended.value.usage == Usage(calls=1, unpriced_calls=1)

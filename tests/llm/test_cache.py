@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotWriteFile
-from rubric_ci.llm.cache import DAY, Cache, Extent
+from rubric_ci.llm.cache import DAY, Cache, CacheStats
 
 A, B, C = "aa" * 32, "ab" * 32, "cc" * 32
 
@@ -23,16 +23,16 @@ def entry(cache: Cache, key: str) -> Path:
 
 
 def test_what_is_kept_is_recalled(cache: Cache) -> None:
-    cache.keep(A, "ja\n\u2028\udc80")
-    assert cache.recall(A) == "ja\n\u2028\udc80"
-    assert cache.recall(B) is None
+    cache.put(A, "ja\n\u2028\udc80")
+    assert cache.get(A) == "ja\n\u2028\udc80"
+    assert cache.get(B) is None
 
 
 def test_the_last_writer_wins(cache: Cache) -> None:
-    cache.keep(A, "one")
-    cache.keep(A, "two")
-    assert cache.recall(A) == "two"
-    assert cache.extent().entries == 1
+    cache.put(A, "one")
+    cache.put(A, "two")
+    assert cache.get(A) == "two"
+    assert cache.stats().entries == 1
 
 
 BROKEN = {
@@ -52,27 +52,27 @@ def test_a_broken_entry_does_not_exist_and_can_be_replaced(
     path = entry(cache, A)
     path.parent.mkdir(parents=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    assert cache.recall(A) is None
-    cache.keep(A, "fresh")
-    assert cache.recall(A) == "fresh"
+    assert cache.get(A) is None
+    cache.put(A, "fresh")
+    assert cache.get(A) == "fresh"
 
 
 def test_an_unfinished_file_is_no_entry(cache: Cache) -> None:
-    cache.keep(A, "one")
+    cache.put(A, "one")
     draft = entry(cache, A).with_suffix(".json.1.1.tmp")
     draft.write_text("{")
-    assert cache.extent().entries == 1
+    assert cache.stats().entries == 1
     cache.prune()
     assert draft.exists()  # its writer may be at work
     os.utime(draft, (0, 0))
-    assert cache.prune() == Extent(entries=0, size=0)
+    assert cache.prune() == CacheStats(entries=0, size=0)
     assert not draft.exists()
 
 
 def aged(cache: Cache, **days: float) -> None:
     for key, age in days.items():
         name = {"a": A, "b": B, "c": C}[key]
-        cache.keep(name, "x" * 100)
+        cache.put(name, "x" * 100)
         path = entry(cache, name)
         then = path.stat().st_mtime - age * DAY
         os.utime(path, (then, then))
@@ -81,39 +81,39 @@ def aged(cache: Cache, **days: float) -> None:
 def test_prune_by_age(cache: Cache) -> None:
     aged(cache, a=40, b=20, c=0)
     assert cache.prune(unused_for=30 * DAY).entries == 1
-    assert [cache.recall(key) is None for key in (A, B, C)] == [True, False, False]
+    assert [cache.get(key) is None for key in (A, B, C)] == [True, False, False]
 
 
 def test_prune_by_size_takes_the_longest_unused_first(cache: Cache) -> None:
     aged(cache, a=1, b=3, c=2)
-    one = cache.extent().size // 3
-    assert cache.prune(most_bytes=one) == Extent(entries=2, size=2 * one)
-    assert [cache.recall(key) is None for key in (A, B, C)] == [False, True, True]
+    one = cache.stats().size // 3
+    assert cache.prune(most_bytes=one) == CacheStats(entries=2, size=2 * one)
+    assert [cache.get(key) is None for key in (A, B, C)] == [False, True, True]
 
 
 def test_what_is_recalled_counts_as_used(cache: Cache) -> None:
     aged(cache, a=40)
-    assert cache.recall(A)
+    assert cache.get(A)
     assert cache.prune(unused_for=30 * DAY).entries == 0
 
 
 def test_nothing_there_is_nothing_to_prune(cache: Cache) -> None:
-    assert cache.prune(unused_for=0, most_bytes=0) == cache.extent() == Extent(entries=0, size=0)
+    assert cache.prune(unused_for=0, most_bytes=0) == cache.stats() == CacheStats(entries=0, size=0)
 
 
 def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(CannotWriteFile, match="cannot write the cache") as ended:
-        Cache(tmp_path / "cache").keep(A, "x")
+        Cache(tmp_path / "cache").put(A, "x")
     assert "--no-cache" in ended.value.hint
-    assert Cache(tmp_path / "cache").recall(A) is None
+    assert Cache(tmp_path / "cache").get(A) is None
 
 
 def _hammer(folder: Path, name: str) -> None:
     cache = Cache(folder)
     for turn in range(200):
-        cache.keep(A, f"{name} {turn} " + "x" * 5000)
-        text = cache.recall(A)
+        cache.put(A, f"{name} {turn} " + "x" * 5000)
+        text = cache.get(A)
         assert text is not None
         assert text.endswith("x" * 5000)
 
@@ -132,7 +132,7 @@ def test_writers_at_once_leave_whole_files(cache: Cache) -> None:
 
 
 def test_files_that_are_not_ours_are_neither_counted_nor_forgotten(cache: Cache) -> None:
-    cache.keep(A, "one")
+    cache.put(A, "one")
     others = [cache.folder / name for name in ("aa/notes.json", f"ab/{A}.json", "aa/notes.tmp")]
     for path in others:
         path.parent.mkdir(exist_ok=True)

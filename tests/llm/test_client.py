@@ -16,7 +16,7 @@ import pytest
 
 from rubric_ci.llm.client import complete, request
 from rubric_ci.llm.model_info import prices_of
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.aimock import Aimock, says
@@ -47,11 +47,11 @@ def call(endpoint: Endpoint, **more: object) -> ModelCall:
     return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)  # type: ignore[arg-type]
 
 
-def ask(wire: str, *bodies: Body) -> ModelReply | Trouble:
+def ask(wire: str, *bodies: Body) -> ModelReply | RequestError:
     with answering(*bodies) as server:
         try:
             return asyncio.run(request(call(Aimock(server.url).endpoint(wire))))
-        except Trouble as trouble:
+        except RequestError as trouble:
             return trouble
 
 
@@ -92,12 +92,12 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
 
 
 @pytest.mark.parametrize(
-    ("wire", "content", "passing", "message"), NO_REPLIES.values(), ids=NO_REPLIES.keys()
+    ("wire", "content", "retryable", "message"), NO_REPLIES.values(), ids=NO_REPLIES.keys()
 )
-def test_no_reply(wire: str, content: bytes, passing: bool, message: str) -> None:
+def test_no_reply(wire: str, content: bytes, retryable: bool, message: str) -> None:
     trouble = ask(wire, Body(content=content))
-    assert isinstance(trouble, Trouble)
-    assert trouble.passing is passing
+    assert isinstance(trouble, RequestError)
+    assert trouble.retryable is retryable
     assert message in str(trouble)
     assert "Traceback" not in str(trouble)
 
@@ -153,7 +153,7 @@ def test_retry_after(wire: str) -> None:
 
     def asked_to_wait(value: str) -> float | None:
         trouble = ask(wire, Body(content=error, status=503, headers={"Retry-After": value}))
-        assert isinstance(trouble, Trouble)
+        assert isinstance(trouble, RequestError)
         return trouble.retry_after
 
     assert asked_to_wait("7") == 7
@@ -198,7 +198,7 @@ def test_the_schema_reaches_every_provider_as_it_is(wire: str, path: tuple[str, 
     schema = {**SCHEMA, "properties": {"c1": mark}, "required": ["c1"]}
     with answering(Body(content=b"{}")) as server:
         one = call(Aimock(server.url).endpoint(wire), output_schema=schema, max_tokens=9)
-        with pytest.raises(Trouble):
+        with pytest.raises(RequestError):
             asyncio.run(request(one))
     sent = json.loads(server.requests[0])
     for step in path:
@@ -269,9 +269,9 @@ def test_a_missing_key_is_named_and_not_tried_again(
         monkeypatch.delenv(name, raising=False)
     # A port that nobody listens on, so that no mistake of this test leaves the machine.
     options = {"api_base": "http://127.0.0.1:9"}
-    with pytest.raises(Trouble, match=variable) as ended:
+    with pytest.raises(RequestError, match=variable) as ended:
         asyncio.run(request(call(Endpoint(model=model, options=options))))
-    assert not ended.value.passing
+    assert not ended.value.retryable
 
 
 def _is_free(port: int) -> bool:
@@ -283,17 +283,17 @@ def _is_free(port: int) -> bool:
 def test_nobody_listens_there(wire: str) -> None:
     # A port with the digits of a status, which litellm would read as one.
     gone = next(port for port in range(40300, 40400) if _is_free(port))
-    with pytest.raises(Trouble, match=r"Connection error|Cannot connect") as ended:
+    with pytest.raises(RequestError, match=r"Connection error|Cannot connect") as ended:
         asyncio.run(request(call(Aimock(f"http://127.0.0.1:{gone}").endpoint(wire))))
-    assert ended.value.passing
+    assert ended.value.retryable
     assert not ended.value.billed  # nothing was sent
 
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic", "gemini"])
 def test_a_request_that_was_sent_may_be_billed(wire: str) -> None:
-    with hanging_up() as url, pytest.raises(Trouble) as ended:
+    with hanging_up() as url, pytest.raises(RequestError) as ended:
         asyncio.run(request(call(Aimock(url).endpoint(wire))))
-    assert ended.value.passing
+    assert ended.value.retryable
     assert ended.value.billed
 
 

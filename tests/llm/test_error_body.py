@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.llm.client import request
-from rubric_ci.llm.error_body import error_in, object_within, said_in, status_of
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.error_body import error_in, error_message, object_within, status_of
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
@@ -51,13 +51,15 @@ ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "status", "passing", "said"), ERRORS.values(), ids=ERRORS.keys())
+@pytest.mark.parametrize(
+    ("body", "status", "retryable", "said"), ERRORS.values(), ids=ERRORS.keys()
+)
 def test_an_error_is_understood(
-    body: Mapping[str, JSON], status: int | None, passing: bool, said: str
+    body: Mapping[str, JSON], status: int | None, retryable: bool, said: str
 ) -> None:
     trouble = error_in(body)
     assert trouble is not None
-    assert (trouble.status, trouble.passing, trouble.billed) == (status, passing, False)
+    assert (trouble.status, trouble.retryable, trouble.billed) == (status, retryable, False)
     assert str(trouble) == f"the reply is an error: {said}"
 
 
@@ -102,12 +104,12 @@ def test_object_within(text: str, found: object) -> None:
 
 
 def test_what_is_said_is_one_line_of_bearable_length() -> None:
-    assert len(said_in({"error": {"message": "word \n" * 500}})) == 500
+    assert len(error_message({"error": {"message": "word \n" * 500}})) == 500
 
 
 @pytest.mark.parametrize("wire", ["openai", "openai-litellm", "anthropic", "gemini"])
 @pytest.mark.parametrize(
-    ("error", "passing"),
+    ("error", "retryable"),
     [
         ({"message": "scripted", "code": 429}, True),
         ({"message": "scripted", "code": "invalid_api_key"}, False),
@@ -115,14 +117,14 @@ def test_what_is_said_is_one_line_of_bearable_length() -> None:
     ],
     ids=["busy", "wrong key", "who knows"],
 )
-def test_over_the_wire(error: Mapping[str, JSON], passing: bool, wire: str) -> None:
+def test_over_the_wire(error: Mapping[str, JSON], retryable: bool, wire: str) -> None:
     name, _, by_litellm = wire.partition("-")
     with answering(Body(content=json.dumps({"error": error}).encode())) as server:
         endpoint = Aimock(server.url).endpoint(name, **({"n": 1} if by_litellm else {}))
         said = ChatMessage(role="user", content="Hello")
-        with pytest.raises(Trouble, match="scripted") as ended:
+        with pytest.raises(RequestError, match="scripted") as ended:
             asyncio.run(request(ModelCall(endpoint=endpoint, messages=(said,), key="k")))
-    assert ended.value.passing is passing
+    assert ended.value.retryable is retryable
 
 
 def test_a_choice_may_be_an_error() -> None:
@@ -132,6 +134,6 @@ def test_a_choice_may_be_an_error() -> None:
     with answering(Body(content=json.dumps({"choices": [choice]}).encode())) as server:
         said = ChatMessage(role="user", content="Hello")
         endpoint = Aimock(server.url).endpoint("openai")
-        with pytest.raises(Trouble, match="Provider returned error") as ended:
+        with pytest.raises(RequestError, match="Provider returned error") as ended:
             asyncio.run(request(ModelCall(endpoint=endpoint, messages=(said,), key="k")))
-    assert (ended.value.status, ended.value.passing) == (502, True)
+    assert (ended.value.status, ended.value.retryable) == (502, True)

@@ -11,9 +11,9 @@ import pytest
 
 from rubric_ci.llm.client import ask_directly, request
 from rubric_ci.llm.litellm_client import ask_litellm
-from rubric_ci.llm.model_info import facts_of
-from rubric_ci.llm.openai_http import speaks
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.model_info import model_info
+from rubric_ci.llm.openai_http import supports
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests.aimock import Aimock, says
@@ -94,7 +94,7 @@ def test_who_is_asked_directly(
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
     endpoint = Endpoint(model=model, options={"api_key": "k", **options})
-    assert speaks(endpoint, facts_of(model)) is expected
+    assert supports(endpoint, model_info(model)) is expected
 
 
 def test_the_environment_may_hold_the_key_and_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,16 +130,16 @@ TROUBLES: dict[str, tuple[Body, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "said", "passing"), TROUBLES.values(), ids=TROUBLES.keys())
-def test_troubles(body: Body, said: str, passing: bool) -> None:
-    with answering(body) as server, pytest.raises(Trouble) as raised:
+@pytest.mark.parametrize(("body", "said", "retryable"), TROUBLES.values(), ids=TROUBLES.keys())
+def test_troubles(body: Body, said: str, retryable: bool) -> None:
+    with answering(body) as server, pytest.raises(RequestError) as raised:
         asyncio.run(ask_directly(call(server.url)))
     assert str(raised.value).startswith(said)
-    assert raised.value.passing is passing
+    assert raised.value.retryable is retryable
 
 
 def test_a_host_that_is_no_url() -> None:
-    with pytest.raises(Trouble, match="Connection error"):
+    with pytest.raises(RequestError, match="Connection error"):
         asyncio.run(ask_directly(call("nonsense")))
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from rubric_ci.llm.rate_limit import Window
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.rate_limit import RateLimiter
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 
@@ -29,17 +29,17 @@ class Server:
             self.there -= 1
         if self.full:
             self.full -= 1
-            raise Trouble("busy", status=429)
+            raise RequestError("busy", status=429)
         return ModelReply(text="ok")
 
 
-async def send(window: Window, server: Server, count: int) -> list[object]:
-    ask = window.through(server)
+async def send(window: RateLimiter, server: Server, count: int) -> list[object]:
+    ask = window.wrap(server)
     return list(await asyncio.gather(*(ask(CALL) for _ in range(count)), return_exceptions=True))
 
 
 def test_no_more_than_its_width_are_under_way() -> None:
-    window, server = Window(4), Server()
+    window, server = RateLimiter(4), Server()
     replies = asyncio.run(send(window, server, 30))
     assert replies == [ModelReply(text="ok")] * 30
     assert server.most == 4
@@ -47,7 +47,7 @@ def test_no_more_than_its_width_are_under_way() -> None:
 
 def test_a_burst_of_429_narrows_once() -> None:
     async def burst() -> tuple[int, int]:
-        window, server = Window(16), Server()
+        window, server = RateLimiter(16), Server()
         server.full = 16
         await send(window, server, 16)
         narrowed, server.most = window.width, 0
@@ -59,7 +59,7 @@ def test_a_burst_of_429_narrows_once() -> None:
 
 def test_it_never_closes_and_recovers_a_round_at_a_time() -> None:
     async def rounds() -> list[int]:
-        window, server = Window(4), Server()
+        window, server = RateLimiter(4), Server()
         for _ in range(5):
             server.full = 1
             await send(window, server, 1)
@@ -78,12 +78,12 @@ def test_it_never_closes_and_recovers_a_round_at_a_time() -> None:
 @pytest.mark.parametrize("status", [500, 408, None, 400])
 def test_other_troubles_do_not_narrow(status: int | None) -> None:
     async def trouble(_: ModelCall) -> ModelReply:
-        raise Trouble("no", status=status)
+        raise RequestError("no", status=status)
 
     async def sent() -> int:
-        window = Window(4)
+        window = RateLimiter(4)
         await asyncio.gather(
-            *(window.through(trouble)(CALL) for _ in range(9)), return_exceptions=True
+            *(window.wrap(trouble)(CALL) for _ in range(9)), return_exceptions=True
         )
         return window.width
 
@@ -92,8 +92,8 @@ def test_other_troubles_do_not_narrow(status: int | None) -> None:
 
 def test_who_gives_up_waiting_leaves_no_hole() -> None:
     async def given_up() -> int:
-        window, server = Window(1), Server()
-        ask = window.through(server)
+        window, server = RateLimiter(1), Server()
+        ask = window.wrap(server)
         tasks = [asyncio.ensure_future(ask(CALL)) for _ in range(3)]
         await asyncio.sleep(0)
         tasks[1].cancel()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.errors import CannotReachModel, OverBudget
-from rubric_ci.llm.retry import Trouble, patient
+from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 
@@ -32,7 +32,7 @@ def run(*outcomes: ModelReply | Exception, chance: float = 1.0) -> tuple[ModelRe
         waits.append(seconds)
 
     async def asked() -> ModelReply:
-        return await patient(request, sleep=sleep, chance=lambda: chance)(CALL)
+        return await with_retries(request, sleep=sleep, chance=lambda: chance)(CALL)
 
     return asyncio.run(asked()), waits
 
@@ -43,7 +43,7 @@ def test_a_reply_is_handed_on() -> None:
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529, None])
 def test_what_passes_is_sent_again_and_counted(status: int | None) -> None:
-    reply, waits = run(Trouble("busy", status=status), OK)
+    reply, waits = run(RequestError("busy", status=status), OK)
     unknown = int(status in {None, 408})  # it may have been billed, and nobody knows how much
     used = Usage(calls=2, input_tokens=3, unpriced_calls=unknown)
     assert reply == ModelReply(text="yes", usage=used)
@@ -53,25 +53,27 @@ def test_what_passes_is_sent_again_and_counted(status: int | None) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_what_does_not_pass_is_sent_once(status: int) -> None:
     with pytest.raises(CannotReachModel, match=r"^m: no \(1 request\)$") as ended:
-        run(Trouble("no", status=status))
+        run(RequestError("no", status=status))
     assert ended.value.usage == Usage(calls=1)
 
 
 def test_a_broken_body_passes_whatever_its_status() -> None:
-    assert run(Trouble("broken", status=422, passing=True), OK)[1] == [0.5]
+    assert run(RequestError("broken", status=422, retryable=True), OK)[1] == [0.5]
 
 
 def test_it_ends_after_five() -> None:
     with pytest.raises(CannotReachModel, match=r"^m: busy \(5 requests\)$") as ended:
-        run(Trouble("busy", status=503))
+        run(RequestError("busy", status=503))
     assert ended.value.usage == Usage(calls=5)
 
 
 def test_what_was_sent_before_the_budget_ended_counts() -> None:
     cut = Usage(calls=1, unpriced_calls=1)
-    slow = Trouble("no reply within 1 s", status=408)
+    slow = RequestError("no reply within 1 s", status=408)
     with pytest.raises(OverBudget) as ended:
-        run(slow, Trouble("busy", status=429), OverBudget("budget: 2 seconds have passed", cut))
+        run(
+            slow, RequestError("busy", status=429), OverBudget("budget: 2 seconds have passed", cut)
+        )
     assert str(ended.value) == "budget: 2 seconds have passed; before that: busy"
     assert ended.value.usage == Usage(calls=3, unpriced_calls=2)
 
@@ -84,16 +86,16 @@ def test_a_budget_that_ended_before_anything_was_sent() -> None:
 
 @pytest.mark.parametrize(("chance", "waits"), [(1.0, [0.5, 1, 2, 4]), (0.0, [0, 0, 0, 0])])
 def test_waits_double_with_full_jitter(chance: float, waits: list[float]) -> None:
-    busy = Trouble("busy", status=503)
+    busy = RequestError("busy", status=503)
     assert run(busy, busy, busy, busy, OK, chance=chance)[1] == waits
 
 
 def test_retry_after_is_waited_in_full() -> None:
-    assert run(Trouble("busy", status=429, retry_after=7), OK, chance=0)[1] == [7]
-    assert run(Trouble("busy", status=429, retry_after=7), OK, chance=1)[1] == [7.5]
+    assert run(RequestError("busy", status=429, retry_after=7), OK, chance=0)[1] == [7]
+    assert run(RequestError("busy", status=429, retry_after=7), OK, chance=1)[1] == [7.5]
 
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:
     with pytest.raises(CannotReachModel) as ended:
-        run(Trouble("quota", status=429, retry_after=3600))
+        run(RequestError("quota", status=429, retry_after=3600))
     assert str(ended.value) == "m: quota (1 request; the server asks to wait 3600 s)"

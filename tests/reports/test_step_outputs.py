@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports.step_outputs import leave_behind, outputs
+from rubric_ci.reports.step_outputs import outputs, write_step_outputs
 from tests.sample_reports import a_report, errored, graded
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +62,7 @@ def test_summary_and_outputs_are_written(tmp_path: Path) -> None:
         "GITHUB_REPOSITORY": "acme/app",
         "GITHUB_SHA": "c" * 40,
     }
-    assert leave_behind(RED, FILES, around) == []
+    assert write_step_outputs(RED, FILES, around) == []
     assert "verdict<<end-" in (tmp_path / "output").read_text()
     summary = (tmp_path / "summary").read_text()
     assert summary.startswith("## ❌ rubric-ci · fail: 1 of 3 graded cases fails\n")
@@ -70,11 +70,11 @@ def test_summary_and_outputs_are_written(tmp_path: Path) -> None:
 
 
 def test_outside_of_a_workflow_nothing_is_written(tmp_path: Path) -> None:
-    assert leave_behind(RED, FILES, {}) == []
+    assert write_step_outputs(RED, FILES, {}) == []
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    said = leave_behind(RED, FILES, {"GITHUB_OUTPUT": str(tmp_path / "no" / "output")})
+    said = write_step_outputs(RED, FILES, {"GITHUB_OUTPUT": str(tmp_path / "no" / "output")})
     assert said == [f"not written: {tmp_path}/no/output: No such file or directory"]
 
 
@@ -83,5 +83,5 @@ def test_outputs_that_fail_do_not_take_the_summary_along(tmp_path: Path) -> None
         "GITHUB_OUTPUT": str(tmp_path / "no" / "output"),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
     }
-    assert len(leave_behind(RED, FILES, around)) == 1
+    assert len(write_step_outputs(RED, FILES, around)) == 1
     assert (tmp_path / "summary").exists()

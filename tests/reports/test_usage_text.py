@@ -55,7 +55,7 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
     marked = tuple(replace(MARKED, judge=judge) for judge in ("openai/b", "openai/a", ""))
     judge = JudgeInfo(model=usual, prompt_version="1") if usual else None
     report = replace(a_report(replace(CASE, evaluators=marked)), judge=judge)
-    assert fact in usage_text.facts(report)
+    assert fact in usage_text.summary(report)
     others = usage_text.other_judges(report.cases[0], report)
     assert others == [f"tone judged by {m.judge}" for m in marked if m.judge not in {usual, ""}]
 
@@ -69,4 +69,4 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
 )
 def test_what_was_reckoned_stands_beside_what_it_was(cost: float | None, fact: str) -> None:
     wanted = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
-    assert fact in usage_text.facts(replace(a_report(CASE), forecast=wanted))
+    assert fact in usage_text.summary(replace(a_report(CASE), forecast=wanted))

@@ -18,13 +18,13 @@ async def fail() -> int:
 
 
 def test_results_come_in_the_order_of_the_works() -> None:
-    assert asyncio.run(task_groups.ended([after(0.02, 1), after(0, 2)])) == (1, 2)
+    assert asyncio.run(task_groups.gather_until_cancelled([after(0.02, 1), after(0, 2)])) == (1, 2)
 
 
 def test_when_stopped_what_had_ended_is_returned() -> None:
     async def stopped() -> tuple[int, ...]:
         works = [after(0, 1), after(60, 2), after(0, 3)]
-        all_of_them = asyncio.create_task(task_groups.ended(works))
+        all_of_them = asyncio.create_task(task_groups.gather_until_cancelled(works))
         await asyncio.sleep(0.1)
         all_of_them.cancel()
         return await all_of_them
@@ -35,7 +35,7 @@ def test_when_stopped_what_had_ended_is_returned() -> None:
 def test_what_one_raises_stops_the_others() -> None:
     async def failed() -> set["asyncio.Task[object]"]:
         with pytest.raises(ZeroDivisionError):
-            await task_groups.ended([after(60, 1), fail()])
+            await task_groups.gather_until_cancelled([after(60, 1), fail()])
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(failed()) == set()
@@ -55,7 +55,7 @@ async def fail_soon() -> None:
 
 
 @pytest.mark.parametrize(
-    "way", [task_groups.ended, task_groups.everything], ids=["ended", "everything"]
+    "way", [task_groups.gather_until_cancelled, task_groups.gather_all], ids=["ended", "everything"]
 )
 def test_a_failure_is_raised_when_all_have_cleaned_up(way: Any) -> None:
     log: list[str] = []
@@ -67,7 +67,7 @@ def test_a_failure_is_raised_when_all_have_cleaned_up(way: Any) -> None:
 def test_everything_is_cancelled_when_all_have_cleaned_up() -> None:
     async def cancelled(log: list[str]) -> list[str]:
         works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
-        task = asyncio.create_task(task_groups.everything(works))
+        task = asyncio.create_task(task_groups.gather_all(works))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -80,7 +80,7 @@ def test_everything_is_cancelled_when_all_have_cleaned_up() -> None:
 def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
     async def stopped(log: list[str]) -> list[str]:
         works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
-        task = asyncio.create_task(task_groups.ended(works))
+        task = asyncio.create_task(task_groups.gather_until_cancelled(works))
         await asyncio.sleep(0.01)
         task.cancel()
         assert await task == ()
@@ -90,4 +90,4 @@ def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
 
 
 def test_everything_comes_in_the_order_of_the_works() -> None:
-    assert asyncio.run(task_groups.everything([after(0.02, 1), after(0, 2)])) == (1, 2)
+    assert asyncio.run(task_groups.gather_all([after(0.02, 1), after(0, 2)])) == (1, 2)

@@ -17,7 +17,7 @@ from rubric_ci.grading.engine import Task
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.targets import healthcheck as healthcheck_module
-from tests.cases import build_case, build_script, build_tools
+from tests.cases import build_case, build_context, build_script
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -51,7 +51,7 @@ def agent(healthcheck: dict[str, Any] | None, **facts: Any) -> CliTarget:
 
 def trouble(target: CliTarget, root: Path) -> str:
     try:
-        asyncio.run(healthcheck_module.check(target, build_tools(root)))
+        asyncio.run(healthcheck_module.check(target, build_context(root)))
     except CannotAnswer as error:
         return str(error).removeprefix("the health check of the target `agent` fails: ")
     return ""
@@ -112,7 +112,7 @@ def grade(target: CliTarget, root: Path, *folders: str) -> tuple[CaseResult, ...
         Task(case=build_case(id=str(n), evaluators=(check,)), target=replace(target, cwd=folder))
         for n, folder in enumerate(folders or (".", ".", "."))
     ]
-    return asyncio.run(engine.grade(tasks, build_tools(root), concurrency=3))
+    return asyncio.run(engine.grade(tasks, build_context(root), concurrency=3))
 
 
 def test_a_target_is_checked_once(tmp_path: Path) -> None:

@@ -21,20 +21,20 @@ from rubric_ci.model.config import (
 from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer
-from tests.cases import build_case, build_tools, text_message
+from tests.cases import build_case, build_context, text_message
 
 pytestmark = pytest.mark.timeout(60)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines")
 
 
-def answer(target: Target, root: Path, case: EvalCase | None = None, **tools: Any) -> Answer:
-    return asyncio.run(targets.answer(case or build_case(), target, build_tools(root, **tools)))
+def answer(target: Target, root: Path, case: EvalCase | None = None, **context: Any) -> Answer:
+    return asyncio.run(targets.answer(case or build_case(), target, build_context(root, **context)))
 
 
-def refusal(target: Target, root: Path, case: EvalCase | None = None, **tools: Any) -> str:
+def refusal(target: Target, root: Path, case: EvalCase | None = None, **context: Any) -> str:
     with pytest.raises(NoVerdict) as caught:
-        answer(target, root, case, **tools)
+        answer(target, root, case, **context)
     return str(caught.value)
 
 

@@ -20,6 +20,6 @@ def test_a_message_is_cut_where_the_runner_would_cut_it() -> None:
 
 def test_uncommanded() -> None:
     assert (
-        workflow_commands.uncommanded("::error::x\n", "t0k")
+        workflow_commands.disable_workflow_commands("::error::x\n", "t0k")
         == "::stop-commands::t0k\n::error::x\n::t0k::\n"
     )

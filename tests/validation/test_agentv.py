@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.validation.agentv import path_as_written, respelt, snake_case
+from rubric_ci.validation.agentv import normalise_keys, snake_case, to_original_path
 
 
 @pytest.mark.parametrize(
@@ -28,16 +28,16 @@ def test_judge_targets_and_health_checks_are_respelt_and_nothing_else() -> None:
         "targets": [{"healthcheck": {"timeoutSeconds": 1, "waitFor": 2}}, "text"],
         "failOn": 1,
     }
-    assert respelt(written) == {
+    assert normalise_keys(written) == {
         "judge": {"api_key": "k", "extra_body": {"someKey": 1}},
         "targets": [{"healthcheck": {"timeout_seconds": 1, "waitFor": 2}}, "text"],
         "failOn": 1,
     }
     path = ("targets", 0, "healthcheck", "timeout_seconds")
-    assert path_as_written(path, written) == ("targets", 0, "healthcheck", "timeoutSeconds")
-    assert path_as_written(("judge", "gone", 1), written) == ("judge", "gone", 1)
+    assert to_original_path(path, written) == ("targets", 0, "healthcheck", "timeoutSeconds")
+    assert to_original_path(("judge", "gone", 1), written) == ("judge", "gone", 1)
 
 
 @pytest.mark.parametrize("data", [None, [], "text", {"judge": "m", "targets": {}}])
 def test_other_shapes_stay(data: object) -> None:
-    assert respelt(data) == data
+    assert normalise_keys(data) == data

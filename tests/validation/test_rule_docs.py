@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.validation.rule_docs import PAGES, meanings, render
 from rubric_ci.validation.rule_ids import RULES, SWITCHABLE
-from rubric_ci.validation.suppressions import switched
+from rubric_ci.validation.suppressions import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
@@ -27,7 +27,7 @@ def rules_of(text: str) -> list[str]:
         frozenset(["default", "codex"]),
         frozenset(["codex"]),
     )
-    return [problem.rule for problem in switched(found, source.texts(), {})]
+    return [problem.rule for problem in apply_suppressions(found, source.texts(), {})]
 
 
 def test_every_rule_has_a_page() -> None:

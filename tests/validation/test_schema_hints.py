@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.validation.schema_hints import advice, misread
+from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
 from rubric_ci.yaml_text.problems import Path
 
 ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
@@ -42,7 +42,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
 
 @pytest.mark.parametrize(("path", "wanted", "value", "hint"), ADVICE.values(), ids=ADVICE.keys())
 def test_advice(path: Path, wanted: list[str], value: Any, hint: str) -> None:
-    assert advice(path, wanted, value) == hint
+    assert hint_for(path, wanted, value) == hint
 
 
 MISREAD: dict[str, tuple[Path, Any, str | None]] = {
@@ -60,5 +60,5 @@ MISREAD: dict[str, tuple[Path, Any, str | None]] = {
 
 @pytest.mark.parametrize(("path", "value", "hint"), MISREAD.values(), ids=MISREAD.keys())
 def test_misread(path: Path, value: Any, hint: str | None) -> None:
-    found = misread(path, value)
+    found = diagnose_shape(path, value)
     assert (found.hint if found else None) == hint

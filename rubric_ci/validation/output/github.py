@@ -7,7 +7,7 @@ What is beyond the caps stands in the log as plain lines, where the runner must 
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.text.workflow_commands import command, uncommanded
+from rubric_ci.text.workflow_commands import command, disable_workflow_commands
 from rubric_ci.validation.output.text import headline, summary
 
 PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
@@ -56,4 +56,6 @@ def _more(severity: Severity, count: int) -> str:
 def _log(rest: Sequence[Diagnostic], token: str) -> str:
     if not rest:
         return ""
-    return uncommanded("".join(f"{headline(diagnostic)}\n" for diagnostic in rest), token)
+    return disable_workflow_commands(
+        "".join(f"{headline(diagnostic)}\n" for diagnostic in rest), token
+    )

@@ -47,7 +47,7 @@ async def no_model(call: ModelCall) -> ModelReply:
 
 
 def build_context(root: Path, **facts: Any) -> RunContext:
-    defaults: dict[str, Any] = {"ask": no_model, "root": root, "environment": ENVIRONMENT}
+    defaults: dict[str, Any] = {"call_model": no_model, "root": root, "environment": ENVIRONMENT}
     return RunContext(**{**defaults, **facts})
 
 

@@ -27,7 +27,7 @@ from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.progress import progress
-from rubric_ci.reports.sharding import shard, split
+from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system.signals import run_until_terminated

@@ -13,13 +13,13 @@ from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricS
 from rubric_ci.model.report import Forecast, RunReport, ShardInfo, gate_holds, run_verdict, totals
 from rubric_ci.model.results import CaseResult
 
-Piece: TypeAlias = tuple[str, float]
+CaseCost: TypeAlias = tuple[str, float]
 """What tells a case apart from all others, and what it is expected to cost."""
 
 _CALL, _SCRIPT, _LOOKUP = 1.0, 0.25, 0.01  # about how long each takes, in calls of a model
 
 
-def split(pieces: Sequence[Piece], count: int) -> tuple[tuple[int, ...], ...]:
+def split(pieces: Sequence[CaseCost], count: int) -> tuple[tuple[int, ...], ...]:
     """Deal positions to `count` shards of about the same cost; every position to exactly one.
 
     The dearest piece goes first, each to the shard with the least; equals in the order of their
@@ -34,7 +34,7 @@ def split(pieces: Sequence[Piece], count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(positions)) for positions in dealt)
 
 
-def shard(case: EvalCase, target: Target) -> Piece:
+def case_cost(case: EvalCase, target: Target) -> CaseCost:
     """Name a case and guess its cost, in calls of a model."""
     cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
     for spec in every_evaluator(case.evaluators):
@@ -81,7 +81,7 @@ def _forecast(reports: Sequence[RunReport]) -> Forecast | None:
     return reduce(add, every) if every else None
 
 
-def _turn(one: Piece) -> tuple[float, str]:
+def _turn(one: CaseCost) -> tuple[float, str]:
     name, cost = one
     return -cost, hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -56,7 +56,7 @@ def composed(
         span=span(4),
     )
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
-    context = build_context(root, ask=ask, judge=judge)
+    context = build_context(root, call_model=ask, judge=judge)
     return asyncio.run(evaluate(build_case(), said("hello"), spec, context))
 
 

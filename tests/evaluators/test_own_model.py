@@ -36,7 +36,7 @@ def test_it_is_asked(spec: EvaluatorSpec, reply: str, judge: JudgeConfig | None)
         asked.append(call.endpoint)
         return ModelReply(text=reply)
 
-    context = build_context(Path(), ask=ask, judge=judge)
+    context = build_context(Path(), call_model=ask, judge=judge)
     assert isinstance(asyncio.run(evaluate(build_case(), said("hello"), spec, context)), Assessed)
     (endpoint,) = asked
     assert endpoint.model == "openai/own"

@@ -159,7 +159,7 @@ def test_a_judge_and_a_script_decide_together(tmp_path: Path) -> None:
         script(1.0),
     )
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
-    (result,) = grade([task(*evaluators)], tmp_path, ask=ask, judge=judge)
+    (result,) = grade([task(*evaluators)], tmp_path, call_model=ask, judge=judge)
     assert isinstance(result, Graded)
     assert (result.score, result.verdict, result.usage) == (0.8, "pass", Usage(calls=2))
     assert result.reason == "score 0.80 reaches 0.8; most is lost on `free`: so so"
@@ -182,7 +182,7 @@ def test_what_was_spent_in_vain_counts(tmp_path: Path) -> None:
     async def ask(call: ModelCall) -> ModelReply:
         raise CannotReachModel("401", Usage(calls=3))
 
-    assert errored(tmp_path, script(1.0), target=MODEL, ask=ask).usage == Usage(calls=3)
+    assert errored(tmp_path, script(1.0), target=MODEL, call_model=ask).usage == Usage(calls=3)
 
 
 def test_a_bug_stays_with_its_case(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_bug_stays_with_its_case(tmp_path: Path) -> None:
         raise KeyError("nothing")
 
     results = grade(
-        [task(script(1.0), target=MODEL), task(script(1.0), case_id="two")], tmp_path, ask=ask
+        [task(script(1.0), target=MODEL), task(script(1.0), case_id="two")], tmp_path, call_model=ask
     )
     first, second = results
     assert isinstance(first, Errored)
@@ -207,7 +207,7 @@ def test_a_broken_setup_stops_the_run(tmp_path: Path) -> None:
         grade(
             [task(build_script("sleep 50", timeout_seconds=50)), task(script(1), target=MODEL)],
             tmp_path,
-            ask=ask,
+            call_model=ask,
         )
     assert time.monotonic() - started < 10
 
@@ -255,7 +255,7 @@ def test_trials_are_calls_of_their_own(tmp_path: Path) -> None:
         keys.append(call.key)
         return ModelReply(text="hello")
 
-    context = build_context(tmp_path, ask=ask)
+    context = build_context(tmp_path, call_model=ask)
     asyncio.run(engine.grade([task(script(1), target=MODEL)], context, concurrency=9, trials=3))
     asyncio.run(engine.grade([task(script(1), target=MODEL)], context, concurrency=9))
     assert len(set(keys)) == 3

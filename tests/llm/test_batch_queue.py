@@ -47,8 +47,8 @@ async def answered(post: Post, *keys: str) -> list[str]:
     ("keys", "replies"),
     [
         (["a", "b", "c"], ["a", "b", "c"]),
-        (["a", "lost"], ["a", "Trouble: lost"]),
-        (["a", "down"], ["Trouble: no connection", "Trouble: no connection"]),
+        (["a", "lost"], ["a", "RequestError: lost"]),
+        (["a", "down"], ["RequestError: no connection", "RequestError: no connection"]),
         (["a", "bug"], ["LookupError: a bug", "LookupError: a bug"]),
     ],
     ids=["in order", "one is lost", "the server is away", "nobody waits for ever"],

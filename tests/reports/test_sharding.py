@@ -12,7 +12,7 @@ from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.model.report import Forecast, JudgeInfo, RunReport, ShardInfo, totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
-from rubric_ci.reports.sharding import merge, shard, split
+from rubric_ci.reports.sharding import merge, case_cost, split
 from tests.cases import build_case, build_script, span
 from tests.sample_reports import a_report
 
@@ -79,7 +79,7 @@ NESTED = CompositeSpec(name="c", evaluators=(JUDGE,), aggregator=JUDGE, span=spa
 )
 def test_expected_cost(target: Any, evaluators: Any, cost: float) -> None:
     case = build_case(evaluators=evaluators)
-    assert shard(case, target) == ("evals/a.eval.yaml\0one", cost)
+    assert case_cost(case, target) == ("evals/a.eval.yaml\0one", cost)
 
 
 def results(count: int) -> tuple[CaseResult, ...]:

@@ -196,7 +196,7 @@ def test_a_model_hears_the_whole_conversation(tmp_path: Path) -> None:
     )
     usage = Usage(calls=1, input_tokens=3, output_tokens=2, cost_usd=0.5)
     ask = replying(ModelReply(text="done", usage=usage), heard)
-    given = answer(MODEL, tmp_path, case, ask=ask)
+    given = answer(MODEL, tmp_path, case, call_model=ask)
     assert heard[0].messages == (
         ChatMessage(role="system", content="Be kind"),
         ChatMessage(role="user", content="Look\n\nA"),
@@ -213,11 +213,11 @@ def test_a_model_hears_the_whole_conversation(tmp_path: Path) -> None:
 
 def test_an_unknown_price_is_not_a_price_of_0(tmp_path: Path) -> None:
     ask = replying(ModelReply(text="x", usage=Usage(calls=1, unpriced_calls=1)), [])
-    assert "cost_usd" not in (answer(MODEL, tmp_path, ask=ask).trace_summary or {})
+    assert "cost_usd" not in (answer(MODEL, tmp_path, call_model=ask).trace_summary or {})
 
 
 def test_a_replayed_reply_took_no_time(tmp_path: Path) -> None:
-    given = answer(MODEL, tmp_path, ask=replying(ModelReply(text="x"), []))
+    given = answer(MODEL, tmp_path, call_model=replying(ModelReply(text="x"), []))
     assert (given.duration_seconds, given.trace_summary) == (None, None)
 
 
@@ -236,12 +236,12 @@ def test_a_replayed_reply_took_no_time(tmp_path: Path) -> None:
     ],
 )
 def test_a_model_without_a_usable_answer(reply: ModelReply, message: str, tmp_path: Path) -> None:
-    assert refusal(MODEL, tmp_path, ask=replying(reply, [])) == message
+    assert refusal(MODEL, tmp_path, call_model=replying(reply, [])) == message
 
 
 def test_a_refusal_in_words_is_an_answer(tmp_path: Path) -> None:
     ask = replying(ModelReply(text="I will not.", finish="refusal"), [])
-    assert answer(MODEL, tmp_path, ask=ask).text == "I will not."
+    assert answer(MODEL, tmp_path, call_model=ask).text == "I will not."
 
 
 def test_a_model_needs_something_to_answer(tmp_path: Path) -> None:

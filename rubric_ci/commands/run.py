@@ -135,7 +135,7 @@ def _own_part(
         return None, selection.chosen
     index, count = settings.shard
     pieces = [
-        shard(case, choose_target(case, opened.config, settings.target))
+        case_cost(case, choose_target(case, opened.config, settings.target))
         for case, _ in selection.chosen
     ]
     positions = split(pieces, count)[index - 1]

@@ -15,6 +15,7 @@ from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.labels import Label, Labelled
 from rubric_ci.calibration.rejudge import (
+    REPLAYED,
     AnswerToJudge,
     Marks,
     NotJudged,
@@ -66,6 +67,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
     other = others[0] if others else None
     click.echo(render(found, other))
+    if settings.replay:
+        click.echo(REPLAYED)
     path = settings.output or opened.root / NAME
     if heard.over_budget:
         click.echo(f"{path.name} is not written: these are not all labelled answers", err=True)

@@ -8,6 +8,7 @@ import click
 from rubric_ci.calibration import attack_corpus
 from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.calibration.rejudge import (
+    REPLAYED,
     AnswerToJudge,
     NotJudged,
     build_context,
@@ -49,6 +50,8 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     }
     found = measure_robustness(posed, judged)
     click.echo(render(found, judge.endpoint.model))
+    if settings.replay:
+        click.echo(REPLAYED)
     return _exit_code(found, settings.max_moved)
 
 

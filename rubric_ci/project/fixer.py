@@ -9,6 +9,7 @@ from rubric_ci.editing.fixes import fix
 from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.project import discovery
 from rubric_ci.system import atomic_write
+from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import Fault
 from rubric_ci.yaml_text.source import decode
 
@@ -37,5 +38,5 @@ def _fix_file(path: Path, *, write: bool) -> int:
     if mended.places and write:
         atomic_write.replace(path, data, mended.text.encode())
     elif mended.places:
-        sys.stdout.write(unified(path.as_posix(), text, mended.text))
+        print_block(unified(path.as_posix(), text, mended.text))
     return mended.places

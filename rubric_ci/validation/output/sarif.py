@@ -34,7 +34,7 @@ def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str
             }
         ],
     }
-    return dumps(log, ensure_ascii=False, indent=2) + "\n"
+    return escape.json_text(dumps(log, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _rule(rule: str, meaning: str) -> dict[str, Any]:

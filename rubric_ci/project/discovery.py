@@ -17,8 +17,9 @@ SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
 # Compiled by the first search: a hook that names its files does without.
-_HOLDS_CASES = rb"(?m)^\s*\{?\s*[\"']?evalcases[\"']?\s*:"
-_IS_CASE = rb"\"id\"\s*:.*\"(?:input|input_messages)\"\s*:|\"input(?:_messages)?\"\s*:.*\"id\"\s*:"
+_HOLDS_CASES = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
+_HOLDS_ID = rb"\"id\"\s*+:"
+_HOLDS_INPUT = rb"\"input(?:_messages)?\"\s*+:"
 
 
 def find_root(start: Path) -> Path:
@@ -262,7 +263,8 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     except CannotReadFile:
         return path.exists()  # to be told, unless it is a link to nowhere
     if path.suffix == ".jsonl":
-        return re.search(_IS_CASE, data.split(b"\n", 1)[0]) is not None
+        first = data.split(b"\n", 1)[0]
+        return bool(re.search(_HOLDS_ID, first) and re.search(_HOLDS_INPUT, first))
     return re.search(_HOLDS_CASES, data) is not None
 
 

@@ -89,8 +89,9 @@ def fence(text: str, language: str = "") -> str:
 
 def link_target(url: str) -> str:
     """Escape a URL of ours, such as the run's page, for `[text](url)`."""
-    unsafe = r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]"
-    return re.sub(unsafe, lambda match: _percent(match[0]), visible(url))
+    return re.sub(
+        r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]", lambda match: _percent(match[0]), visible(url)
+    )
 
 
 def path_target(path: str) -> str:

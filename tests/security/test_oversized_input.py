@@ -79,7 +79,7 @@ def test_a_model_s_server(address: str, path: str, message: str) -> None:
     endpoint = Endpoint(model="openai/m", options={"api_base": address + path, "api_key": "k"})
     with pytest.raises(RequestError) as caught:
         asyncio.run(openai_http.post(endpoint, {"model": "m"}))
-    assert (str(caught.value), caught.value.passing) == (message, False)
+    assert (str(caught.value), caught.value.retryable) == (message, False)
     assert Hostile.followed == []
 
 

@@ -45,10 +45,10 @@ CATEGORIES = {
 
 # The names that patterns are built from while the program runs, with values as they are there.
 BUILT = {
-    "rubric_ci/source/checking/explanation.py": {"pattern": "^x-"},
-    "rubric_ci/source/outline.py": {"dash": "  ", "keys": "    "},
-    "rubric_ci/render/escape.py": {"sign": "`"},
-    "rubric_ci/model/glob.py": {"negated": "^", "literal": "a-z"},
+    "rubric_ci/validation/schema_errors.py": {"pattern": "^x-"},
+    "rubric_ci/yaml_text/outline.py": {"dash": "  ", "keys": "    "},
+    "rubric_ci/text/escape.py": {"sign": "`"},
+    "rubric_ci/text/globs.py": {"negated": "^", "literal": "a-z"},
 }
 
 
@@ -80,7 +80,7 @@ def collected() -> Iterator[Used]:
         tree = ast.parse(path.read_text())
         module = loaded(path)
         for call in calls(tree):
-            for method in methods(tree, call):
+            for method in sorted(methods(tree, call)):
                 pattern, flags = evaluated(call, {**vars(module), **BUILT.get(name, {})})
                 yield Used(
                     f"{name}:{call.lineno}:{call.col_offset}:{method}", pattern, flags, method

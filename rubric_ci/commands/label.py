@@ -25,7 +25,7 @@ from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Criterion, MarkValue
 from rubric_ci.project import discovery
 from rubric_ci.project.project import open_evals, show_problems
-from rubric_ci.reports import json_format
+from rubric_ci.reports.files import read_report
 
 Key: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, answer."""
@@ -56,7 +56,7 @@ def label(settings: LabelSettings) -> ExitCode:
     opened = open_evals(settings.paths, settings.config)
     show_problems(opened.diagnostics)
     cases = [case for file in opened.files for case in file.cases]
-    questions = _questions(cases, _read_report(settings.report))
+    questions = _questions(cases, read_report(settings.report))
     if not questions:
         raise CannotFindEvals(
             f"{settings.report} has no answer to a case with rubrics of these files",
@@ -139,10 +139,6 @@ def _read_labels(path: Path) -> dict[Key, Label]:
         show_problems(problems)
         raise InvalidInput(f"{path} has problems", "mend or remove those lines")
     return {(each.file, each.id, each.evaluator, each.answer): each for each in found}
-
-
-def _read_report(path: Path) -> RunReport:
-    return json_format.read(discovery.read_text(path), str(path))
 
 
 def _show_end(questions: Sequence[Question], kept: Mapping[Key, Label], path: Path) -> None:

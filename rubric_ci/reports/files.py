@@ -5,13 +5,13 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rubric_ci.errors import CannotWriteFile
+from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
@@ -110,3 +110,18 @@ def with_baseline(
 def read_report(path: Path) -> RunReport:
     """Return the report of a file; raises CannotReadReport."""
     return json_format.read(read_text(path), path.as_posix())
+
+
+def find_reports(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield report files; for a folder, each `report.json` below it."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(path.rglob(formats.FILES["json"]))
+        if not found:
+            raise CannotReadReport(
+                f"{path.as_posix()}: no {formats.FILES['json']} in this folder",
+                "pass the report files of the shards",
+            )
+        yield from found

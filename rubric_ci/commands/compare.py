@@ -9,11 +9,11 @@ from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
 from rubric_ci.github.issues import IssueKey, keep
-from rubric_ci.model.config import FailOn
 from rubric_ci.model.options import CompareSettings
-from rubric_ci.model.report import Comparison, RunReport, gate_holds
+from rubric_ci.model.report import Comparison, RunReport
 from rubric_ci.reports import comparison_text, wording
 from rubric_ci.reports.comparison import compare
+from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.files import read_report
 from rubric_ci.text import escape
 
@@ -27,7 +27,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     if (
         settings.issue and code is not ExitCode.NO_VERDICT
     ):  # an outage is neither news nor all clear
-        red = comparison.regressed or not gate_holds(head.cases, FailOn(head.gate.fail_on))
+        red = comparison.regressed or exit_code(head) is ExitCode.GATE
         body = _issue_body(comparison, head)
         click.echo(_tell_issue(body, settings.issue, os.environ, red=red), err=True)
     return code

@@ -16,15 +16,15 @@ from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
 from rubric_ci.grading.tasks import build_tasks
-from rubric_ci.model.config import FailOn
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.report import RunReport, ShardInfo, gate_holds
+from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import CaseResult
 from rubric_ci.project.project import Opened, show_problems
 from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
+from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.progress import progress
 from rubric_ci.reports.sharding import case_cost, split
@@ -61,19 +61,7 @@ def run(settings: RunSettings) -> ExitCode:
     report = with_baseline(replace(report, forecast=total(expected)), baseline, settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)
-    return exit_code(report, opened)
-
-
-def exit_code(report: RunReport, opened: Opened) -> ExitCode:
-    """Say what the caller needs to know first: a proven fail, then what kept others from a verdict.
-
-    The gate never holds over eval files that could not be read.
-    """
-    if not gate_holds(report.cases, FailOn(report.gate.fail_on)):
-        return ExitCode.GATE
-    if opened.invalid:
-        return ExitCode.USAGE
-    return ExitCode.NO_VERDICT if report.totals.errored or report.interrupted else ExitCode.OK
+    return exit_code(report, invalid_files=bool(opened.invalid))
 
 
 def build_context(opened: Opened, settings: RunSettings) -> RunContext:

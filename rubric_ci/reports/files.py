@@ -121,7 +121,7 @@ def find_reports(paths: Sequence[Path]) -> Iterator[Path]:
         found = sorted(path.rglob(formats.FILES["json"]))
         if not found:
             raise CannotReadReport(
-                f"{path.as_posix()}: no {formats.FILES['json']} in this folder",
-                "pass the report files of the shards",
+                f"{path.as_posix()}: no {formats.FILES['json']} found",
+                "pass the reports of the shards",
             )
         yield from found

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rubric_ci.errors import CannotFindPullRequest, UserError
+from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
 from rubric_ci.github import checks, comments, pulls
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports import annotations, markdown, wording
+from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.markdown_case import Links
 from rubric_ci.text import escape
 
@@ -107,7 +108,7 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
         markdown.render(report, limit=size, most=markdown.COMMENT_CASES, links=target.links)
         for size in SIZES
     ]
-    failing = not report.gate.holds or report.totals.errored > 0
+    failing = exit_code(report) is not ExitCode.OK
     posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
 
@@ -127,7 +128,7 @@ def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str
 
 
 def _conclusion(report: RunReport) -> checks.Conclusion:
-    """Return the colour that the exit code of the run has."""
-    if not report.gate.holds or report.totals.errored:
+    """Return the status that matches the exit code; `neutral` if no case was graded."""
+    if exit_code(report) is not ExitCode.OK:
         return "failure"
     return "success" if report.totals.graded else "neutral"

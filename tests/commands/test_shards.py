@@ -146,7 +146,7 @@ def test_no_part_of_a_whole(shard: str, project: Path) -> None:
     ("arguments", "message"),
     [
         (["gone.json"], "rubric-ci: cannot read gone.json: No such file or directory\n"),
-        (["evals"], "rubric-ci: evals: no report.json in this folder\n  pass the report files of the shards\n"),
+        (["evals"], "rubric-ci: evals: no report.json found\n  pass the reports of the shards\n"),
         (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
     ],
     ids=["no-file", "no-report-in-a-folder", "no-report"],

@@ -1,6 +1,7 @@
 """Compare the judge's marks with a person's, and keep what was found beside the configuration."""
 
 import json
+import os
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +19,6 @@ from rubric_ci.calibration.rejudge import (
     AnswerToJudge,
     Marks,
     NotJudged,
-    build_context,
     judge_of,
     rejudge,
     show_not_judged,
@@ -31,6 +31,7 @@ from rubric_ci.errors import (
     InvalidInput,
 )
 from rubric_ci.grading.resolve import judge_info
+from rubric_ci.grading.setup import build_context
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
@@ -44,8 +45,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     given = _read_labels(settings.labels)
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    context = build_context(opened, settings)
+    judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both at once: a recording is one file, and a window of calls belongs to one event loop.
     posed = [
@@ -54,8 +55,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         for each in labelled
     ]
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
-    live = settings.replay is None
-    heard = rejudge(posed, context, concurrency=settings.concurrency, live=live)
+    live = settings.requests.replay is None
+    heard = rejudge(posed, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(posed, heard)
     n = len(labelled)
     found, *others = (

@@ -16,6 +16,7 @@ from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.files import read_report
 from rubric_ci.text import escape
+from rubric_ci.text.error_text import error_line
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
@@ -54,6 +55,6 @@ def _tell_issue(body: str, title: str, environment: Mapping[str, str], *, red: b
         topic = IssueKey(repository=event.repository, title=title)
         kept = keep(build_server(environment), topic, body, red=red)
     except (CannotReachGitHub, CannotConfigure) as error:
-        return f"no issue: {error.message}" + (f" ({error.hint})" if error.hint else "")
+        return f"no issue: {error_line(error)}"
     number = f" #{kept.number}" if kept.number else ""
     return f"issue{number} {kept.done}{f': {kept.url}' if kept.url else ''}"

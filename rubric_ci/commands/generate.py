@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.drafting.engine import Drafted, DraftFailed, DraftRequest, DraftResult, draft
@@ -14,8 +15,7 @@ from rubric_ci.drafting.select import choose_drafter, choose_requests
 from rubric_ci.drafting.summary import SkippedCase, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import resolve_judge
-from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
-from rubric_ci.model.context import RunContext
+from rubric_ci.grading.setup import build_context
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.project.project import Opened, open_evals, show_problems
@@ -74,20 +74,11 @@ def _draft(
 ) -> tuple[DraftResult, ...]:
     drafter = choose_drafter(opened.config, settings, os.environ)
     judge = opened.config.judge
-    if judge and settings.check and not settings.replay:
+    if judge and settings.check and not settings.requests.replay:
         judge = resolve_judge(judge, os.environ)
-    context = RunContext(
-        call_model=build_model_caller(
-            record_to=settings.record,
-            replay_from=settings.replay,
-            concurrency=settings.concurrency,
-            caps=caps_of(settings),
-        ),
-        root=opened.root,
-        environment=os.environ,
-        judge=judge,
-        cache=build_cache(settings),
-        thresholds=opened.config.gate.thresholds,
+    config = replace(opened.config, judge=judge)
+    context = build_context(
+        opened.root, config, settings.requests, os.environ, cache=settings.cache
     )
     ended = list[DraftResult]()
 
@@ -98,7 +89,7 @@ def _draft(
         tell(f"[{len(ended)}/{len(orders)}] {case}: {word}", aside=True)
 
     drafting = draft(
-        orders, drafter, context, concurrency=settings.concurrency, on_result=on_result
+        orders, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
     )
     results = asyncio.run(run_until_terminated(drafting))
     show_spent(sum((result.usage for result in results), NOTHING_USED))

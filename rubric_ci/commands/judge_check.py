@@ -1,5 +1,6 @@
 """Put a corpus of attacks to the judge and say how many of its marks move."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.calibration.rejudge import (
     AnswerToJudge,
     NotJudged,
-    build_context,
     judge_of,
     rejudge,
     show_not_judged,
@@ -18,6 +18,7 @@ from rubric_ci.calibration.rejudge import (
 from rubric_ci.calibration.robustness import Marks, RobustnessReport, key, measure_robustness
 from rubric_ci.calibration.robustness_text import render
 from rubric_ci.errors import ExitCode, InvalidInput
+from rubric_ci.grading.setup import build_context
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
@@ -33,14 +34,14 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Ask about every answer, compare, print; the exit code says whether too many marks moved."""
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
     posed = _probes(opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    context = build_context(opened, settings)
+    judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ)
     click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed
     ]
-    live = settings.replay is None
-    heard = rejudge(answers, context, concurrency=settings.concurrency, live=live)
+    live = settings.requests.replay is None
+    heard = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, heard)
     judged: dict[tuple[str, str], Marks] = {
         key(probe): {name: criterion.mark for name, criterion in marks.items()}

@@ -14,7 +14,7 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.grading.cost_estimate import CostEstimate, estimate_cost, show_estimate, total
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
-from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
+from rubric_ci.grading.setup import build_context
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
@@ -43,7 +43,15 @@ def run(settings: RunSettings) -> ExitCode:
     shard, chosen = _own_part(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
     selection = replace(selection, notes=(*_doubts(tasks, opened), *selection.notes))
-    context = build_context(opened, settings)
+    context = build_context(
+        opened.root,
+        opened.config,
+        settings.requests,
+        os.environ,
+        cache=settings.cache,
+        offline=settings.offline,
+        batch=_show_progress if settings.batch else None,
+    )
     check_folder(settings)
     expected = _foretold(tasks, settings)
     show_estimate(expected)
@@ -64,26 +72,7 @@ def run(settings: RunSettings) -> ExitCode:
     return exit_code(report, invalid_files=bool(opened.invalid))
 
 
-def build_context(opened: Opened, settings: RunSettings) -> RunContext:
-    """Hand the labour what it may use of the world."""
-    return RunContext(
-        call_model=build_model_caller(
-            record_to=settings.record,
-            replay_from=settings.replay,
-            concurrency=settings.concurrency,
-            caps=caps_of(settings),
-            offline=settings.offline,
-            batch=_tell if settings.batch else None,
-        ),
-        cache=build_cache(settings),
-        root=opened.root,
-        environment=os.environ,
-        judge=opened.config.judge,
-        thresholds=opened.config.gate.thresholds,
-    )
-
-
-def _tell(line: str) -> None:
+def _show_progress(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
@@ -102,7 +91,7 @@ def _grade(
         grading = grade(
             tasks,
             context,
-            concurrency=settings.concurrency,
+            concurrency=settings.requests.concurrency,
             on_result=advance,
             trials=settings.trials,
             batched=settings.batch and not _answers_alone(settings),
@@ -112,7 +101,7 @@ def _grade(
 
 def _answers_alone(settings: RunSettings) -> bool:
     """Tell whether no model is asked: everything is recorded, or left out."""
-    return bool(settings.replay) or settings.offline
+    return bool(settings.requests.replay) or settings.offline
 
 
 def _own_part(
@@ -122,11 +111,11 @@ def _own_part(
     if settings.shard is None:
         return None, selection.chosen
     index, count = settings.shard
-    pieces = [
-        shard(case, choose_target(case, opened.config, settings.target))
+    costs = [
+        case_cost(case, choose_target(case, opened.config, settings.target))
         for case, _ in selection.chosen
     ]
-    positions = split(pieces, count)[index - 1]
+    positions = split(costs, count)[index - 1]
     shard = ShardInfo(index=index, count=count, positions=positions)
     return shard, [selection.chosen[position] for position in positions]
 

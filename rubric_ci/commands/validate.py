@@ -16,7 +16,8 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserErro
 from rubric_ci.project import discovery
 from rubric_ci.project.checker import Checker
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
-from rubric_ci.validation.output.text import summary
+from rubric_ci.system.terminal import use_color
+from rubric_ci.validation.output.formats import Format, render
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
@@ -30,7 +31,7 @@ class ValidateSettings(NamedTuple):
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
-    style: str = "text"
+    format: Format = "text"
     color: str = "auto"
     fix: bool = False
     diff: bool = False
@@ -43,7 +44,7 @@ Job: TypeAlias = Callable[[], "Sequence[Diagnostic]"]
 def validate(settings: ValidateSettings) -> ExitCode:
     """Check, print and tell."""
     gc.disable()  # nodes and data form no cycles: collecting only costs, a fifth of the time
-    checker = Checker(settings.config, from_root=settings.style != "text")
+    checker = Checker(settings.config, from_root=settings.format != "text")
     if settings.fix or settings.diff:
         from rubric_ci.project.fixer import fix_files
 
@@ -57,11 +58,9 @@ def validate(settings: ValidateSettings) -> ExitCode:
     if jobs or not lost:
         sys.stdout.write(_rendered(settings, found, len(jobs)))
     if lost:
-        from rubric_ci.text.escape import log_line
+        from rubric_ci.text.error_text import error_text
 
-        for error in lost:
-            hint = f"  {log_line(error.hint)}\n" if error.hint else ""
-            sys.stderr.write(f"{log_line(f'rubric-ci: {error.message}')}\n{hint}")
+        sys.stderr.write("".join(map(error_text, lost)))
         return ExitCode.USAGE
     errors = any(problem.severity.value == "error" for problem in found)
     return ExitCode.GATE if errors else ExitCode.OK
@@ -113,45 +112,20 @@ def _files(written: str, checker: Checker) -> Iterable[Path]:
 
 
 def _rendered(settings: ValidateSettings, found: "list[Diagnostic]", checked: int) -> str:
-    match settings.style:
-        case "github":
-            from secrets import token_hex
-
-            from rubric_ci.validation.output import github
-
-            return github.render(found, checked, token_hex(16))
-        case "json":
-            from rubric_ci.validation.output import json
-
-            return json.render(found, checked)
-        case "sarif":
-            from rubric_ci import __version__
-            from rubric_ci.validation.output import sarif
-            from rubric_ci.validation.rule_docs import meanings
-
-            return sarif.render(found, __version__, meanings())
-        case _ if not found:
-            return f"{summary(found, checked)}\n"  # without the rules of escaping: 8 ms
-        case _:
-            from rubric_ci.validation.output import text
-
-            told = text.render(found, checked, color=_is_colored(settings.color))
-            return told if environ.get("GITHUB_ACTIONS") != "true" else _uncommanded(told)
+    return render(
+        settings.format,
+        found,
+        checked,
+        color=use_color(settings.color, sys.stdout, environ),
+        in_workflow=environ.get("GITHUB_ACTIONS") == "true",
+        new_token=_random_token,
+    )
 
 
-def _uncommanded(text: str) -> str:
-    """Keep what eval files say from giving orders to a runner, where a hook runs in a workflow."""
+def _random_token() -> str:
     from secrets import token_hex
 
-    from rubric_ci.text.workflow_commands import disable_workflow_commands
-
-    return disable_workflow_commands(text, token_hex(16))
-
-
-def _is_colored(word: str) -> bool:
-    return word == "always" or (
-        word == "auto" and sys.stdout.isatty() and not environ.get("NO_COLOR")
-    )
+    return token_hex(16)
 
 
 def explain(rule: str) -> ExitCode:

@@ -5,10 +5,41 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import FailOn
-
-CACHE_DIR = Path(".rubric-ci/cache")
+from rubric_ci.model.defaults import (
+    CACHE_DIR,
+    CONCURRENCY,
+    LABELS,
+    OUTPUT_DIR,
+    REPORT,
+    TOLERANCE,
+    ReportFormat,
+)
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """How models are requested: concurrency, recording, and caps (None: no cap)."""
+
+    concurrency: int = CONCURRENCY  # cases in progress
+    record: Path | None = None  # every reply is written to this file
+    replay: Path | None = None  # replies come from this recording
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheOptions:
+    """The judgement cache."""
+
+    folder: Path = Path(CACHE_DIR)
+    enabled: bool = True
+
+
+_REQUESTS = RequestOptions()
+_CACHE = CacheOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,22 +57,16 @@ class RunSettings:
     require_rubrics: bool = False
     trials: int = 1  # answers to each case
     baseline: Path | None = None  # an earlier report
-    tolerance: float = 0.05  # how far a score may fall below the baseline's
+    tolerance: float = TOLERANCE  # how far a score may fall below the baseline's
     shard: tuple[int, int] | None = None  # which part of how many, from 1; None: the whole
-    concurrency: int = 16
-    output_dir: Path = Path(".rubric-ci")
-    reports: tuple[str, ...] = ("json", "markdown")
+    requests: RequestOptions = _REQUESTS
+    output_dir: Path = Path(OUTPUT_DIR)
+    reports: tuple[ReportFormat, ...] = ("json", "markdown")
     annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
-    record: Path | None = None
-    replay: Path | None = None
     batch: bool = False  # gather requests to models; cheaper, and up to a day later
     offline: bool = False  # ask no model: only what is remembered is graded
     votes: int | Literal["auto"] | None = None  # None: as configured
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
-    cache_dir: Path = CACHE_DIR
-    cache: bool = True
+    cache: CacheOptions = _CACHE
     color: Literal["auto", "always", "never"] = "auto"
     comment: CommentMode = "off"
     comment_key: str = "default"  # tells several comments on one pull request apart
@@ -63,7 +88,7 @@ class CompareSettings:
 
     baseline: Path
     head: Path
-    tolerance: float = 0.05
+    tolerance: float = TOLERANCE
     format: Literal["text", "markdown", "json"] = "text"
     issue: str = ""  # the title of the issue that is open while it is worse; empty: none
 
@@ -83,21 +108,15 @@ class GenerateSettings:
     commit: bool = False
     fixup: str = ""  # the commit to fix up; empty: a commit of its own
     pr: bool = False  # publish: on the pull request's branch, else by a pull request of our own
-    concurrency: int = 16
-    record: Path | None = None
-    replay: Path | None = None
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
-    cache_dir: Path = CACHE_DIR
-    cache: bool = True
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentSettings:
     """`rubric-ci comment`, and the comment of `rubric-ci run`."""
 
-    report: Path = Path(".rubric-ci/report.json")
+    report: Path = Path(REPORT)
     mode: CommentMode = "update"
     key: str = "default"  # tells several comments on one pull request apart
     repository: str = ""  # owner/name; empty: the one of the workflow run
@@ -113,12 +132,7 @@ class JudgeCheckSettings:
     config: Path | None = None
     judge: str = ""
     max_moved: int = 0
-    concurrency: int = 16
-    record: Path | None = None
-    replay: Path | None = None
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
+    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +141,8 @@ class LabelSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
-    report: Path = Path(".rubric-ci/report.json")  # whose answers are marked
-    labels: Path = Path("labels.jsonl")
+    report: Path = Path(REPORT)  # whose answers are marked
+    labels: Path = Path(LABELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,19 +156,14 @@ class CalibrateSettings:
     output: Path | None = None  # None: calibration.json at the repository root
     both_modes: bool = False  # batched and isolated
     seed: int = 0  # of the bootstrap
-    concurrency: int = 16
-    record: Path | None = None
-    replay: Path | None = None
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
+    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheSettings:
     """`rubric-ci cache`."""
 
-    folder: Path = CACHE_DIR
+    folder: Path = Path(CACHE_DIR)
     unused_days: float | None = None  # forget what was not used for so long
     max_megabytes: float | None = None  # then the longest unused, down to this size
     clear: bool = False

@@ -15,9 +15,9 @@ from rubric_ci.model.results import (
     Skipped,
 )
 from rubric_ci.reports import wording
-from rubric_ci.text import numbers, workflow_commands
+from rubric_ci.text import numbers
+from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
 
-PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
 LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 
 
@@ -140,12 +140,12 @@ def _title(case: CaseResult, word: str) -> str:
 
 def _capped(entries: Iterable[Annotation], level: AnnotationLevel) -> list[Annotation]:
     of_level = [entry for entry in entries if entry.level == level]
-    if len(of_level) <= PER_LEVEL:
+    shown, beyond = within_cap(of_level)
+    if not beyond:
         return of_level
-    last = of_level[PER_LEVEL - 1]
-    more = numbers.plural(len(of_level) - PER_LEVEL + 1, f"more {level}")
-    message = f"GitHub shows {PER_LEVEL} of a kind; the summary and the report files have them all."
-    return [*of_level[: PER_LEVEL - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
+    more = f"rubric-ci: {numbers.plural(len(beyond), f'more {level}')}"
+    message = f"GitHub shows {PER_LEVEL} per level; the summary and the report files list all."
+    return [*shown, replace(beyond[0], title=more, message=message)]
 
 
 def _command(entry: Annotation) -> str:
@@ -154,4 +154,4 @@ def _command(entry: Annotation) -> str:
         "line": entry.line,
         "title": entry.title,
     }
-    return workflow_commands.command(entry.level, entry.message, properties)
+    return command(entry.level, entry.message, properties)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import fsum
 
+from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,
@@ -15,7 +16,6 @@ from rubric_ci.model.report import (
 from rubric_ci.model.results import CaseResult, Errored, Graded, Trial, VerdictWord
 from rubric_ci.reports import significance
 
-TOLERANCE = 0.05
 SIGNIFICANT = 0.05
 DECIMALS = 6
 

@@ -18,6 +18,7 @@ from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.publish import on_github
+from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
 
 _ELSEWHERE = "choose another folder with --output-dir"
@@ -70,17 +71,11 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
 
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]
-    color = _wants_color(settings)
+    color = use_color(settings.color, sys.stdout, os.environ)
     text = terminal.render(report, width=width, color=color, files=files)
     if on_github(os.environ):  # what a model said is in this text; it must not speak to the runner
         text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
     click.echo(text, color=color)  # else click takes colours out where there is no terminal
-
-
-def _wants_color(settings: RunSettings) -> bool:
-    if settings.color == "auto":
-        return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return settings.color == "always"
 
 
 def open_baseline(settings: RunSettings) -> RunReport | None:

@@ -13,6 +13,7 @@ from rubric_ci.reports import annotations, markdown, wording
 from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.markdown_case import Links
 from rubric_ci.text import escape
+from rubric_ci.text.error_text import error_line
 
 SIZES = (markdown.COMMENT_LIMIT, 30_000, 6_000)  # GitHub refuses by rules of its own now and then
 
@@ -24,7 +25,7 @@ def try_to_post(
     try:
         return post(report, settings, environment)
     except UserError as error:
-        return [f"not posted: {error.message}" + (f" ({error.hint})" if error.hint else "")]
+        return [f"not posted: {error_line(error)}"]
 
 
 def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:

@@ -10,7 +10,7 @@ from rubric_ci.model.results import CaseResult, Unassessed
 from rubric_ci.reports import annotations
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
-CAP = "GitHub shows 10 of a kind; the summary and the report files have them all."
+CAP = "GitHub shows 10 per level; the summary and the report files list all."
 
 
 def seen(text: str) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.model.report import Forecast, JudgeInfo, RunReport, ShardInfo, totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
-from rubric_ci.reports.sharding import merge, case_cost, split
+from rubric_ci.reports.sharding import case_cost, merge, split
 from tests.cases import build_case, build_script, span
 from tests.sample_reports import a_report
 

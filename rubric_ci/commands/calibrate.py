@@ -14,6 +14,7 @@ from rubric_ci.calibration.agreement import Resample
 from rubric_ci.calibration.agreement_text import render
 from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to_json
 from rubric_ci.calibration.gate import NAME
+from rubric_ci.calibration.label_file import read_labels
 from rubric_ci.calibration.labels import Label, Labelled
 from rubric_ci.calibration.rejudge import (
     AnswerToJudge,
@@ -104,13 +105,9 @@ def _other_mode(judge: JudgeConfig) -> JudgeConfig:
 
 
 def _read_labels(path: Path) -> tuple[Label, ...]:
-    found, problems = labels.parse(str(path), discovery.read_text(path))
-    if problems:
-        show_problems(problems)
-        raise InvalidInput(f"{path} has problems", "mend or remove those lines")
-    marked = tuple(label for label in found if label.marks)
+    marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
-        raise CannotFindEvals(f"{path} holds no marks", "`rubric-ci label` makes them")
+        raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci label` first")
     return marked
 
 

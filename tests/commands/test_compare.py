@@ -173,7 +173,7 @@ def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) ->
     outside = rubric_ci(tmp_path, "compare", *reports, "--issue", "Evals are worse")
     assert (outside.returncode, outside.stderr) == (
         1,
-        "no issue: this is no workflow run, so there is no repository to write to\n",
+        "no issue: not a workflow run, so the repository is unknown\n",
     )
     with serving(GitHub()) as github:
         github.tokens.clear()

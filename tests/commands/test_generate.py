@@ -205,7 +205,7 @@ def replace_judge(config: str) -> str:
         (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
         (["--target=kept"], CONFIG, "--target: `kept` is no model and cannot draft"),
         ([], replace_judge(CONFIG), "no model is configured to draft with"),
-        (["--diff", "--commit"], CONFIG, "--diff changes nothing, so there is nothing to commit"),
+        (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
         (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
     ],
 )

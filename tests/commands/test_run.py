@@ -137,7 +137,7 @@ USAGE = {
     "unknown tag": (["--tag", "slow"], "no case carries --tag slow"),
     "unknown format": (
         ["--reports", "pdf"],
-        "`pdf` is none of json, markdown, junit, sarif, html",
+        "unknown format `pdf`; choose from json, markdown, junit, sarif, html",
     ),
     "missing recording": (
         ["--replay", "kept.jsonl"],

@@ -136,10 +136,10 @@ def test_plans(arguments: list[str], shards: list[str], project: Path) -> None:
 
 
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "a/b", "1/", "-1/2"])
-def test_no_part_of_a_whole(shard: str, project: Path) -> None:
+def test_invalid_shard(shard: str, project: Path) -> None:
     run = command(project, "run", f"--shard={shard}")
     assert run.returncode == 2
-    assert f"`{shard}` is no part of a whole, such as 2/4" in run.stderr
+    assert f"invalid shard `{shard}`: expected I/N, such as 2/4" in run.stderr
 
 
 @pytest.mark.parametrize(

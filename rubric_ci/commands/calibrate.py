@@ -1,4 +1,4 @@
-"""Compare the judge's marks with a person's, and keep what was found beside the configuration."""
+"""`rubric-ci calibrate`: compare the judge's marks with a person's and write calibration.json."""
 
 import json
 import os
@@ -42,35 +42,38 @@ from rubric_ci.text.escape import one_line
 
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
-    """Ask the judge about every labelled answer, measure, write, print."""
+    """Judge every labelled answer, measure the agreement, print and write it."""
     given = _read_labels(settings.labels)
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
     judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
-    # Both at once: a recording is one file, and a window of calls belongs to one event loop.
-    posed = [
+    # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
+    answers = [
         AnswerToJudge(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
         for one in judges
         for each in labelled
     ]
-    click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    click.echo(f"judging {len(answers)} answers with {one_line(judge.endpoint.model)}", err=True)
     live = settings.requests.replay is None
-    heard = rejudge(posed, context, concurrency=settings.requests.concurrency, live=live)
-    show_not_judged(posed, heard)
+    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    show_not_judged(answers, result)
     n = len(labelled)
     found, *others = (
-        _compare(labelled, heard.marks[i * n : (i + 1) * n], one, settings.seed)
+        _compare(labelled, result.marks[i * n : (i + 1) * n], one, settings.seed)
         for i, one in enumerate(judges)
     )
     if found is None:
-        raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
+        raise CannotCalibrate(
+            "the judge gave no verdict on any labelled answer", "see the reasons above"
+        )
     other = others[0] if others else None
     click.echo(render(found, other))
     path = settings.output or opened.root / NAME
-    if heard.over_budget:
-        click.echo(f"{path.name} is not written: these are not all labelled answers", err=True)
+    if result.over_budget:
+        reason = "some labelled answers have no verdict"
+        click.echo(f"{path.name} was not written because {reason}", err=True)
         return ExitCode.NO_VERDICT
     _write(path, to_json(found, other))
     return _exit_code(found, opened.config.gate.min_kappa)
@@ -78,13 +81,13 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
 
 def _compare(
     labelled: Sequence[Labelled],
-    heard: Sequence[Marks | NotJudged],
+    judged: Sequence[Marks | NotJudged],
     judge: JudgeConfig,
     seed: int,
 ) -> Calibration | None:
-    """Measure by the answers that have marks; None: there are none."""
+    """Return the agreement on the answers that have marks; None if there are none."""
     marked: list[Marked] = []
-    for each, marks in zip(labelled, heard, strict=True):
+    for each, marks in zip(labelled, judged, strict=True):
         if isinstance(marks, NotJudged):
             continue
         given = {name: criterion.mark for name, criterion in marks.items()}
@@ -96,7 +99,7 @@ def _compare(
 
 
 def _resample(seed: int) -> Resample:
-    generator = random.Random(seed)  # noqa: S311 - a bootstrap that can be repeated
+    generator = random.Random(seed)  # noqa: S311 - a reproducible bootstrap
     return lambda n: generator.choices(range(n), k=n)
 
 
@@ -124,7 +127,9 @@ def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[Label
     labelled, problems = labels.match(str(path), given, cases)
     if problems:
         show_problems(problems)
-        raise InvalidInput(f"{path} does not fit the eval files", "nothing was asked")
+        raise InvalidInput(
+            f"{path} does not match the eval files", "fix those labels and run again"
+        )
     return labelled
 
 
@@ -141,6 +146,6 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
     kappa = found.overall.kappa
     if min_kappa is not None and (kappa is None or kappa < min_kappa):
         shown = "undefined" if kappa is None else f"{kappa:.2f}"
-        click.echo(f"kappa is {shown}; gate.min_kappa wants {min_kappa:g}", err=True)
+        click.echo(f"kappa is {shown}; gate.min_kappa is {min_kappa:g}", err=True)
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.silent else ExitCode.OK

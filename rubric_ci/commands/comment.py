@@ -1,4 +1,4 @@
-"""`rubric-ci comment`: post a report on its pull request, also where another run graded it."""
+"""`rubric-ci comment`: post a report on its pull request, also from another workflow run."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from rubric_ci.reports.post import post
 
 
 def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
-    """Post the report of a file; what cannot be posted is an error here."""
+    """Post the report of a file; unlike in `run`, a failure to post is an error."""
     for line in post(read_report(settings.report), settings, environment):
         click.echo(line)
     return ExitCode.OK

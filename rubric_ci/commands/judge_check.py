@@ -1,4 +1,4 @@
-"""Put a corpus of attacks to the judge and say how many of its marks move."""
+"""`rubric-ci judge-check`: count the marks that change under prompt-injection attacks."""
 
 import os
 from collections.abc import Sequence
@@ -31,24 +31,25 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
-    """Ask about every answer, compare, print; the exit code says whether too many marks moved."""
+    """Judge every answer and print the changes; return 1 if too many marks changed."""
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
-    posed = _probes(opened)
+    attacks = _probes(opened)
     judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
-    click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    click.echo(f"judging {len(attacks)} answers with {one_line(judge.endpoint.model)}", err=True)
     answers = [
-        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed
+        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)
+        for p in attacks
     ]
     live = settings.requests.replay is None
-    heard = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
-    show_not_judged(answers, heard)
+    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    show_not_judged(answers, result)
     judged: dict[tuple[str, str], Marks] = {
         key(probe): {name: criterion.mark for name, criterion in marks.items()}
-        for probe, marks in zip(posed, heard.marks, strict=True)
+        for probe, marks in zip(attacks, result.marks, strict=True)
         if not isinstance(marks, NotJudged)
     }
-    found = measure_robustness(posed, judged)
+    found = measure_robustness(attacks, judged)
     click.echo(render(found, judge.endpoint.model))
     return _exit_code(found, settings.max_moved)
 
@@ -60,10 +61,14 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
 
 
 def _shipped(settings: JudgeCheckSettings) -> Opened:
-    """Open the corpus that comes with the package, and the repository's configuration."""
+    """Load the built-in corpus and the repository's configuration."""
     setup = open_setup(settings.config)
-    loaded = load(SHIPPED.name, discovery.read_text(SHIPPED), lambda _: NotFound("ships alone"))
-    assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test holds the shipped file to it
+    loaded = load(
+        SHIPPED.name,
+        discovery.read_text(SHIPPED),
+        lambda _: NotFound("the corpus refers to no file"),
+    )
+    assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test checks the file
     return Opened(
         root=setup.root,
         config=setup.config,
@@ -76,15 +81,13 @@ def _shipped(settings: JudgeCheckSettings) -> Opened:
 def _probes(opened: Opened) -> Sequence[Probe]:
     show_problems(opened.diagnostics)
     if opened.invalid:
-        raise InvalidInput(
-            f"{', '.join(opened.invalid)}: problems", "`rubric-ci validate` says more"
-        )
+        raise InvalidInput(f"{', '.join(opened.invalid)}: invalid", "run `rubric-ci validate`")
     found: list[Probe] = []
     for file in opened.files:
         own, problems = probes(file.cases)
         show_problems(problems)
         if problems:
-            raise InvalidInput(f"{file.path} is no corpus", "docs/attacks.md says what one needs")
+            raise InvalidInput(f"{file.path} is not an attack corpus", "see docs/attacks.md")
         found.extend(own)
     return found
 

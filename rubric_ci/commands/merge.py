@@ -1,4 +1,4 @@
-"""`rubric-ci merge`: the reports of shards become one, written and told like that of a run."""
+"""`rubric-ci merge`: merge the reports of shards, then write and publish the result."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from rubric_ci.reports.sharding import merge
 
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
-    """Read, merge, write, show; `settings` says where to and in which formats."""
+    """Read, merge, write, print and publish."""
     shards = [read_report(path) for path in find_reports(paths)]
     report = merge(shards, settings.fail_on)
     report = with_baseline(report, open_baseline(settings), settings)

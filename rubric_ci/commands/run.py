@@ -1,4 +1,4 @@
-"""Grade the cases, write what was found, and say whether the gate holds."""
+"""`rubric-ci run`: grade cases, write and publish the report."""
 
 import asyncio
 import os
@@ -35,14 +35,14 @@ from rubric_ci.text import escape
 
 
 def run(settings: RunSettings) -> ExitCode:
-    """Open, grade, write, show; the exit code comes from the verdict only."""
+    """Load, grade, write, publish; return the exit code of the report."""
     started_at, clock = datetime.now(UTC), monotonic()
     opened, selection = open_selected(settings)
     show_problems(opened.diagnostics)
     baseline = open_baseline(settings)
-    shard, chosen = _own_part(selection, opened, settings)
+    shard, chosen = _cases_of_shard(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
-    selection = replace(selection, notes=(*_doubts(tasks, opened), *selection.notes))
+    selection = replace(selection, notes=(*_calibration_warnings(tasks, opened), *selection.notes))
     context = build_context(
         opened.root,
         opened.config,
@@ -53,20 +53,20 @@ def run(settings: RunSettings) -> ExitCode:
         batch=_show_progress if settings.batch else None,
     )
     check_folder(settings)
-    expected = _foretold(tasks, settings)
-    show_estimate(expected)
-    ended = _grade(tasks, context, settings)
+    estimate = _estimate(tasks, settings)
+    show_estimate(estimate)
+    results = _grade(tasks, context, settings)
     report = build_report(
         opened,
         tasks,
-        ended,
+        results,
         settings,
         selection=selection,
         shard=shard,
         started_at=started_at,
         seconds=monotonic() - clock,
     )
-    report = with_baseline(replace(report, forecast=total(expected)), baseline, settings)
+    report = with_baseline(replace(report, forecast=total(estimate)), baseline, settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(opened.invalid))
@@ -76,8 +76,8 @@ def _show_progress(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
-def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[CostEstimate]:
-    if _answers_alone(settings):
+def _estimate(tasks: Sequence[Task], settings: RunSettings) -> Sequence[CostEstimate]:
+    if _without_models(settings):
         return ()
     return estimate_cost(tasks, settings.trials, batched=settings.batch)
 
@@ -85,8 +85,8 @@ def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[CostEsti
 def _grade(
     tasks: Sequence[Task], context: RunContext, settings: RunSettings
 ) -> tuple[CaseResult, ...]:
-    """Grade under a line of progress for each case, until all have ended or somebody stops it."""
-    # NOTE: a runner may give a terminal; a bar before a workflow command would hide the command.
+    """Grade the cases and show progress; return the finished ones if interrupted."""
+    # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     with progress(len(tasks), plain=publish.on_github(os.environ) or None) as advance:
         grading = grade(
             tasks,
@@ -94,17 +94,17 @@ def _grade(
             concurrency=settings.requests.concurrency,
             on_result=advance,
             trials=settings.trials,
-            batched=settings.batch and not _answers_alone(settings),
+            batched=settings.batch and not _without_models(settings),
         )
         return asyncio.run(run_until_terminated(grading))
 
 
-def _answers_alone(settings: RunSettings) -> bool:
-    """Tell whether no model is asked: everything is recorded, or left out."""
+def _without_models(settings: RunSettings) -> bool:
+    """Return True if no model request can be sent: replaying or offline."""
     return bool(settings.requests.replay) or settings.offline
 
 
-def _own_part(
+def _cases_of_shard(
     selection: Selection, opened: Opened, settings: RunSettings
 ) -> tuple[ShardInfo | None, Sequence[tuple[EvalCase, str]]]:
     """Return the cases of this shard, or all of them."""
@@ -120,7 +120,7 @@ def _own_part(
     return shard, [selection.chosen[position] for position in positions]
 
 
-def _doubts(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
-    """Ask before anything is spent whether the judges may hold this gate."""
-    asked = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
-    return check_calibration(opened, tuple(dict.fromkeys(judge_info(judge) for judge in asked)))
+def _calibration_warnings(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
+    """Check the calibration of the judges before any model request."""
+    judges = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
+    return check_calibration(opened, tuple(dict.fromkeys(judge_info(judge) for judge in judges)))

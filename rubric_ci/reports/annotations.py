@@ -1,4 +1,4 @@
-"""A report as workflow commands: each missed criterion at its own line, within GitHub's caps."""
+"""A report as workflow commands: each missed criterion at its line, within GitHub's caps."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,16 +22,16 @@ LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 
 
 def render(report: RunReport) -> str:
-    """Return one command a line, most severe first; the last of a level says how many more."""
+    """Return one command per line, most severe first; the last of a level may count the rest."""
     found = annotations(report)
     shown = (entry for level in LEVELS for entry in _capped(found, level))
     return "".join(f"{_command(entry)}\n" for entry in shown)
 
 
 def annotations(report: RunReport) -> list[Annotation]:
-    """Return every remark of a report, most severe first; then those that lie in the change.
+    """Return the annotations of a report, most severe first; of those, changed cases first.
 
-    GitHub shows few of a step, and of those only what lies in the change beside its lines.
+    GitHub shows few annotations per step, and only those on changed lines next to the code.
     """
     cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
     found = (entry for case in cases for entry in _of(case, report))
@@ -61,8 +61,8 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
     for _, criterion in missed:
         decisive = criterion.gated or not case.gated_by
         yield _at_criterion(case, criterion, level if decisive else "warning")
-    told = {evaluator.name for evaluator, _ in missed}
-    others = [entry for entry in wording.not_passing(case) if entry.name not in told]
+    shown = {evaluator.name for evaluator, _ in missed}
+    others = [entry for entry in wording.not_passing(case) if entry.name not in shown]
     for evaluator in others:
         yield _at_evaluator(case, evaluator, level)
     if not missed and not others:
@@ -83,9 +83,9 @@ def _of_warnings(case: Graded) -> Iterator[Annotation]:
 
 
 def _is_red(case: Graded, report: RunReport) -> bool:
-    """Tell whether the gate fails because of this case."""
-    asked = report.gate.fail_on
-    return asked == case.verdict or (asked == "borderline" and case.verdict == "fail")
+    """Return True if the gate fails because of this case."""
+    fail_on = report.gate.fail_on
+    return fail_on == case.verdict or (fail_on == "borderline" and case.verdict == "fail")
 
 
 def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
@@ -106,10 +106,10 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
 
 def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
     if evaluator.outcome == "assessed":
-        said = [evaluator.reasoning, *evaluator.misses]
+        reasons = [evaluator.reasoning, *evaluator.misses]
         head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
     else:
-        said = [evaluator.reason]
+        reasons = [evaluator.reason]
         head = f"{evaluator.name}: no result"
     return Annotation(
         level=level,
@@ -118,7 +118,7 @@ def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLev
         file=case.file,
         line=evaluator.line,
         title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
-        message="\n".join(line for line in [head, *said] if line),
+        message="\n".join(line for line in [head, *reasons] if line),
     )
 
 

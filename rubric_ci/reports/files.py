@@ -1,4 +1,4 @@
-"""Write a report where people look first: its files and the terminal."""
+"""Read, compare, write and print reports."""
 
 import os
 import secrets
@@ -21,12 +21,12 @@ from rubric_ci.reports.publish import on_github
 from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
 
-_ELSEWHERE = "choose another folder with --output-dir"
-NARROWEST, WIDEST = 60, 140  # columns of the table where the terminal does not say or is vast
+_HINT = "choose another folder with --output-dir"
+NARROWEST, WIDEST = 60, 140  # columns of the table
 
 
 def check_folder(settings: RunSettings) -> None:
-    """Find out before anything is asked whether reports can be written; raises CannotWriteFile."""
+    """Raise CannotWriteFile if reports cannot be written; called before any model request."""
     folder = settings.output_dir
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,12 +34,12 @@ def check_folder(settings: RunSettings) -> None:
             pass
     except OSError as error:
         raise CannotWriteFile(
-            f"{folder}: reports cannot be written there: {error.strerror}", _ELSEWHERE
+            f"{folder}: cannot write reports to this folder: {error.strerror}", _HINT
         ) from error
 
 
 def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
-    """Write the files, then print; what cannot be kept is printed all the same."""
+    """Write the files, then print the report; print it also if writing fails."""
     try:
         written = write_reports(report, settings)
     except CannotWriteFile:
@@ -50,7 +50,7 @@ def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]
 
 
 def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
-    """Write each wanted format; a file is whole or is not there."""
+    """Write each requested format, atomically."""
     written = []
     for name in settings.reports:
         path = settings.output_dir / formats.FILES[name]
@@ -59,27 +59,27 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",
-                _ELSEWHERE,
+                _HINT,
             ) from error
         written.append(path)
     return tuple(written)
 
 
 def show_report(report: RunReport, written: Sequence[Path], settings: RunSettings) -> None:
-    """Print the verdict table, the reasons and where the files are."""
+    """Print the verdict table, the reasons and the paths of the files."""
     from rubric_ci.reports import terminal
 
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]
     color = use_color(settings.color, sys.stdout, os.environ)
     text = terminal.render(report, width=width, color=color, files=files)
-    if on_github(os.environ):  # what a model said is in this text; it must not speak to the runner
+    if on_github(os.environ):  # model output must not give commands to the runner
         text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
-    click.echo(text, color=color)  # else click takes colours out where there is no terminal
+    click.echo(text, color=color)  # else click removes colours without a terminal
 
 
 def open_baseline(settings: RunSettings) -> RunReport | None:
-    """Read the baseline that the command line names; None where there is none, or none yet."""
+    """Read the baseline of the command line; None if there is none or the file does not exist."""
     if settings.baseline is None or not settings.baseline.exists():
         return None
     return read_report(settings.baseline)
@@ -88,14 +88,14 @@ def open_baseline(settings: RunSettings) -> RunReport | None:
 def with_baseline(
     report: RunReport, baseline: RunReport | None, settings: RunSettings
 ) -> RunReport:
-    """Add the comparison with the baseline, if one was asked for.
+    """Add the comparison with the baseline, if one was requested.
 
-    A scheduled workflow has none yet the first time: that is told, and is no error.
+    The first run of a scheduled workflow has no baseline: a note, not an error.
     """
     if settings.baseline is None:
         return report
     if baseline is None:
-        note = f"There is no baseline yet: {settings.baseline.as_posix()} does not exist."
+        note = f"No comparison: the baseline {settings.baseline.as_posix()} does not exist."
         return replace(report, notes=(*report.notes, note))
     complete = not (settings.cases or settings.tags or settings.paths or report.shard)
     comparison = compare(report, baseline, tolerance=settings.tolerance, complete=complete)

@@ -87,28 +87,28 @@ def _sort_key(case: CaseCost) -> tuple[float, str]:
 
 
 def _by_index(reports: Sequence[RunReport]) -> dict[int, tuple[ShardInfo, RunReport]]:
-    """Return the shards by number, all of one run."""
+    """Return the shards by number; raise CannotMerge unless all are of one run."""
     parts: dict[int, tuple[ShardInfo, RunReport]] = {}
     for report in reports:
         if report.shard is None:
-            raise CannotMerge("a report was made without --shard, so it is whole already")
+            raise CannotMerge("a report was made without --shard: there is nothing to merge")
         if report.shard.index in parts:
-            raise CannotMerge(f"shard {report.shard.index}/{report.shard.count} is there twice")
+            raise CannotMerge(f"shard {report.shard.index}/{report.shard.count} was passed twice")
         parts[report.shard.index] = report.shard, report
     if not parts:
-        raise CannotMerge("there is no report to merge")
-    _check_alike([report for _, report in parts.values()])
+        raise CannotMerge("no report to merge")
+    _check_same_run([report for _, report in parts.values()])
     return dict(sorted(parts.items()))
 
 
-def _check_alike(reports: Sequence[RunReport]) -> None:
+def _check_same_run(reports: Sequence[RunReport]) -> None:
     for what, found in (
         ("counts of shards", {r.shard.count for r in reports if r.shard}),
         ("versions of rubric-ci", {r.tool for r in reports}),
         ("gates", {replace(r.gate, holds=True) for r in reports}),
         ("judges", {r.judge for r in reports}),
         ("commits", {r.metadata.get("head_sha", "") for r in reports}),
-        ("numbers of spared cases", {r.spared for r in reports}),
+        ("numbers of unaffected cases", {r.spared for r in reports}),
     ):
         if len(found) > 1:
             raise CannotMerge(
@@ -118,26 +118,29 @@ def _check_alike(reports: Sequence[RunReport]) -> None:
 
 
 def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult, ...]:
-    """Return all cases as one run would have them."""
+    """Return all cases in the order of the whole run."""
     placed: dict[int, CaseResult] = {}
     for shard, report in parts.values():
         if len(shard.positions) != len(report.cases):
             raise CannotMerge(
-                f"shard {shard.index}/{shard.count} names {len(shard.positions)} positions "
+                f"shard {shard.index}/{shard.count} lists {len(shard.positions)} positions "
                 f"for {len(report.cases)} cases"
             )
         for position, case in zip(shard.positions, report.cases, strict=True):
             if position in placed:
                 raise CannotMerge(
-                    f"two shards hold the case at position {position}",
-                    "they were not split from the same run: merge the shards of one run only",
+                    f"two shards contain the case at position {position}",
+                    "merge the shards of one run only",
                 )
             placed[position] = case
     return tuple(case for _, case in sorted(placed.items(), key=lambda item: item[0]))
 
 
 def _complete(report: RunReport) -> bool:
-    """Tell whether all eval files could be read: an error without an errored case says no."""
+    """Return True if all eval files could be read.
+
+    An unreadable file gives the verdict `error` without an errored case.
+    """
     return report.verdict != "error" or report.totals.errored > 0
 
 
@@ -152,6 +155,6 @@ def _notes(parts: dict[int, tuple[ShardInfo, RunReport]]) -> Iterator[str]:
 
 
 def _shared(reports: Sequence[RunReport]) -> dict[str, str]:
-    """Return the facts that all shards agree on."""
+    """Return the metadata that all shards share."""
     first, *others = (report.metadata for report in reports)
     return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}

@@ -75,7 +75,7 @@ def test_no_room_for_the_output_is_said_and_is_no_verdict(project: Project, word
 def test_no_room_for_what_is_said_aside_changes_nothing(project: Project) -> None:
     code, stdout, _ = shell(project, "rubric-ci run 2> /dev/full; code=$?")
     assert code == "0"
-    assert "the gate holds" in stdout
+    assert "the gate passes" in stdout
 
 
 @pytest.mark.parametrize("words", ["run", "validate evals"])
@@ -92,7 +92,7 @@ def test_what_an_encoding_lacks_is_spelled_out(project: Project, words: str) -> 
 
 def test_without_a_standard_input_the_eval_file_is_missing(project: Project) -> None:
     code, _, stderr = shell(project, "rubric-ci validate - <&-; code=$?")
-    assert (code, stderr) == ("2", "rubric-ci: there is no standard input to read\n")
+    assert (code, stderr) == ("2", "rubric-ci: standard input is closed\n")
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
     assert result.stderr.splitlines()[-3:] == [
         "3 model calls, cost unknown, 30 + 15 tokens",
         "budget: all 3 calls are used up: 1 of 4 answers have no verdict",
-        "calibration.json is not written: these are not all labelled answers",
+        "calibration.json was not written because some labelled answers have no verdict",
     ]
     assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
     assert "all                     6 " in result.stdout

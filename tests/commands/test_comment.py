@@ -105,7 +105,7 @@ def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_pa
         ),
         pytest.param(
             HEAD, {"head_sha": "e" * 40}, {},
-            "the report is about eeeeeeeeeeee, the run about aaaaaaaaaaaa", id="another report",
+            "the report is for commit eeeeeeeeeeee, the run for aaaaaaaaaaaa", id="another report",
         ),
         pytest.param(
             HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="another number"
@@ -144,7 +144,7 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
     ("report", "conclusion"),
     [
         pytest.param(RED, "failure", id="the gate fails"),
-        pytest.param(GREEN, "success", id="the gate holds"),
+        pytest.param(GREEN, "success", id="the gate passes"),
         pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
         pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
         pytest.param(a_report(spared=4), "neutral", id="nothing changed"),

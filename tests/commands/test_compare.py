@@ -106,7 +106,7 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     run = ("run", "--baseline", "kept.json")
     first = rubric_ci(tmp_path, *run)
     assert first.returncode == 0
-    assert "There is no baseline yet: kept.json does not exist." in first.stdout
+    assert "No comparison: the baseline kept.json does not exist." in first.stdout
     (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Bye")
     second = rubric_ci(tmp_path, *run)

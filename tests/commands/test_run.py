@@ -14,8 +14,8 @@ from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environmen
 pytestmark = pytest.mark.timeout(120)
 
 BROKEN_NOTE = (
-    "evals/b.eval.yaml was not graded: it has problems that "
-    "`rubric-ci validate evals/b.eval.yaml` shows"
+    "evals/b.eval.yaml was not graded because it has problems; "
+    "run `rubric-ci validate evals/b.eval.yaml`"
 )
 
 
@@ -62,7 +62,7 @@ def test_a_folder_that_cannot_be_written_to_stops_a_run_before_anything_is_asked
     done = project.run("--output-dir", "answers.jsonl")
     assert done.returncode == 2
     assert done.stderr == (
-        "rubric-ci: answers.jsonl: reports cannot be written there: File exists\n"
+        "rubric-ci: answers.jsonl: cannot write reports to this folder: File exists\n"
         "  choose another folder with --output-dir\n"
     )
     assert not (project.root / "evals/asked").exists()
@@ -72,7 +72,7 @@ def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Projec
     (project.root / ".rubric-ci/report.json").mkdir(parents=True)
     done = project.run()
     assert done.returncode == 2
-    assert "1 passed; the gate holds" in done.stdout
+    assert "1 passed; the gate passes" in done.stdout
     assert done.stderr.splitlines()[1] == (
         "rubric-ci: .rubric-ci/report.json: cannot write the report: Is a directory"
     )
@@ -281,7 +281,7 @@ def test_an_interruption_leaves_a_whole_partial_report(
         ("greeting", "graded"),
         ("slow", "errored"),
     ]
-    assert report["cases"][1]["reason"] == "interrupted before it ended"
+    assert report["cases"][1]["reason"] == "interrupted before it finished"
 
 
 def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:

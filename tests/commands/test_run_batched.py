@@ -436,7 +436,7 @@ def test_who_stops_waiting_is_told_what_becomes_of_the_batch(
         assert "batch batch_1: cancelled; what it had answered may be billed" in told
     report = batched.report()
     assert report["interrupted"] is True
-    assert {case["reason"] for case in report["cases"]} == {"interrupted before it ended"}
+    assert {case["reason"] for case in report["cases"]} == {"interrupted before it finished"}
 
 
 def test_time_that_is_up_ends_the_batch_too(batched: Batched) -> None:

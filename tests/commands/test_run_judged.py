@@ -182,7 +182,7 @@ def test_what_it_will_take_is_told_before(
     wanted = judged.report()["forecast"]
     assert wanted["requests"] == (6 if arguments == ("--votes", "3") else 2)
     assert 0 < wanted["cost_usd"] < 0.01
-    assert "estimated before: " in (judged.root / ".rubric-ci/summary.md").read_text()
+    assert "estimate: " in (judged.root / ".rubric-ci/summary.md").read_text()
 
 
 def test_an_unknown_price_is_told_before(judged: Judged) -> None:

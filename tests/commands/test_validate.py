@@ -254,7 +254,7 @@ def test_explain_an_unknown_rule(project: Path) -> None:
     ran = rubric_ci("validate", "--explain", "weigth-total", cwd=project)
     assert ran.returncode == 2
     assert ran.stderr.splitlines() == [
-        "rubric-ci: there is no rule `weigth-total`",
+        "rubric-ci: unknown rule `weigth-total`",
         "  did you mean `weight-total`?",
     ]
 

@@ -48,18 +48,18 @@ def test_the_whole() -> None:
     names = [f"c{n}" for n in range(12)]
     before = a_report(*(graded(name, "pass") for name in names), graded("left", "pass"))
     after = a_report(*(graded(name, "fail") for name in names))
-    facts = "12 cases on both sides, 95 % interval -1.000 to -1.000, p = 0.000488"
+    facts = "12 cases in both reports, 95 % interval -1.000 to -1.000, p = 0.000488"
     assert list(comparison_text.lines(compare(after, before))) == [
         "12 regressed, 1 gone",
-        f"Mean score -1.000 ({facts}): more than chance",
-        "No longer there: `left`",
+        f"Mean score -1.000 ({facts}): significant",
+        "Removed: `left`",
     ]
 
 
 def test_many_gone_are_counted() -> None:
     before = a_report(*(graded(f"c{n}", "pass") for n in range(12)))
     told = list(comparison_text.lines(compare(a_report(), before)))
-    assert told[-1] == f"No longer there: {', '.join(f'`c{n}`' for n in range(10))} and 2 more"
+    assert told[-1] == f"Removed: {', '.join(f'`c{n}`' for n in range(10))} and 2 more"
 
 
 def test_nothing_to_compare() -> None:

@@ -152,17 +152,17 @@ def _with(**changes: Any) -> str:
         ),
         pytest.param(
             _with(duration_seconds=float("inf")),
-            "r.json: not JSON (Infinity is no finite number)",
+            "r.json: not JSON (Infinity is not a finite number)",
             id="not finite",
         ),
         pytest.param(
             _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
-            "r.json: not JSON (1e999 is no finite number)",
+            "r.json: not JSON (1e999 is not a finite number)",
             id="too large",
         ),
         pytest.param(
             _with(totals={**json.loads(json_format.render(a_report()))["totals"], "score": 1.5}),
-            "r.json: not a valid report: 1.5 is no score, which is within 0 and 1",
+            "r.json: not a valid report: score 1.5 is not between 0 and 1",
             id="score out of range",
         ),
     ],

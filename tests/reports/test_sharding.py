@@ -178,11 +178,11 @@ ONE, TWO = shards_of(whole(results(4)), 2)
 @pytest.mark.parametrize(
     ("reports", "message"),
     [
-        pytest.param([], "there is no report to merge", id="none"),
+        pytest.param([], "no report to merge", id="none"),
         pytest.param(
-            [whole(())], "a report was made without --shard, so it is whole already", id="whole"
+            [whole(())], "a report was made without --shard: there is nothing to merge", id="whole"
         ),
-        pytest.param([ONE, ONE], "shard 1/2 is there twice", id="twice"),
+        pytest.param([ONE, ONE], "shard 1/2 was passed twice", id="twice"),
         pytest.param(
             [ONE, changed(TWO, tool="rubric-ci 9")],
             f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9",
@@ -211,7 +211,7 @@ ONE, TWO = shards_of(whole(results(4)), 2)
         ),
         pytest.param(
             [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
-            "shard 2/2 names 0 positions for 2 cases",
+            "shard 2/2 lists 0 positions for 2 cases",
             id="positions-missing",
         ),
     ],

@@ -50,7 +50,7 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
         ),
         pytest.param(
             a_report(skipped("a"), skipped("b")),
-            "nothing was graded: 2 cases without anything to grade",
+            "nothing was graded: 2 cases skipped",
             id="nothing graded",
         ),
     ],

@@ -2,24 +2,22 @@
 
 import json
 import os
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import click
 
 from rubric_ci.calibration import labels
-from rubric_ci.calibration.agreement import Resample
 from rubric_ci.calibration.agreement_text import render
-from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to_json
+from rubric_ci.calibration.calibration import Calibration, to_json
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.label_file import read_labels
 from rubric_ci.calibration.labels import Label, Labelled
+from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     AnswerToJudge,
-    Marks,
-    NotJudged,
     judge_of,
     rejudge,
     show_not_judged,
@@ -31,7 +29,6 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.grading.resolve import judge_info
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
@@ -39,6 +36,8 @@ from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Opened, open_evals, show_problems
 from rubric_ci.text.escape import one_line
+
+_INCOMPLETE: Final = "some labelled answers have no verdict"
 
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
@@ -61,46 +60,19 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     show_not_judged(answers, result)
     n = len(labelled)
     found, *others = (
-        _compare(labelled, result.marks[i * n : (i + 1) * n], one, settings.seed)
+        measure_agreement(labelled, result.marks[i * n : (i + 1) * n], one, settings.seed)
         for i, one in enumerate(judges)
     )
     if found is None:
-        raise CannotCalibrate(
-            "the judge gave no verdict on any labelled answer", "see the reasons above"
-        )
+        raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
     other = others[0] if others else None
     click.echo(render(found, other))
     path = settings.output or opened.root / NAME
     if result.over_budget:
-        reason = "some labelled answers have no verdict"
-        click.echo(f"{path.name} was not written because {reason}", err=True)
+        click.echo(f"{path.name} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     _write(path, to_json(found, other))
     return _exit_code(found, opened.config.gate.min_kappa)
-
-
-def _compare(
-    labelled: Sequence[Labelled],
-    judged: Sequence[Marks | NotJudged],
-    judge: JudgeConfig,
-    seed: int,
-) -> Calibration | None:
-    """Return the agreement on the answers that have marks; None if there are none."""
-    marked: list[Marked] = []
-    for each, marks in zip(labelled, judged, strict=True):
-        if isinstance(marks, NotJudged):
-            continue
-        given = {name: criterion.mark for name, criterion in marks.items()}
-        votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
-        marked.append(Marked(labelled=each, marks=given, votes=votes))
-    if not marked:
-        return None
-    return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
-
-
-def _resample(seed: int) -> Resample:
-    generator = random.Random(seed)  # noqa: S311 - a reproducible bootstrap
-    return lambda n: generator.choices(range(n), k=n)
 
 
 def _other_mode(judge: JudgeConfig) -> JudgeConfig:

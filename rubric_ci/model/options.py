@@ -1,4 +1,4 @@
-"""What each command was asked to do, one value per command."""
+"""The options of each command, one value per command."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,35 +49,35 @@ class RunSettings:
     paths: tuple[str, ...] = ()
     config: Path | None = None
     target: str = ""
-    judge: str = ""  # a model, in place of the configured one
+    judge: str = ""  # a model; overrides the configuration
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
     changed_since: str = ""  # a revision, or "auto"; empty: every case
-    fail_on: FailOn | None = None  # None: as configured
+    fail_on: FailOn | None = None  # None: from the configuration
     require_rubrics: bool = False
-    trials: int = 1  # answers to each case
+    trials: int = 1  # answers per case
     baseline: Path | None = None  # an earlier report
-    tolerance: float = TOLERANCE  # how far a score may fall below the baseline's
-    shard: tuple[int, int] | None = None  # which part of how many, from 1; None: the whole
+    tolerance: float = TOLERANCE  # a score drop that is still not a regression
+    shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
     requests: RequestOptions = _REQUESTS
     output_dir: Path = Path(OUTPUT_DIR)
     reports: tuple[ReportFormat, ...] = ("json", "markdown")
-    annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
-    batch: bool = False  # gather requests to models; cheaper, and up to a day later
-    offline: bool = False  # ask no model: only what is remembered is graded
-    votes: int | Literal["auto"] | None = None  # None: as configured
+    annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
+    batch: bool = False  # send model requests in batches
+    offline: bool = False  # send no model requests: only cached judgements are used
+    votes: int | Literal["auto"] | None = None  # None: from the configuration
     cache: CacheOptions = _CACHE
     color: Literal["auto", "always", "never"] = "auto"
     comment: CommentMode = "off"
-    comment_key: str = "default"  # tells several comments on one pull request apart
-    check_run: str = ""  # name of a check run to write as well; empty: none
+    comment_key: str = "default"  # identifies this comment when a pull request has several
+    check_run: str = ""  # name of a check run to create; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
     """`rubric-ci plan`."""
 
-    run: RunSettings  # which cases
+    run: RunSettings  # selects the cases
     cases_per_shard: int = 25
     max_shards: int = 8
 
@@ -90,7 +90,7 @@ class CompareSettings:
     head: Path
     tolerance: float = TOLERANCE
     format: Literal["text", "markdown", "json"] = "text"
-    issue: str = ""  # the title of the issue that is open while it is worse; empty: none
+    issue: str = ""  # title of the issue to keep open while it fails; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +99,15 @@ class GenerateSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
-    target: str = ""  # who drafts; empty: the judge's model
+    target: str = ""  # target or model that drafts; empty: the judge's model
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
-    check: bool = False  # let the judge mark each reference answer by its draft
-    diff: bool = False  # print, change nothing
+    check: bool = False  # judge the reference answers with the drafts
+    diff: bool = False  # print the changes, write nothing
     interactive: bool = False
     commit: bool = False
-    fixup: str = ""  # the commit to fix up; empty: a commit of its own
-    pr: bool = False  # publish: on the pull request's branch, else by a pull request of our own
+    fixup: str = ""  # commit to fix up; empty: none
+    pr: bool = False  # commit to the pull request's branch, or open a pull request
     requests: RequestOptions = _REQUESTS
     cache: CacheOptions = _CACHE
 
@@ -118,17 +118,17 @@ class CommentSettings:
 
     report: Path = Path(REPORT)
     mode: CommentMode = "update"
-    key: str = "default"  # tells several comments on one pull request apart
+    key: str = "default"  # identifies this comment when a pull request has several
     repository: str = ""  # owner/name; empty: the one of the workflow run
     pull_request: int | None = None  # None: the one of the event
-    check: str = ""  # name of a check run to write as well; empty: none
+    check: str = ""  # name of a check run to create; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCheckSettings:
     """`rubric-ci judge-check`."""
 
-    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the shipped corpus
+    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the built-in corpus
     config: Path | None = None
     judge: str = ""
     max_moved: int = 0
@@ -141,7 +141,7 @@ class LabelSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
-    report: Path = Path(REPORT)  # whose answers are marked
+    report: Path = Path(REPORT)  # its answers are marked
     labels: Path = Path(LABELS)
 
 
@@ -164,8 +164,8 @@ class CacheSettings:
     """`rubric-ci cache`."""
 
     folder: Path = Path(CACHE_DIR)
-    unused_days: float | None = None  # forget what was not used for so long
-    max_megabytes: float | None = None  # then the longest unused, down to this size
+    unused_days: float | None = None  # delete entries unused for this many days
+    max_megabytes: float | None = None  # then delete least recently used entries
     clear: bool = False
 
 

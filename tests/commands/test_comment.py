@@ -154,15 +154,15 @@ def test_check_run(
     github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
 ) -> None:
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    said = try_to_post(report, replace(settings, mode="off", check="evals"), around)
-    assert said == ["check run evals created: https://github.example/acme/app/runs/1"]
+    message = try_to_post(report, replace(settings, mode="off", check="evals"), around)
+    assert message == ["check run evals created: https://github.example/acme/app/runs/1"]
     (check,) = github.checks
     assert (check["name"], check["head_sha"], check["conclusion"]) == ("evals", HEAD, conclusion)
     assert github.bodies(7) == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "event", "said"),
+    ("changes", "event", "message"),
     [
         pytest.param(
             {"GITHUB_TOKEN": ""}, PULL_EVENT,
@@ -194,12 +194,12 @@ def test_best_effort_is_one_line(
     tmp_path: Path,
     changes: dict[str, str],
     event: dict[str, Any],
-    said: str,
+    message: str,
 ) -> None:
     github.tokens["fork"] = Token(writes=False)
     name = "pull_request" if "pull_request" in event else "push"
     around = {**environment(github, tmp_path, event, name), **changes}
-    assert try_to_post(RED, settings, around) == [said]
+    assert try_to_post(RED, settings, around) == [message]
     assert github.bodies(7) == []
 
 
@@ -256,8 +256,8 @@ def test_without_pygithub(
 ) -> None:
     monkeypatch.setitem(sys.modules, "github", None)
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    (said,) = try_to_post(RED, settings, around)
-    assert said == (
+    (message,) = try_to_post(RED, settings, around)
+    assert message == (
         "not posted: writing to GitHub needs PyGithub, which is missing "
         "(pip install 'rubric-ci[github]')"
     )

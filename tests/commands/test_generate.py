@@ -116,7 +116,7 @@ def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     assert {criterion.kind for criterion in spec.rubric} == {kind}
 
 
-def test_doubts_are_told(project: Project) -> None:
+def test_warnings_are_shown(project: Project) -> None:
     items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "Has good quality"}]
     project.record(refund=json.dumps({"rubrics": items}))
     done = project.generate()

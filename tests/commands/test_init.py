@@ -97,7 +97,7 @@ def test_twice_changes_nothing(tmp_path: Path) -> None:
     assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
 
 
-def test_force_overwrites_what_is_ours_alone(tmp_path: Path) -> None:
+def test_force_overwrites_unshared_files_only(tmp_path: Path) -> None:
     command(tmp_path, "init")
     for name in FILES:
         (tmp_path / name).write_text("mine\n")

@@ -150,7 +150,7 @@ def test_no_judge(folder: Path) -> None:
     assert "no judge is configured" in result.stderr
 
 
-def test_a_budget_that_is_used_up_is_said_once(judge: Gullible) -> None:
+def test_an_exhausted_budget_is_reported_once(judge: Gullible) -> None:
     result = check("--max-calls", "5", "--concurrency", "1")
     assert result.exit_code == 3
     lines = result.stderr.splitlines()

@@ -62,7 +62,7 @@ def report(folder: Path) -> dict[str, Any]:
     return loaded
 
 
-def lasting(report: dict[str, Any]) -> dict[str, Any]:
+def stable(report: dict[str, Any]) -> dict[str, Any]:
     """All of a report that does not depend on the clock."""
     kept = {k: v for k, v in report.items() if k not in {"started_at", "duration_seconds"}}
     kept["cases"] = [
@@ -82,7 +82,7 @@ def test_the_shards_together_are_the_run(project: Path) -> None:
     assert sorted(sizes) == [2, 2, 3]
     merged = command(project, "merge", "parts", "--output-dir", "merged")
     assert (merged.returncode, merged.stderr) == (1, "")
-    assert lasting(report(project / "merged")) == lasting(report(project / "whole"))
+    assert stable(report(project / "merged")) == stable(report(project / "whole"))
     assert (project / "merged" / "summary.md").exists()
 
 

@@ -191,7 +191,7 @@ def test_nothing_in_common() -> None:
     assert not comparison.regressed
 
 
-def test_other_judges_and_thresholds_are_told() -> None:
+def test_different_judges_and_thresholds_are_reported() -> None:
     now = replace(
         report(),
         judge=JudgeInfo(model="openai/n", prompt_version="2"),
@@ -206,7 +206,7 @@ def test_other_judges_and_thresholds_are_told() -> None:
     )
 
 
-def test_only_what_differs_between_the_judges_is_told() -> None:
+def test_only_differing_judge_settings_are_reported() -> None:
     then = report()
     assert then.judge is not None
     now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))

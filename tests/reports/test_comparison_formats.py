@@ -59,9 +59,9 @@ def test_markdown() -> None:
 
 
 def test_json() -> None:
-    told = json.loads(comparison_text.json(WORSE))
-    assert (told["version"], told["regressed"], told["paired"]) == (1, True, 2)
-    assert told["changes"][0] == {
+    shown = json.loads(comparison_text.json(WORSE))
+    assert (shown["version"], shown["regressed"], shown["paired"]) == (1, True, 2)
+    assert shown["changes"][0] == {
         "kind": "regressed",
         "file": "e.yaml",
         "id": "a|b",
@@ -71,6 +71,6 @@ def test_json() -> None:
     }
 
 
-def test_a_case_without_a_verdict_on_either_side_says_so() -> None:
+def test_a_case_without_a_verdict_in_either_report() -> None:
     comparison = compare(a_report(errored("lost")), a_report(errored("lost")))
     assert comparison_text.text(comparison).splitlines()[0] == "e.yaml: lost: errored"

@@ -107,20 +107,20 @@ def test_unknown_keys_are_ignored() -> None:
     assert json_format.read(json.dumps(data)) == a_report()
 
 
-@pytest.mark.parametrize("beside", ["", "\ud800"], ids=["alone", "beside a lone surrogate"])
+@pytest.mark.parametrize("other", ["", "\ud800"], ids=["alone", "with a lone surrogate"])
 @pytest.mark.parametrize(("number", "text"), [("nan", "NaN"), ("inf", "Infinity")])
-def test_a_number_that_json_lacks_is_text(number: str, text: str, beside: str) -> None:
+def test_a_number_that_json_lacks_is_text(number: str, text: str, other: str) -> None:
     report = a_report()
     graded = report.cases[0]
     assert isinstance(graded, Graded)
     assessed = graded.evaluators[0]
     assert isinstance(assessed, Assessed)
-    changed = replace(assessed, details={"x": float(number), "y": beside})
+    changed = replace(assessed, details={"x": float(number), "y": other})
     case = replace(graded, evaluators=(changed,))
     data = json.loads(
         json_format.render(replace(report, cases=(case,))), parse_constant=pytest.fail
     )
-    assert data["cases"][0]["evaluators"][0]["details"] == {"x": text, "y": beside}
+    assert data["cases"][0]["evaluators"][0]["details"] == {"x": text, "y": other}
 
 
 def _with(**changes: Any) -> str:

@@ -65,13 +65,13 @@ def big(failing: int, passing: int) -> str:
         ),
     ],
 )
-def test_sheds_what_matters_least_and_says_so(
+def test_omits_the_least_important_parts_and_lists_them(
     failing: int, passing: int, left_out: str | None, present: list[str], absent: list[str]
 ) -> None:
     text = big(failing, passing)
     assert len(text) <= 20_000
-    told = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
-    assert (told[1] if told else None) == left_out
+    shown = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
+    assert (shown[1] if shown else None) == left_out
     assert [part for part in present if part not in text] == []
     assert [part for part in absent if part in text] == []
 
@@ -91,8 +91,8 @@ def test_a_comment_is_short_for_a_large_run(
     cases = [graded(f"bad-{n}", "fail") for n in range(failing)]
     cases += [graded(f"good-{n}", "pass") for n in range(passing)]
     text = markdown.render(a_report(*cases), most=markdown.COMMENT_CASES)
-    told = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
-    assert (told[1] if told else None) == left_out
+    shown = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
+    assert (shown[1] if shown else None) == left_out
     assert len(text) < 20_000
 
 

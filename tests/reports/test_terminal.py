@@ -17,13 +17,13 @@ MIXED, HOSTILE = (
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_no_line_is_wider_than_asked(width: int) -> None:
+def test_no_line_exceeds_the_width(width: int) -> None:
     for report in (MIXED, HOSTILE):
         lines = terminal.render(report, width=width, color=False).splitlines()
         assert [line for line in lines if cell_len(line) > width] == []
 
 
-def test_colour_only_where_asked() -> None:
+def test_colour_only_if_requested() -> None:
     plain = terminal.render(MIXED, width=100, color=False)
     coloured = terminal.render(MIXED, width=100, color=True)
     assert "\x1b" not in plain

@@ -67,6 +67,6 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
         (None, "estimate: 6 judge calls, price unknown"),
     ],
 )
-def test_what_was_reckoned_stands_beside_what_it_was(cost: float | None, fact: str) -> None:
-    wanted = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
-    assert fact in usage_text.summary(replace(a_report(CASE), forecast=wanted))
+def test_the_estimate_is_in_the_summary(cost: float | None, fact: str) -> None:
+    expected = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
+    assert fact in usage_text.summary(replace(a_report(CASE), forecast=expected))

@@ -59,10 +59,10 @@ def test_headline(report: RunReport, shown: str) -> None:
     assert wording.headline(report) == shown
 
 
-def test_votes_are_told_only_where_they_differ() -> None:
+def test_votes_are_shown_only_if_they_differ() -> None:
     assert wording.votes(a_criterion(votes=(True, True, True))) == ""
-    told = wording.votes(a_criterion(votes=(True, False, True)))
-    assert told == "votes differ: satisfied, not satisfied, satisfied"
+    shown = wording.votes(a_criterion(votes=(True, False, True)))
+    assert shown == "votes differ: satisfied, not satisfied, satisfied"
     mixed = a_criterion(kind="score-range", votes=(1, 1, 1))
     assert wording.votes(mixed) == ""
 

@@ -92,7 +92,7 @@ select = partial(option, heading="Select")
 judging = partial(option, heading="Judge")
 gate = partial(option, heading="Gate")
 limits = partial(option, heading="Limits")
-traffic = partial(option, heading="Requests and cache")
+requesting = partial(option, heading="Requests and cache")
 reporting = partial(option, heading="Reports")
 github = partial(option, heading="GitHub")
 
@@ -205,8 +205,8 @@ _limits = _bundle(
 )
 
 _recording = _bundle(
-    traffic("--record", type=FILE, metavar="FILE", help="Write every model reply to this file."),
-    traffic(
+    requesting("--record", type=FILE, metavar="FILE", help="Write every model reply to this file."),
+    requesting(
         "--replay",
         type=FILE,
         metavar="FILE",
@@ -215,14 +215,14 @@ _recording = _bundle(
 )
 
 _cache = _bundle(
-    traffic(
+    requesting(
         "--cache-dir",
         type=FILE,
         metavar="FOLDER",
         default=defaults.CACHE_DIR,
         help="Folder of the judgement cache.",
     ),
-    traffic("--cache/--no-cache", default=True, help="Reuse cached judgements."),
+    requesting("--cache/--no-cache", default=True, help="Reuse cached judgements."),
 )
 
 

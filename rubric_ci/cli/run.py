@@ -72,12 +72,12 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
 )
 @options.baseline
 @options.requests
-@options.traffic(
+@options.requesting(
     "--offline",
     is_flag=True,
     help="Send no model requests; skip cases whose judgement is neither cached nor recorded.",
 )
-@options.traffic(
+@options.requesting(
     "--batch",
     is_flag=True,
     help="Send model requests in batches: cheaper, but replies can take up to a day.",

@@ -86,9 +86,9 @@ def _pull_request(
         return found
     number = settings.pull_request or (event.pull_request if event else None)
     if number is None:
+        source = f"the {event.name} event has" if event else "outside a workflow there is"
         hint = "use the step summary, or pass `--pull-request N`"
-        event_name = f"the {event.name} event has" if event else "outside a workflow there is"
-        raise CannotFindPullRequest(f"{event_name} no pull request", hint)
+        raise CannotFindPullRequest(f"{source} no pull request", hint)
     return number
 
 

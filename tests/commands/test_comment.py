@@ -132,6 +132,14 @@ def test_after_a_run_that_is_not_of_this_commit(
     assert github.bodies(7) == []
 
 
+def test_by_hand_without_a_number(github: GitHub, settings: CommentSettings) -> None:
+    settings.report.write_text(json_format.render(RED), encoding="utf-8")
+    around = {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": github.url}
+    with pytest.raises(CannotFindPullRequest) as caught:
+        comment(replace(settings, repository="acme/app"), around)
+    assert caught.value.message == "outside a workflow there is no pull request"
+
+
 def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
     settings.report.write_text(json_format.render(RED), encoding="utf-8")
     given = replace(settings, repository="acme/app", pull_request=7)
@@ -183,8 +191,8 @@ def test_check_run(
         ),
         pytest.param(
             {}, {"ref": "refs/heads/main"},
-            "not posted: the push event has no pull request (comments belong to pull requests; "
-            "use the step summary, or give `--pull-request N`)", id="no pull request",
+            "not posted: the push event has no pull request "
+            "(use the step summary, or pass `--pull-request N`)", id="no pull request",
         ),
     ],
 )  # fmt: skip

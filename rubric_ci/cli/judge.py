@@ -1,5 +1,6 @@
 """The commands about the judge: `judge-check`, `label`, `calibrate` and `cache`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,6 +9,8 @@ import click
 from rubric_ci.cli import options
 from rubric_ci.cli.options import FILE, command, option
 from rubric_ci.model import defaults
+
+_calibration = partial(option, heading="Calibration")
 
 
 @command("judge-check")
@@ -67,18 +70,18 @@ def label(**options: Any) -> None:
 @options.paths
 @options.config
 @options.judge
-@option(
+@_calibration(
     "--output",
     type=FILE,
     metavar="FILE",
     help="File to write instead of calibration.json at the root of the repository.",
 )
-@option(
+@_calibration(
     "--both-modes",
     is_flag=True,
     help="Compare the modes batched and isolated; doubles the cost.",
 )
-@option(
+@_calibration(
     "--seed", default=0, metavar="N", help="Random seed for the bootstrap confidence intervals."
 )
 @options.requests

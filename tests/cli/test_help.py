@@ -144,7 +144,7 @@ def test_run() -> None:
         (("validate",), "Select Options Reports"),
         (("compare",), "Gate Reports GitHub Options"),
         (("judge-check",), "Select Judge Limits Requests and cache Options"),
-        (("calibrate",), "Select Judge Options Limits Requests and cache"),
+        (("calibrate",), "Select Judge Calibration Limits Requests and cache Options"),
         (
             ("generate", "rubrics"),
             "Select Drafts Commit and publish Limits Requests and cache Options",

@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.comments import Mode, Place, post
-from tests.contract.fake_github import BOT, Fault, GitHub, Token
+from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving
 
 pytestmark = [pytest.mark.timeout(60)]
 
@@ -64,6 +64,19 @@ def test_an_unknown_pull_request(github: GitHub) -> None:
 def test_an_unknown_repository(github: GitHub) -> None:
     told = refusal(github, place=Place(repository="acme/other", pull_request=7))
     assert told == "GitHub does not find pull request #7 of acme/other (404: Not Found)"
+
+
+def test_a_request_for_the_server_of_another_test_is_refused_and_fails_the_test() -> None:
+    github = GitHub()
+    with pytest.raises(AssertionError, match="the server of another test"):
+        _meet_a_stray_request(github)
+    assert github.requests == []
+
+
+def _meet_a_stray_request(github: GitHub) -> None:
+    with serving(github):
+        other = GitHub(url=github.url.replace(github.own_path, "/other"))
+        assert refusal(other) == "GitHub refuses the request (421: Misdirected Request)"
 
 
 def test_a_locked_conversation(github: GitHub) -> None:

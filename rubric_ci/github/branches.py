@@ -113,7 +113,7 @@ def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
         with connected(branch.server, branch.about) as client:
             return act(client.get_repo(branch.repository))
 
-    return with_retries(attempt)
+    return with_retries(branch.server, attempt)
 
 
 def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:

@@ -46,7 +46,7 @@ def create(
             _add(check, output, portions[1:])
             return check.html_url or ""
 
-    return with_retries(attempt, repeatable=False)
+    return with_retries(server, attempt, repeatable=False)
 
 
 def _add(check: "CheckRun", output: dict[str, Any], portions: list[list[dict[str, Any]]]) -> None:

@@ -1,12 +1,13 @@
 """GitHub's REST API through PyGithub: one way in, and each refusal in one line."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import sleep, time
 from typing import TYPE_CHECKING, TypeVar
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
+from rubric_ci.system.backoff import Backoff
 
 if TYPE_CHECKING:
     from github import Github
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ATTEMPTS = 3
-LONGEST_WAIT = 60.0  # seconds; GitHub may ask for an hour, and a runner is paid by the minute
-
+# GitHub may ask for an hour, and a runner is paid by the minute.
+BACKOFF = Backoff(attempts=3, first_wait=4.0, longest_wait=60.0, longest_retry_after=60.0)
 
 # What PyGithub raises over an answer that is not GitHub's: it trusts types and fields.
 _NONSENSE = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -29,6 +29,8 @@ class Server:
     api_url: str
     token: str
     timeout_seconds: int = 20
+    backoff: Backoff = BACKOFF
+    sleep: Callable[[float], None] = time.sleep
 
 
 def build_server(environment: Mapping[str, str]) -> Server:
@@ -45,16 +47,21 @@ class ApiError(CannotReachGitHub):
     """One request came to nothing."""
 
     def __init__(
-        self, message: str, hint: str = "", *, status: int | None = None, wait: float | None = None
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.status = status  # None: there was no answer
-        self.wait = wait  # seconds that GitHub asks to wait, where it says
+        self.retry_after = retry_after  # seconds that GitHub asks to wait
 
     @property
     def is_rate_limit(self) -> bool:
         """Tell whether the request was turned away unread, for there were too many."""
-        return self.status == 429 or (self.status == 403 and self.wait is not None)
+        return self.status == 429 or (self.status == 403 and self.retry_after is not None)
 
     @property
     def retryable(self) -> bool:
@@ -80,7 +87,7 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         timeout=server.timeout_seconds,
         user_agent="rubric-ci",
         per_page=100,
-        retry=None,  # ours knows what may be repeated: `patiently`
+        retry=None,  # `with_retries` knows which requests may be repeated
         seconds_between_requests=None,
         seconds_between_writes=None,
         lazy=True,
@@ -102,21 +109,22 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         client.close()
 
 
-def with_retries(attempt: Callable[[], T], *, repeatable: bool = True) -> T:
-    """Try up to three times what may pass later, waiting as long as GitHub asks, within reason.
+def with_retries(server: Server, request: Callable[[], T], *, repeatable: bool = True) -> T:
+    """Retry a request that fails with a retryable error.
 
-    Not `repeatable` is what must not happen twice: then only what GitHub turned away unread.
+    A request that is not `repeatable` must not take effect twice: it is retried only after a rate
+    limit, because GitHub did not process it.
     """
-    for number in range(1, ATTEMPTS + 1):
+    for attempt in range(1, server.backoff.attempts + 1):
         try:
-            return attempt()
-        except ApiError as refused:
-            wait = 2.0**number if refused.wait is None else refused.wait
-            again = refused.retryable if repeatable else refused.is_rate_limit
-            if number == ATTEMPTS or not again or wait > LONGEST_WAIT:
+            return request()
+        except ApiError as error:
+            retryable = error.retryable if repeatable else error.is_rate_limit
+            wait = server.backoff.wait_after(attempt, error.retry_after) if retryable else None
+            if wait is None:
                 raise
-            sleep(wait)
-    raise AssertionError
+        server.sleep(wait)
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _refusal(error: "GithubException", about: str) -> ApiError:
@@ -139,7 +147,7 @@ def _refusal(error: "GithubException", about: str) -> ApiError:
             message, hint = f"GitHub failed ({status}: {said})", "run the job again later"
         case _:
             message, hint = f"GitHub refuses the request ({status}: {said})", ""
-    return ApiError(message, hint, status=status, wait=wait)
+    return ApiError(message, hint, status=status, retry_after=wait)
 
 
 def _said(error: "GithubException") -> str:
@@ -160,7 +168,7 @@ def _wait(error: "GithubException") -> float | None:
         if "retry-after" in headers:
             return max(0.0, float(headers["retry-after"]))
         if headers.get("x-ratelimit-remaining") == "0" and error.status in {403, 429}:
-            return max(0.0, float(headers["x-ratelimit-reset"]) - time())
+            return max(0.0, float(headers["x-ratelimit-reset"]) - time.time())
     except (KeyError, ValueError):
         return None
     return None

@@ -80,7 +80,7 @@ def _add(server: Server, place: Place, body: str) -> Posted:
             return _create(_issue(client, place), place, body)
 
     # An answer that got lost may hide a comment that exists: it is not written twice.
-    return with_retries(attempt, repeatable=False)
+    return with_retries(server, attempt, repeatable=False)
 
 
 def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
@@ -93,7 +93,7 @@ def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
             return _create(issue, place, body) if begin else Posted(done="not needed")
 
     # Each attempt looks first, so that a comment whose answer got lost is found.
-    return with_retries(attempt)
+    return with_retries(server, attempt)
 
 
 def _issue(client: "Github", place: Place) -> "Issue":

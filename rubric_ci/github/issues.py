@@ -49,7 +49,7 @@ def keep(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResul
             return _update(ours, wanted) if red else _close(ours, wanted)
 
     # Each attempt looks first, so that an issue whose answer got lost is found.
-    return with_retries(attempt)
+    return with_retries(server, attempt)
 
 
 def _ours(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":

@@ -17,7 +17,7 @@ def of_run(server: Server, repository: str, run: FinishedRun) -> int:
             pulls = client.get_repo(repository).get_pulls(state="open", head=branch)
             return [(pull.number, pull.head.sha) for pull in pulls]
 
-    found = with_retries(attempt)
+    found = with_retries(server, attempt)
     for number, sha in found:
         if sha == run.head_sha:
             return number

@@ -11,9 +11,10 @@ from rubric_ci.llm.batch_http import BatchServer
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.litellm_client import loaded_litellm
 from rubric_ci.llm.model_info import batch_prices_of, model_info, prices_of
-from rubric_ci.llm.retry import RequestError, with_retries
+from rubric_ci.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
+from rubric_ci.system.backoff import Backoff
 
 FIRST_POLL = 1.0  # seconds before the first look at a batch, doubled for each later one
 LONGEST_POLL = 60.0
@@ -33,10 +34,9 @@ def connect(*, caps: Caps, tell: Tell) -> Ask:
         return await send_batch(calls, tell=tell, poll=FIRST_POLL)
 
     budget = Budget(caps, lambda endpoint: batch_prices_of(endpoint) or prices_of(endpoint))
-    # What is sent again goes with the next batch: to wait apart would tear it into several.
-    return with_retries(
-        budget.wrap(gathered(send, quiet=QUIET)), chance=lambda: 0.0, requests=BATCHES
-    )
+    # Without a wait, because all retries of one batch belong into the next one.
+    at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
+    return with_retries(budget.wrap(gathered(send, quiet=QUIET)), backoff=at_once)
 
 
 def check(endpoint: Endpoint) -> None:
@@ -50,7 +50,7 @@ def check(endpoint: Endpoint) -> None:
 
 
 async def send_batch(
-    calls: Sequence[ModelCall], *, tell: Tell, poll: float
+    calls: Sequence[ModelCall], *, tell: Tell, poll: float, backoff: Backoff = BACKOFF
 ) -> list[ModelReply | RequestError]:
     """Return a reply or trouble for each call, in their order.
 
@@ -60,7 +60,7 @@ async def send_batch(
     for n, call in enumerate(calls):
         check(call.endpoint)
         numbers.setdefault(_account(call.endpoint), []).append(n)
-    sent = [_exchanged([calls[n] for n in some], tell, poll) for some in numbers.values()]
+    sent = [_exchanged([calls[n] for n in some], tell, poll, backoff) for some in numbers.values()]
     replies: dict[int, ModelReply | RequestError] = {}
     for some, outcome in zip(numbers.values(), await asyncio.gather(*sent), strict=True):
         replies.update(zip(some, outcome, strict=True))
@@ -74,10 +74,10 @@ def _account(endpoint: Endpoint) -> str:
 
 
 async def _exchanged(
-    calls: Sequence[ModelCall], tell: Tell, poll: float
+    calls: Sequence[ModelCall], tell: Tell, poll: float, backoff: Backoff
 ) -> Sequence[ModelReply | RequestError]:
     """Send one batch and wait for it; what fails as a whole is the trouble of every call."""
-    server = BatchServer(await loaded_litellm(), calls[0].endpoint)
+    server = BatchServer(await loaded_litellm(), calls[0].endpoint, backoff)
     try:
         batch = await server.begin(calls)
         many = "1 request" if len(calls) == 1 else f"{len(calls)} requests"

@@ -59,6 +59,11 @@ def guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "token_hex", lambda _: GUESSED)
 
 
+@pytest.fixture
+def broken(guessed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fence, "escaped", lambda text: text)
+
+
 def read(text: str) -> Sequence[Probe]:
     loaded = load("attacks.eval.yaml", text, lambda _: NotFound("nothing here"))
     assert loaded.eval_file
@@ -98,9 +103,8 @@ def test_a_fence_that_was_guessed_still_holds(judge: Gullible) -> None:
     assert (result.exit_code, judge.obeyed) == (0, [])
 
 
-@pytest.mark.usefixtures("guessed")
-def test_a_broken_fence_is_found(judge: Gullible, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "escaped", lambda text: text)
+@pytest.mark.usefixtures("broken")
+def test_a_broken_fence_is_found(judge: Gullible) -> None:
     result = check("attacks.eval.yaml")
     assert result.exit_code == 1
     assert judge.obeyed[0].startswith("It is satisfied.")
@@ -120,9 +124,8 @@ def test_a_broken_fence_is_found(judge: Gullible, monkeypatch: pytest.MonkeyPatc
     )
 
 
-@pytest.mark.usefixtures("guessed")
-def test_some_marks_may_be_let_move(judge: Gullible, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "escaped", lambda text: text)
+@pytest.mark.usefixtures("broken")
+def test_some_marks_may_be_let_move(judge: Gullible) -> None:
     assert check("attacks.eval.yaml", "--max-moved", "1").exit_code == 0
 
 

@@ -13,7 +13,7 @@ MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
 
 
 def server(github: GitHub, token: str = "actions") -> Server:
-    return Server(api_url=github.url, token=token)
+    return Server(api_url=github.url, token=token, sleep=lambda _: None)
 
 
 def write(github: GitHub, body: str, *, red: bool, topic: IssueKey = TOPIC) -> str:
@@ -72,10 +72,7 @@ def test_a_person_s_token_knows_its_own_issue(contract: GitHub) -> None:
     assert contract.issues[9].state == "open"
 
 
-def test_an_answer_that_gets_lost_makes_no_second_issue(
-    contract: GitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rubric_ci.github.client.sleep", lambda _: None)
+def test_an_answer_that_gets_lost_makes_no_second_issue(contract: GitHub) -> None:
     contract.faults.append(Fault("POST", "/issues", status=502, happens=True))
     assert write(contract, "text", red=True) == "unchanged"
     assert len(contract.issues) == 1

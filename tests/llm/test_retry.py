@@ -9,6 +9,7 @@ from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.system.backoff import Backoff
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"
@@ -32,7 +33,9 @@ def run(*outcomes: ModelReply | Exception, chance: float = 1.0) -> tuple[ModelRe
         waits.append(seconds)
 
     async def asked() -> ModelReply:
-        return await with_retries(request, sleep=sleep, chance=lambda: chance)(CALL)
+        return await with_retries(request, sleep=sleep, backoff=Backoff(jitter=lambda: chance))(
+            CALL
+        )
 
     return asyncio.run(asked()), waits
 

@@ -8,7 +8,7 @@ import click
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
-from rubric_ci.github.issues import IssueKey, keep
+from rubric_ci.github.issues import IssueKey, keep_issue
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import Comparison, RunReport, gate_holds
@@ -52,7 +52,7 @@ def _tell_issue(body: str, title: str, environment: Mapping[str, str], *, red: b
         return "no issue: this is no workflow run, so there is no repository to write to"
     try:
         topic = IssueKey(repository=event.repository, title=title)
-        kept = keep(build_server(environment), topic, body, red=red)
+        kept = keep_issue(build_server(environment), topic, body, red=red)
     except (CannotReachGitHub, CannotConfigure) as error:
         return f"no issue: {error.message}" + (f" ({error.hint})" if error.hint else "")
     number = f" #{kept.number}" if kept.number else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
 from rubric_ci.github.client import ApiError, Server, connected, with_retries
-from rubric_ci.github.commits import Change, make
+from rubric_ci.github.commits import Change, create_commit
 
 if TYPE_CHECKING:
     from github.GitRef import GitRef
@@ -52,7 +52,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class ProposalResult:
     """What became of a proposal."""
 
     done: Literal["created", "updated"]
@@ -98,7 +98,7 @@ def propose(
     proposal: Proposal,
     *,
     seen: str | None,
-) -> Proposed:
+) -> ProposalResult:
     """Let a branch of ours hold one commit on top of a base, and keep one pull request for it.
 
     `seen` is where the branch was found; None: nowhere. If it is elsewhere now, it is left there.
@@ -117,7 +117,9 @@ def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
 
 
 def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
-    return _with_repository(branch, lambda repository: make(repository, onto, changes, message))
+    return _with_repository(
+        branch, lambda repository: create_commit(repository, onto, changes, message)
+    )
 
 
 def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) -> None:
@@ -160,15 +162,15 @@ def _moved(branch: Branch, what: str) -> CannotPush:
     return CannotPush(f"--pr: `{branch.name}` {what}", hint)
 
 
-def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> Proposed:
+def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> ProposalResult:
     found = _pull(repository, branch)
     if found is None:
         made = repository.create_pull(
             base=proposal.base, head=branch.name, title=proposal.title, body=proposal.body
         )
-        return Proposed(done="created", url=made.html_url)
+        return ProposalResult(done="created", url=made.html_url)
     found.edit(title=proposal.title, body=proposal.body)
-    return Proposed(done="updated", url=found.html_url)
+    return ProposalResult(done="updated", url=found.html_url)
 
 
 def _pull(repository: "Repository", branch: Branch) -> "PullRequest | None":

@@ -19,7 +19,7 @@ T = TypeVar("T")
 BACKOFF = Backoff(attempts=3, first_wait=4.0, longest_wait=60.0, longest_retry_after=60.0)
 
 # What PyGithub raises over an answer that is not GitHub's: it trusts types and fields.
-_NONSENSE = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+_UNEXPECTED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,14 +95,14 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
     try:
         yield client
     except github.GithubException as error:
-        raise _refusal(error, about) from error
+        raise _api_error(error, about) from error
     except requests.Timeout as error:
         message = f"{server.api_url} did not answer within {server.timeout_seconds} s"
         raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
     except requests.RequestException as error:
         message = f"cannot connect to {server.api_url}: {_innermost(error)}"
         raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
-    except _NONSENSE as error:
+    except _UNEXPECTED as error:
         message = f"cannot make sense of what {server.api_url} answers: {_innermost(error)}"
         raise ApiError(message, "is there a proxy that answers in GitHub's place?") from error
     finally:
@@ -127,10 +127,10 @@ def with_retries(server: Server, request: Callable[[], T], *, repeatable: bool =
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _refusal(error: "GithubException", about: str) -> ApiError:
+def _api_error(error: "GithubException", about: str) -> ApiError:
     status = error.status
-    said = _said(error)
-    wait = _wait(error)
+    said = _error_text(error)
+    wait = _retry_after(error)
     match status:
         case 401:
             message, hint = f"GitHub does not accept the token (401: {said})", _UNKNOWN_USER
@@ -150,7 +150,7 @@ def _refusal(error: "GithubException", about: str) -> ApiError:
     return ApiError(message, hint, status=status, retry_after=wait)
 
 
-def _said(error: "GithubException") -> str:
+def _error_text(error: "GithubException") -> str:
     """Return GitHub's own words, in one line."""
     data = error.data if isinstance(error.data, dict) else {}
     details = [
@@ -162,7 +162,7 @@ def _said(error: "GithubException") -> str:
     return " ".join(said.split())[:300] or "no message"
 
 
-def _wait(error: "GithubException") -> float | None:
+def _retry_after(error: "GithubException") -> float | None:
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     try:
         if "retry-after" in headers:

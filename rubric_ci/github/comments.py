@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
+class CommentResult:
     """What became of the comment."""
 
     done: Done
@@ -51,20 +51,20 @@ class Posted:
 
 def post(
     server: Server, place: Place, bodies: Sequence[str], *, mode: Mode, failing: bool
-) -> Posted:
+) -> CommentResult:
     """Write the first body that GitHub takes; bodies go from the whole to the smallest.
 
     `on-failure` begins a comment only when `failing`, but mends the one that stands.
     """
     if mode == "off":
-        return Posted(done="not needed")
+        return CommentResult(done="not needed")
     if mode == "new":
-        return _first_that_fits(bodies, lambda body: _add(server, place, body))
+        return _write_longest(bodies, lambda body: _add(server, place, body))
     begin = failing or mode == "update"
-    return _first_that_fits(bodies, lambda body: _keep(server, place, body, begin=begin))
+    return _write_longest(bodies, lambda body: _keep(server, place, body, begin=begin))
 
 
-def _first_that_fits(bodies: Sequence[str], write: Callable[[str], Posted]) -> Posted:
+def _write_longest(bodies: Sequence[str], write: Callable[[str], CommentResult]) -> CommentResult:
     for body in bodies[:-1]:
         try:
             return write(body)
@@ -74,8 +74,8 @@ def _first_that_fits(bodies: Sequence[str], write: Callable[[str], Posted]) -> P
     return write(bodies[-1])
 
 
-def _add(server: Server, place: Place, body: str) -> Posted:
-    def attempt() -> Posted:
+def _add(server: Server, place: Place, body: str) -> CommentResult:
+    def attempt() -> CommentResult:
         with connected(server, place.about) as client:
             return _create(_issue(client, place), place, body)
 
@@ -83,14 +83,14 @@ def _add(server: Server, place: Place, body: str) -> Posted:
     return with_retries(server, attempt, repeatable=False)
 
 
-def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
-    def attempt() -> Posted:
+def _keep(server: Server, place: Place, body: str, *, begin: bool) -> CommentResult:
+    def attempt() -> CommentResult:
         with connected(server, place.about) as client:
             issue = _issue(client, place)
-            ours = _ours(client, issue, place)
+            ours = _find_own(client, issue, place)
             if ours:
                 return _update(issue, ours, place, body)
-            return _create(issue, place, body) if begin else Posted(done="not needed")
+            return _create(issue, place, body) if begin else CommentResult(done="not needed")
 
     # Each attempt looks first, so that a comment whose answer got lost is found.
     return with_retries(server, attempt)
@@ -100,20 +100,20 @@ def _issue(client: "Github", place: Place) -> "Issue":
     return client.get_repo(place.repository).get_issue(place.pull_request)
 
 
-def _create(issue: "Issue", place: Place, body: str) -> Posted:
+def _create(issue: "Issue", place: Place, body: str) -> CommentResult:
     made = issue.create_comment(_marked(place, body))
-    return Posted(done="created", url=made.html_url)
+    return CommentResult(done="created", url=made.html_url)
 
 
-def _update(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> Posted:
+def _update(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> CommentResult:
     wanted = _marked(place, body)
     if comment.body.replace("\r\n", "\n").rstrip() == wanted.rstrip():
-        return Posted(done="unchanged", url=comment.html_url)
+        return CommentResult(done="unchanged", url=comment.html_url)
     issue.get_comment(comment.id).edit(wanted)
-    return Posted(done="updated", url=comment.html_url)
+    return CommentResult(done="updated", url=comment.html_url)
 
 
-def _ours(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
+def _find_own(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
     every = issue.get_comments()
     marked = [entry for entry in every if (entry.body or "").startswith(place.marker)]
     login = own_login(client) if marked else ""

@@ -27,7 +27,9 @@ class Change:
     after: bytes
 
 
-def make(repository: "Repository", onto: str, changes: Sequence[Change], message: str) -> str:
+def create_commit(
+    repository: "Repository", onto: str, changes: Sequence[Change], message: str
+) -> str:
     """Put a commit on top of another; no branch is moved. Raises CannotPush on a conflict."""
     from github import InputGitTreeElement
 

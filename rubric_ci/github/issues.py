@@ -36,13 +36,13 @@ class IssueResult:
     url: str = ""
 
 
-def keep(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResult:
+def keep_issue(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResult:
     """Open the issue or bring it up to date while red, else close it with the last word."""
 
     def attempt() -> IssueResult:
         with connected(server, topic.repository) as client:
             repository = client.get_repo(topic.repository)
-            ours = _ours(client, repository, topic)
+            ours = _find_own(client, repository, topic)
             wanted = f"{topic.marker}\n{body}"
             if ours is None:
                 return _open(repository, topic, wanted) if red else IssueResult(done="not needed")
@@ -52,7 +52,7 @@ def keep(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResul
     return with_retries(server, attempt)
 
 
-def _ours(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":
+def _find_own(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":
     marked = [
         issue
         for issue in repository.get_issues(state="open")

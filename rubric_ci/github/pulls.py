@@ -5,7 +5,7 @@ from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.client import Server, connected, with_retries
 
 
-def of_run(server: Server, repository: str, run: FinishedRun) -> int:
+def pull_request_of(server: Server, repository: str, run: FinishedRun) -> int:
     """Return the number of the open pull request whose head is still the run's commit.
 
     The event of a fork's run names no pull request, and its artifacts may name any.
@@ -21,10 +21,10 @@ def of_run(server: Server, repository: str, run: FinishedRun) -> int:
     for number, sha in found:
         if sha == run.head_sha:
             return number
-    raise _none(repository, branch, run, [number for number, _ in found])
+    raise _not_found(repository, branch, run, [number for number, _ in found])
 
 
-def _none(
+def _not_found(
     repository: str, branch: str, run: FinishedRun, numbers: list[int]
 ) -> CannotFindPullRequest:
     if numbers:

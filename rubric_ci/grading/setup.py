@@ -27,7 +27,7 @@ def build_model_caller(
     concurrency: int,
     caps: Caps = NO_CAPS,
     offline: bool = False,
-    batch: batch_module.Tell | None = None,
+    batch: batch_module.Notify | None = None,
 ) -> Ask:
     """Answer from a recording, or ask the model and keep what it says where that is wanted.
 

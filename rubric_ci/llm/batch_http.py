@@ -1,4 +1,4 @@
-"""A provider's files and batches, through litellm; effects."""
+"""Files and batches of a provider, through litellm."""
 
 import asyncio
 import warnings
@@ -21,17 +21,17 @@ T = TypeVar("T")
 
 
 class BatchServer:
-    """Where the batches of one account are."""
+    """The batches of one account."""
 
     def __init__(self, litellm: ModuleType, endpoint: Endpoint, backoff: Backoff) -> None:
-        # NOTE: litellm makes a coroutine to read a finished batch for its own books, and forgets
-        # it (some versions read it), or forgets a step's where the run is stopped just then.
-        forgotten = r"coroutine '.*(afile_content|OpenAI\w+API\.\w+)' was never awaited"
-        warnings.filterwarnings("ignore", forgotten)
+        # NOTE: some versions of litellm create a coroutine that reads a finished batch and never
+        # await it; the same happens to the coroutine of a step when the run is stopped.
+        not_awaited = r"coroutine '.*(afile_content|OpenAI\w+API\.\w+)' was never awaited"
+        warnings.filterwarnings("ignore", not_awaited)
         self._litellm = litellm
         self._backoff = backoff
         self.address, key = openai_http.server_of(endpoint)
-        self._where = {
+        self._account = {
             "custom_llm_provider": "openai",
             "api_base": self.address,
             "api_key": key,
@@ -41,30 +41,32 @@ class BatchServer:
         }
 
     async def begin(self, calls: Sequence[ModelCall]) -> Any:
-        """Upload requests and return the batch that they are."""
+        """Upload the requests and return the new batch."""
         content = request_lines(calls).encode("utf-8", "surrogatepass")
         file = await self._with_retries(
             lambda: self._litellm.acreate_file(
-                file=("requests.jsonl", content), purpose="batch", **self._where
+                file=("requests.jsonl", content), purpose="batch", **self._account
             )
         )
         return await self._with_retries(lambda: self._create(file.id))
 
     async def look(self, batch_id: str) -> Any:
-        """Return a batch as it is now; one look only."""
-        return await _once(lambda: self._litellm.aretrieve_batch(batch_id=batch_id, **self._where))
+        """Return the current state of a batch, without retries."""
+        return await _once(
+            lambda: self._litellm.aretrieve_batch(batch_id=batch_id, **self._account)
+        )
 
     async def read(self, file_id: str) -> str:
         """Return the text of a file."""
         content = await self._with_retries(
-            lambda: self._litellm.afile_content(file_id=file_id, **self._where)
+            lambda: self._litellm.afile_content(file_id=file_id, **self._account)
         )
         text: str = content.content.decode("utf-8", "replace")
         return text
 
     async def cancel(self, batch_id: str) -> None:
-        """Ask for the end of a batch."""
-        await _once(lambda: self._litellm.acancel_batch(batch_id=batch_id, **self._where))
+        """Cancel a batch."""
+        await _once(lambda: self._litellm.acancel_batch(batch_id=batch_id, **self._account))
 
     async def _create(self, file_id: str) -> Any:
         try:
@@ -73,7 +75,7 @@ class BatchServer:
                     completion_window=WINDOW,
                     endpoint="/v1/chat/completions",
                     input_file_id=file_id,
-                    **self._where,
+                    **self._account,
                 )
             )
         except RequestError as error:

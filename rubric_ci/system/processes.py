@@ -21,12 +21,12 @@ from time import perf_counter
 from rubric_ci.errors import CannotRunScript
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
-STDERR_KEPT = 64 * 1024  # the end of it: that is where the reason stands
+STDERR_LIMIT = 64 * 1024  # the end of it: that is where the reason stands
 _CHUNK = 64 * 1024
 _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
 
-_PASSED_ON = frozenset(
+_INHERITED = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LANGUAGE"}
     | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP"}
     | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
@@ -70,7 +70,7 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
     return {
         name: value
         for name, value in environment.items()
-        if name in _PASSED_ON or name.startswith("LC_") or name in named
+        if name in _INHERITED or name.startswith("LC_") or name in named
     }
 
 
@@ -84,14 +84,14 @@ async def run(command: Command) -> Finished:
     assert stderr is not None  # noqa: S101
     pipes = asyncio.gather(
         _read(stdout, command.output_limit, partial(_kill, process)),
-        _read_end(stderr),
+        _read_tail(stderr),
         _feed(stdin, command.stdin.encode()),
     )
     try:
-        ended = await _ended(process, command.timeout_seconds)
+        ended = await _wait(process, command.timeout_seconds)
     finally:
         _kill(process)
-        settled = await _settle(process, pipes)
+        settled = await _drain(process, pipes)
     duration = perf_counter() - started
     if not ended:
         limit = f"{command.timeout_seconds:g} s"
@@ -129,7 +129,7 @@ async def _abandon(process: Process) -> None:
     NOTE: asyncio itself would kill the leader only, and wait for whatever that had started.
     """
     _kill(process)
-    await _ended(process, _GRACE_SECONDS)
+    await _wait(process, _GRACE_SECONDS)
     _close(process)
 
 
@@ -160,7 +160,7 @@ def _kill(process: Process) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-async def _ended(process: Process, seconds: float) -> bool:
+async def _wait(process: Process, seconds: float) -> bool:
     """Wait for the end of the process itself; False when the time is up first.
 
     NOTE: some Pythons let `wait()` hang while a grandchild holds a pipe (gh-119710), so the
@@ -176,9 +176,9 @@ async def _ended(process: Process, seconds: float) -> bool:
     return True
 
 
-async def _settle(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, None]]") -> bool:
+async def _drain(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, None]]") -> bool:
     """Let the pipes run dry after the kill; False when something still holds them open."""
-    await _ended(process, _GRACE_SECONDS)
+    await _wait(process, _GRACE_SECONDS)
     done, _ = await asyncio.wait([pipes], timeout=_GRACE_SECONDS)
     if not done:
         pipes.cancel()
@@ -203,10 +203,10 @@ async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> b
     return bytes(kept)
 
 
-async def _read_end(stream: StreamReader) -> bytes:
+async def _read_tail(stream: StreamReader) -> bytes:
     kept = b""
     while chunk := await stream.read(_CHUNK):
-        kept = (kept + chunk)[-STDERR_KEPT:]
+        kept = (kept + chunk)[-STDERR_LIMIT:]
     return kept
 
 

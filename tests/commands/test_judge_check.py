@@ -160,7 +160,7 @@ def test_a_budget_that_is_used_up_is_said_once(judge: Gullible) -> None:
     assert any(line.startswith("about 118 requests to openai/gullible, ") for line in lines)
     assert lines[-2:] == [
         "5 model calls, cost unknown, 50 + 25 tokens",
-        "budget: all 5 calls are used up: 113 of 118 answers have no verdict",
+        "budget: call limit of 5 reached: 113 of 118 answers have no verdict",
     ]
     assert "113 answers without a verdict" in result.stdout
 
@@ -174,7 +174,7 @@ def test_a_cap_in_dollars_needs_a_price(judge: Gullible) -> None:
 def test_no_time_at_all(judge: Gullible) -> None:
     result = check("attacks.eval.yaml", "--max-seconds", "0")
     assert result.exit_code == 3
-    assert "budget: 0 seconds have passed: 2 of 2 answers have no verdict" in result.stderr
+    assert "budget: time limit of 0 s reached: 2 of 2 answers have no verdict" in result.stderr
 
 
 def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(

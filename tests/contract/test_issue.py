@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.github.client import ApiError, Server
-from rubric_ci.github.issues import IssueKey, keep
+from rubric_ci.github.issues import IssueKey, keep_issue
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 pytestmark = [pytest.mark.timeout(120)]
@@ -17,7 +17,7 @@ def server(github: GitHub, token: str = "actions") -> Server:
 
 
 def write(github: GitHub, body: str, *, red: bool, topic: IssueKey = TOPIC) -> str:
-    return keep(server(github), topic, body, red=red).done
+    return keep_issue(server(github), topic, body, red=red).done
 
 
 def states(github: GitHub) -> list[tuple[str, str, str]]:
@@ -67,8 +67,8 @@ def test_topics_are_kept_apart(contract: GitHub) -> None:
 def test_a_person_s_token_knows_its_own_issue(contract: GitHub) -> None:
     contract.tokens["pat"] = Token(User("ann"))
     contract.issues[9] = Issue(9, BOT, TOPIC.title, f"{MARKER}of the bot")
-    keep(server(contract, "pat"), TOPIC, "mine", red=True)
-    assert keep(server(contract, "pat"), TOPIC, "mine", red=False).done == "closed"
+    keep_issue(server(contract, "pat"), TOPIC, "mine", red=True)
+    assert keep_issue(server(contract, "pat"), TOPIC, "mine", red=False).done == "closed"
     assert contract.issues[9].state == "open"
 
 
@@ -81,4 +81,4 @@ def test_an_answer_that_gets_lost_makes_no_second_issue(contract: GitHub) -> Non
 def test_a_token_that_may_not_write(contract: GitHub) -> None:
     contract.tokens["reads"] = Token(writes=False)
     with pytest.raises(ApiError, match=r"^GitHub does not allow it \(403: Resource not access"):
-        keep(server(contract, "reads"), TOPIC, "text", red=True)
+        keep_issue(server(contract, "reads"), TOPIC, "text", red=True)

@@ -88,7 +88,7 @@ class Row:
     ends: float | str
     requests: int
     repairs: int = 0
-    unknown: int = 0  # calls that may have been billed, nobody knows how much
+    unknown: int = 0  # calls that may have been billed; the amount is unknown
 
 
 def wrong(reply: Reply, reason: str) -> Row:

@@ -56,4 +56,4 @@ def test_a_model_without_batches_is_refused() -> None:
     claude = Endpoint(model="anthropic/claude-sonnet-4-5", options={"api_key": "none"})
     with pytest.raises(CannotConfigure) as refused:
         asyncio.run(send_batch([call(claude)], tell=print, poll=0.05))
-    assert refused.value.message == "`anthropic/claude-sonnet-4-5` cannot be asked in batches"
+    assert refused.value.message == "`anthropic/claude-sonnet-4-5` does not support batches"

@@ -65,14 +65,14 @@ def gemini(**more: object) -> dict[str, object]:
 
 
 NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
-    "openai, no object": ("openai", b"[]", True, "broken reply: it is no JSON object"),
+    "openai, no object": ("openai", b"[]", True, "broken reply: not a JSON object"),
     "openai, HTML": ("openai", b"<html>busy</html>", True, "Expecting value"),
     "openai, nothing": ("openai", b"", True, "Expecting value"),
     "openai, no choices": (
         "openai",
         json.dumps({**openai(), "choices": []}).encode(),
         True,
-        "broken reply: it holds no choices",
+        "broken reply: no choices",
     ),
     "anthropic, empty object": ("anthropic", b"{}", True, "broken reply: 'content'"),
     "anthropic, HTML": ("anthropic", b"<html>busy</html>", True, "broken reply: "),
@@ -82,7 +82,7 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
         "gemini",
         json.dumps(gemini(candidates=[])).encode(),
         True,
-        "broken reply: it holds no choices",
+        "broken reply: no choices",
     ),
 }
 

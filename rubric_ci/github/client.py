@@ -1,4 +1,4 @@
-"""GitHub's REST API through PyGithub: one way in, and each refusal in one line."""
+"""Client of GitHub's REST API through PyGithub: connection, retry, and errors in one line each."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,13 +18,13 @@ T = TypeVar("T")
 # GitHub may ask for an hour, and a runner is paid by the minute.
 BACKOFF = Backoff(attempts=3, first_wait=4.0, longest_wait=60.0, longest_retry_after=60.0)
 
-# What PyGithub raises over an answer that is not GitHub's: it trusts types and fields.
+# PyGithub raises these for a response that is not GitHub's; it does not check types and fields.
 _UNEXPECTED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where the API is, and who we are to it."""
+    """Address of the API, credentials and retry policy."""
 
     api_url: str
     token: str
@@ -34,7 +34,7 @@ class Server:
 
 
 def build_server(environment: Mapping[str, str]) -> Server:
-    """Return the server of a workflow run, with its token; raises `CannotConfigure`."""
+    """Return the API server of a workflow run; raises `CannotConfigure` without a token."""
     token = environment.get("GITHUB_TOKEN", "")
     if not token:
         hint = "set it in the step's `env:` to `${{ github.token }}`"
@@ -44,7 +44,7 @@ def build_server(environment: Mapping[str, str]) -> Server:
 
 
 class ApiError(CannotReachGitHub):
-    """One request came to nothing."""
+    """A request that failed."""
 
     def __init__(
         self,
@@ -55,25 +55,25 @@ class ApiError(CannotReachGitHub):
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message, hint)
-        self.status = status  # None: there was no answer
+        self.status = status  # None: no response
         self.retry_after = retry_after  # seconds that GitHub asks to wait
 
     @property
     def is_rate_limit(self) -> bool:
-        """Tell whether the request was turned away unread, for there were too many."""
+        """Return True if GitHub did not process the request because of a rate limit."""
         return self.status == 429 or (self.status == 403 and self.retry_after is not None)
 
     @property
     def retryable(self) -> bool:
-        """Tell whether the same request may do better later."""
+        """Return True if the same request may succeed later."""
         return self.is_rate_limit or self.status is None or self.status >= 500
 
 
 @contextmanager
 def connected(server: Server, about: str) -> Iterator["Github"]:
-    """Open a client; objects are lazy, so that only what is asked for is sent.
+    """Open a client whose objects are lazy, so that no unneeded request is sent.
 
-    What PyGithub raises inside becomes `Refused`; `about` says what was not found.
+    An error of PyGithub inside the block becomes an ApiError; `about` names what was not found.
     """
     try:
         import github
@@ -98,13 +98,13 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         raise _api_error(error, about) from error
     except requests.Timeout as error:
         message = f"{server.api_url} did not answer within {server.timeout_seconds} s"
-        raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+        raise ApiError(message, "check GITHUB_API_URL and githubstatus.com") from error
     except requests.RequestException as error:
         message = f"cannot connect to {server.api_url}: {_innermost(error)}"
-        raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+        raise ApiError(message, "check GITHUB_API_URL and githubstatus.com") from error
     except _UNEXPECTED as error:
-        message = f"cannot make sense of what {server.api_url} answers: {_innermost(error)}"
-        raise ApiError(message, "is there a proxy that answers in GitHub's place?") from error
+        message = f"unexpected response from {server.api_url}: {_innermost(error)}"
+        raise ApiError(message, "check whether a proxy answers instead of GitHub") from error
     finally:
         client.close()
 
@@ -129,37 +129,37 @@ def with_retries(server: Server, request: Callable[[], T], *, repeatable: bool =
 
 def _api_error(error: "GithubException", about: str) -> ApiError:
     status = error.status
-    said = _error_text(error)
+    text = _error_text(error)
     wait = _retry_after(error)
     match status:
         case 401:
-            message, hint = f"GitHub does not accept the token (401: {said})", _UNKNOWN_USER
+            message, hint = f"GitHub does not accept the token (401: {text})", _UNKNOWN_USER
         case 429 | 403 if wait is not None:
             message, hint = (
-                f"GitHub limits our rate ({status}: {said})",
-                f"it asks for {wait:.0f} s",
+                f"GitHub's rate limit is exceeded ({status}: {text})",
+                f"GitHub asks to wait {wait:.0f} s",
             )
         case 403:
-            message, hint = f"GitHub does not allow it ({status}: {said})", _PERMISSION
+            message, hint = f"GitHub denied the request ({status}: {text})", _PERMISSION
         case 404:
-            message, hint = f"GitHub does not find {about} (404: {said})", _NOT_FOUND
+            message, hint = f"GitHub cannot find {about} (404: {text})", _NOT_FOUND
         case _ if status >= 500:
-            message, hint = f"GitHub failed ({status}: {said})", "run the job again later"
+            message, hint = f"GitHub failed ({status}: {text})", "run the job again later"
         case _:
-            message, hint = f"GitHub refuses the request ({status}: {said})", ""
+            message, hint = f"GitHub rejected the request ({status}: {text})", ""
     return ApiError(message, hint, status=status, retry_after=wait)
 
 
 def _error_text(error: "GithubException") -> str:
-    """Return GitHub's own words, in one line."""
+    """Return GitHub's error message, in one line."""
     data = error.data if isinstance(error.data, dict) else {}
     details = [
         str(entry.get("message") or entry.get("code") or "")
         for entry in data.get("errors") or []
         if isinstance(entry, dict)
     ]
-    said = "; ".join([str(data.get("message") or ""), *details]).strip("; ")
-    return " ".join(said.split())[:300] or "no message"
+    text = "; ".join([str(data.get("message") or ""), *details]).strip("; ")
+    return " ".join(text.split())[:300] or "no message"
 
 
 def _retry_after(error: "GithubException") -> float | None:
@@ -179,13 +179,13 @@ def _innermost(error: BaseException) -> str:
     return " ".join(str(reason or error).rpartition(": ")[2].split())[:200]
 
 
-_UNKNOWN_USER = "give a token of this server: `GITHUB_TOKEN`, or the action's input `github-token`"
+_UNKNOWN_USER = "set a token of this server: `GITHUB_TOKEN`, or the action's input `github-token`"
 _PERMISSION = (
     "the job needs `permissions: {pull-requests: write}` (`checks: write` for a check run, "
     "`issues: write` for an issue); on a "
     "fork's pull request the token is read-only, use the pair of workflows in docs/reports.md"
 )
-_NOT_FOUND = "is the name right, and may the token see it?"
+_NOT_FOUND = "check the name, and that the token can read it"
 
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ if TYPE_CHECKING:
 
 
 def own_login(client: "Github") -> str:
-    """Return who the token is, or nothing for an app's, which GitHub does not tell."""
+    """Return the login of the token's user; "" for an app, whose login GitHub does not return."""
     from github import GithubException
 
     try:
@@ -207,9 +207,9 @@ def own_login(client: "Github") -> str:
 
 
 def is_by(user: "NamedUser | Organization | None", login: str) -> bool:
-    """Tell whether a user is us; an app writes as a bot, and people cannot.
+    """Return True if a user is the owner of the token; an app (no login) writes as a bot.
 
-    GitHub names no user where the account was deleted; PyGithub does not say so.
+    The user is None if the account was deleted, which PyGithub's types do not show.
     """
     if user is None:
         return False

@@ -1,7 +1,7 @@
-"""One comment of ours on a pull request, found again by its marker and its author.
+"""One comment of rubric-ci on a pull request, identified by its marker and its author.
 
-Anybody can write our marker into a comment of their own, so the marker alone proves nothing.
-GitHub lists comments page by page and knows no search: all pages are read.
+Anyone can write the marker into a comment, so the marker alone proves nothing. GitHub has no search
+for comments: all pages are read.
 """
 
 import re
@@ -24,26 +24,26 @@ Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the comment goes."""
+    """The pull request and the key of a comment."""
 
     repository: str  # owner/name
     pull_request: int
-    key: str = "default"  # tells several comments of ours on one pull request apart
+    key: str = "default"  # identifies this comment when a pull request has several
 
     @property
     def about(self) -> str:
-        """What to call it in a message."""
+        """Description for messages."""
         return f"pull request #{self.pull_request} of {self.repository}"
 
     @property
     def marker(self) -> str:
-        """An HTML comment that nobody sees; the body starts with it."""
+        """A hidden HTML comment at the start of the body."""
         return f"<!-- rubric-ci: {re.sub(r'[^A-Za-z0-9._-]', '-', self.key)} -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentResult:
-    """What became of the comment."""
+    """What was done with the comment, and its URL."""
 
     done: Done
     url: str = ""
@@ -52,9 +52,9 @@ class CommentResult:
 def post(
     server: Server, place: Place, bodies: Sequence[str], *, mode: Mode, failing: bool
 ) -> CommentResult:
-    """Write the first body that GitHub takes; bodies go from the whole to the smallest.
+    """Write the longest body that GitHub accepts; `bodies` are sorted from the longest.
 
-    `on-failure` begins a comment only when `failing`, but mends the one that stands.
+    The mode `on-failure` creates a comment only if `failing`, and updates an existing one.
     """
     if mode == "off":
         return CommentResult(done="not needed")
@@ -79,7 +79,7 @@ def _add(server: Server, place: Place, body: str) -> CommentResult:
         with connected(server, place.about) as client:
             return _create(_issue(client, place), place, body)
 
-    # An answer that got lost may hide a comment that exists: it is not written twice.
+    # Not repeatable: the comment may exist although its response was lost.
     return with_retries(server, attempt, repeatable=False)
 
 
@@ -92,7 +92,7 @@ def _keep(server: Server, place: Place, body: str, *, begin: bool) -> CommentRes
                 return _update(issue, ours, place, body)
             return _create(issue, place, body) if begin else CommentResult(done="not needed")
 
-    # Each attempt looks first, so that a comment whose answer got lost is found.
+    # Each attempt searches first, so it finds a comment whose response was lost.
     return with_retries(server, attempt)
 
 

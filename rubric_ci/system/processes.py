@@ -1,7 +1,6 @@
-"""Run a command and leave nothing of it behind; effects.
+"""Run a command in its own session and leave no process of it.
 
-The command leads a session of its own. Whatever of that session is still there when the command
-has ended, or its time is up, or the run is cancelled, is killed.
+All processes of the session are killed when the command ends, times out or is cancelled.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ from time import perf_counter
 from rubric_ci.errors import CannotRunScript
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
-STDERR_LIMIT = 64 * 1024  # the end of it: that is where the reason stands
+STDERR_LIMIT = 64 * 1024  # bytes, from the end, where the reason is
 _CHUNK = 64 * 1024
 _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
@@ -35,7 +34,7 @@ _INHERITED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What to run, where and for how long at most."""
+    """A command, its folder, environment and limits."""
 
     script: str | tuple[str, ...]  # a line for the shell, or argv
     cwd: Path
@@ -53,7 +52,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """A command that ended by itself."""
+    """The result of a command that ended by itself."""
 
     status: int  # negative: the signal that ended it
     stdout: str
@@ -62,7 +61,7 @@ class Finished:
 
 
 def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
-    """Return what a script may see: PATH, HOME, the locale, and the variables named for it."""
+    """Return the environment of a script: PATH, HOME, the locale, and the given names."""
     named = tuple(names)
     for name in named:
         if name not in environment:
@@ -75,7 +74,7 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
 
 
 async def run(command: Command) -> Finished:
-    """Run a command to its end; raises CannotRunScript where it has none that counts."""
+    """Run a command to its end; raises CannotRunScript."""
     started = perf_counter()
     process = await _start(command)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
@@ -91,20 +90,20 @@ async def run(command: Command) -> Finished:
         ended = await _wait(process, command.timeout_seconds)
     finally:
         _kill(process)
-        settled = await _drain(process, pipes)
+        drained = await _drain(process, pipes)
     duration = perf_counter() - started
     if not ended:
         limit = f"{command.timeout_seconds:g} s"
         raise CannotRunScript(f"{command} did not end within {limit} and was killed")
-    if not settled:
+    if not drained:
         raise CannotRunScript(f"{command} left a process behind that holds its output open")
-    printed, said, _ = pipes.result()
+    printed, stderr_tail, _ = pipes.result()
     if len(printed) > command.output_limit:
         raise CannotRunScript(f"{command} printed more than {command.output_limit} bytes")
     return Finished(
         status=process.returncode if process.returncode is not None else 0,
         stdout=_text(printed),
-        stderr=_text(said),
+        stderr=_text(stderr_tail),
         duration_seconds=duration,
     )
 
@@ -124,9 +123,9 @@ async def _start(command: Command) -> Process:
 
 
 async def _abandon(process: Process) -> None:
-    """End a command that was just being started when the run was cancelled.
+    """Kill a command that was being started when the run was cancelled.
 
-    NOTE: asyncio itself would kill the leader only, and wait for whatever that had started.
+    NOTE: asyncio would kill only the process itself, and wait for the processes that it started.
     """
     _kill(process)
     await _wait(process, _GRACE_SECONDS)
@@ -149,7 +148,7 @@ async def _spawn(command: Command) -> Process:
 
 
 def _kill(process: Process) -> None:
-    """Kill the command and all that it started; to do so again is harmless."""
+    """Kill all processes of the command; may be called again."""
     if sys.platform == "win32":
         if process.returncode is None:
             argv = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
@@ -161,7 +160,7 @@ def _kill(process: Process) -> None:
 
 
 async def _wait(process: Process, seconds: float) -> bool:
-    """Wait for the end of the process itself; False when the time is up first.
+    """Wait for the end of the process itself; return False after the timeout.
 
     NOTE: some Pythons let `wait()` hang while a grandchild holds a pipe (gh-119710), so the
     return code is looked at as well.
@@ -177,7 +176,7 @@ async def _wait(process: Process, seconds: float) -> bool:
 
 
 async def _drain(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, None]]") -> bool:
-    """Let the pipes run dry after the kill; False when something still holds them open."""
+    """Read the pipes to their end after the kill; return False if a process holds them open."""
     await _wait(process, _GRACE_SECONDS)
     done, _ = await asyncio.wait([pipes], timeout=_GRACE_SECONDS)
     if not done:
@@ -188,12 +187,12 @@ async def _drain(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, No
 
 
 def _close(process: Process) -> None:
-    # NOTE: nothing public closes our ends of the pipes.
+    # NOTE: no public function closes this end of the pipes.
     process._transport.close()  # type: ignore[attr-defined]
 
 
 async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> bytes:
-    """Read to the end, but keep little more than the limit."""
+    """Read to the end; keep little more than the limit."""
     kept = bytearray()
     while chunk := await stream.read(_CHUNK):
         if len(kept) > limit:
@@ -211,7 +210,7 @@ async def _read_tail(stream: StreamReader) -> bytes:
 
 
 async def _feed(stream: StreamWriter, data: bytes) -> None:
-    """Write all of the input; a command that does not want it is fine."""
+    """Write all of the input; a command may ignore it."""
     with suppress(BrokenPipeError, ConnectionResetError):
         stream.write(data)
         await stream.drain()

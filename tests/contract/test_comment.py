@@ -105,7 +105,7 @@ def test_too_long_whatever_is_shed(contract: GitHub) -> None:
     with pytest.raises(ApiError) as caught:
         write(contract, "x" * 70_000, "x" * 66_000)
     assert caught.value.message == (
-        "GitHub refuses the request "
+        "GitHub rejected the request "
         "(422: Validation Failed; body is too long (maximum is 65536 characters))"
     )
 

@@ -64,18 +64,18 @@ def test_a_wrong_token(github: GitHub) -> None:
 def test_a_token_that_may_only_read(github: GitHub) -> None:
     github.tokens["fork"] = Token(writes=False)
     message = refusal(github, token="fork")
-    assert message == "GitHub does not allow it (403: Resource not accessible by integration)"
+    assert message == "GitHub denied the request (403: Resource not accessible by integration)"
     assert github.bodies(7) == []
 
 
 def test_an_unknown_pull_request(github: GitHub) -> None:
     message = refusal(github, place=Place(repository="acme/app", pull_request=99))
-    assert message == "GitHub does not find pull request #99 of acme/app (404: Not Found)"
+    assert message == "GitHub cannot find pull request #99 of acme/app (404: Not Found)"
 
 
 def test_an_unknown_repository(github: GitHub) -> None:
     message = refusal(github, place=Place(repository="acme/other", pull_request=7))
-    assert message == "GitHub does not find pull request #7 of acme/other (404: Not Found)"
+    assert message == "GitHub cannot find pull request #7 of acme/other (404: Not Found)"
 
 
 def test_a_request_for_the_server_of_another_test_is_refused_and_fails_the_test() -> None:
@@ -88,12 +88,12 @@ def test_a_request_for_the_server_of_another_test_is_refused_and_fails_the_test(
 def _meet_a_stray_request(github: GitHub) -> None:
     with serving(github):
         other = GitHub(url=github.url.replace(github.own_path, "/other"))
-        assert refusal(other) == "GitHub refuses the request (421: Misdirected Request)"
+        assert refusal(other) == "GitHub rejected the request (421: Misdirected Request)"
 
 
 def test_a_locked_conversation(github: GitHub) -> None:
     github.faults = faults(422, message="Unprocessable: issue is locked")
-    assert refusal(github) == ("GitHub refuses the request (422: Unprocessable: issue is locked)")
+    assert refusal(github) == ("GitHub rejected the request (422: Unprocessable: issue is locked)")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_waits_as_long_as_github_asks(
 
 def test_does_not_wait_for_an_hour(github: GitHub, waits: list[float]) -> None:
     github.faults = faults(429, message="Too many", headers={"Retry-After": "3600"})
-    assert refusal(github, waits) == "GitHub limits our rate (429: Too many)"
+    assert refusal(github, waits) == "GitHub's rate limit is exceeded (429: Too many)"
     assert waits == []
 
 
@@ -150,8 +150,7 @@ def test_an_answer_that_is_none_of_githubs(github: GitHub, method: str, body: st
 def test_an_answer_of_a_proxy_is_named(github: GitHub) -> None:
     github.faults = [Fault("GET", COMMENTS, 200, body="<html>Sign in</html>") for _ in range(3)]
     assert refusal(github) == (
-        f"cannot make sense of what {github.url} answers: "
-        "string indices must be integers, not 'str'"
+        f"unexpected response from {github.url}: string indices must be integers, not 'str'"
     )
 
 
@@ -177,7 +176,7 @@ def test_a_new_comment_that_was_turned_away_is_written(github: GitHub) -> None:
 def test_a_comment_that_is_deleted_meanwhile(github: GitHub) -> None:
     github.say(7, BOT, f"{PLACE.marker}\nold")
     github.faults = [Fault("PATCH", "/issues/comments/1", 404, "Not Found")]
-    assert refusal(github) == "GitHub does not find pull request #7 of acme/app (404: Not Found)"
+    assert refusal(github) == "GitHub cannot find pull request #7 of acme/app (404: Not Found)"
 
 
 def test_comments_of_nobody_and_without_text(github: GitHub) -> None:

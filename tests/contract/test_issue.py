@@ -80,5 +80,5 @@ def test_an_answer_that_gets_lost_makes_no_second_issue(contract: GitHub) -> Non
 
 def test_a_token_that_may_not_write(contract: GitHub) -> None:
     contract.tokens["reads"] = Token(writes=False)
-    with pytest.raises(ApiError, match=r"^GitHub does not allow it \(403: Resource not access"):
+    with pytest.raises(ApiError, match=r"^GitHub denied the request \(403: Resource not access"):
         keep_issue(server(contract, "reads"), TOPIC, "text", red=True)

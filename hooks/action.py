@@ -1,12 +1,12 @@
-"""What `action.yml` runs: installs rubric-ci from the action's own checkout, once, and becomes it.
+"""Entry point of `action.yml`: install rubric-ci from the action's own checkout and run it.
 
-Standard library only, started with `python3 -I`: nothing in the repository under test can be
-imported, here or by rubric-ci. The environment is private, holds exactly the packages of one
-hash-locked list, and lies in the runner's tool cache under a name that is a digest of everything
-in it: a second job finds it there, and another version never meets it.
+Standard library only, started with `python3 -I`, so that nothing in the repository under test can
+be imported, here or by rubric-ci. The virtual environment is private and holds exactly the packages
+of one hash-locked list. It is kept in the runner's tool cache under a digest of its content: a
+later job reuses it, and another version has an environment of its own.
 """
 
-from __future__ import annotations  # an old interpreter must get as far as our message
+from __future__ import annotations  # an old interpreter must get as far as the error message
 
 import hashlib
 import importlib.util
@@ -21,19 +21,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
-USAGE = 2  # the same exit code as rubric-ci's own
-WINDOWS = os.name == "nt"
+USAGE = 2  # exit code of a usage error, as in rubric-ci
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
-class Command(NamedTuple):
-    """One command of the action: its words on the command line, and what has to be installed."""
+def run(arguments: list[str], environment: Path) -> bool:
+    """Run an installer outside of the workspace, so that no configuration file there applies."""
+    return subprocess.run(arguments, cwd=environment, check=False).returncode == 0
 
-    words: tuple[str, ...]
+
+class Host(NamedTuple):
+    """The machine and its tools: what decides which packages are installed and by what."""
+
+    checkout: Path = CHECKOUT
+    windows: bool = os.name == "nt"
+    version: str = sys.version  # of the interpreter
+    run: Callable[[list[str], Path], bool] = run
+    which: Callable[..., str | None] = shutil.which
+    find_module: Callable[[str], object] = importlib.util.find_spec
+
+
+THIS = Host()
+
+
+class Command(NamedTuple):
+    """One command of the action: its arguments and its list of requirements."""
+
+    arguments: tuple[str, ...]
     requirements: str
 
 
@@ -49,48 +67,53 @@ COMMANDS = {
 
 
 class CannotStart(Exception):
-    """rubric-ci cannot be installed or started; the message says what to do."""
+    """rubric-ci cannot be installed or started."""
 
 
 def main(environ: Mapping[str, str]) -> NoReturn:
-    """Install what the command needs, then become it."""
+    """Install the requirements of the command, then run it in place of this process."""
     try:
         become(prepare(environ))
-    except (CannotStart, OSError) as problem:
-        print(f"::error title=rubric-ci::{escape(str(problem))}", flush=True)
+    except (CannotStart, OSError) as error:
+        print(f"::error title=rubric-ci::{escape(str(error))}", flush=True)
         sys.exit(USAGE)
 
 
 def prepare(environ: Mapping[str, str]) -> list[str]:
-    """Return the command line to become, with all that it needs installed."""
+    """Install the requirements of the command and return its command line."""
     command = choose(environ.get("RUBRIC_CI_COMMAND", ""))
     python = interpreter(environ)
     if python != Path(sys.executable):
         return [str(python), "-I", __file__]
     environment = install(command.requirements, cache_folder(environ))
-    return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *command.words]
+    return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *command.arguments]
 
 
 def choose(name: str) -> Command:
     """Return the command that the input `command` names."""
     if name not in COMMANDS:
-        raise CannotStart(f"unknown command '{name}'; write one of {', '.join(COMMANDS)}")
+        raise CannotStart(
+            f"unknown command '{name}': set the input `command` to one of {', '.join(COMMANDS)}"
+        )
     return COMMANDS[name]
 
 
 def interpreter(
-    environ: Mapping[str, str], running: tuple[object, ...] = tuple(sys.version_info)
+    environ: Mapping[str, str],
+    running: tuple[object, ...] = tuple(sys.version_info),
+    host: Host = THIS,
 ) -> Path:
-    """Return this interpreter or, where it is too old, the newest of the runner's tool cache."""
+    """Return this interpreter, or the newest of the runner's tool cache if this one is too old."""
     if running[:2] >= OLDEST:
         return Path(sys.executable)
-    pattern = "Python/3.*/*/python.exe" if WINDOWS else "Python/3.*/*/bin/python3"
+    pattern = "Python/3.*/*/python.exe" if host.windows else "Python/3.*/*/bin/python3"
     cached = Path(environ.get("RUNNER_TOOL_CACHE") or os.devnull).glob(pattern)
     fitting = {version: path for path in cached if (version := release(path)) >= OLDEST}
     if not fitting:
         raise CannotStart(
-            f"Python {platform.python_version()} is too old, rubric-ci needs"
-            f" {'.'.join(map(str, OLDEST))}; put a step with actions/setup-python before this one"
+            f"Python {platform.python_version()} is too old: rubric-ci needs"
+            f" {'.'.join(map(str, OLDEST))} or newer; add a step with actions/setup-python before"
+            " this one"
         )
     return fitting[max(fitting)]
 
@@ -101,121 +124,114 @@ def release(python: Path) -> tuple[int, ...]:
     return tuple(map(int, folder.split("."))) if folder.replace(".", "").isdecimal() else ()
 
 
-def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Return where environments are kept: with the runner's tools, else with the user's caches."""
-    fallback = Path.home() / ("AppData/Local" if WINDOWS else ".cache")
+def cache_folder(environ: Mapping[str, str], host: Host = THIS) -> Path:
+    """Return the folder of the environments: in the runner's tool cache, else the user's cache."""
+    fallback = Path.home() / ("AppData/Local" if host.windows else ".cache")
     kept = environ.get("RUNNER_TOOL_CACHE") or environ.get("XDG_CACHE_HOME") or str(fallback)
     return Path(kept) / "rubric-ci"
 
 
-def install(requirements: str, folder: Path) -> Path:
-    """Return the environment for this checkout and list, made if it is not there.
+def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
+    """Return the environment for this checkout and list of requirements; create it if missing.
 
-    It is made beside its place and renamed: a job that is killed, or runs at the same time,
-    never leaves or sees half an environment.
+    It is created in a temporary folder and renamed, so that a job that is killed never leaves an
+    incomplete environment and a parallel job never sees one.
     """
-    environment = folder / f"{requirements}-{digest(requirements)}"
+    environment = folder / f"{requirements}-{digest(requirements, host)}"
     if environment.is_dir():
         return environment
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True) as new:
-        made = make(Path(new) / "environment", CHECKOUT / "requirements" / f"{requirements}.txt")
+        created = Path(new) / "environment"
+        create(created, host.checkout / "requirements" / f"{requirements}.txt", host)
         try:
-            made.rename(environment)
+            created.rename(environment)
         except OSError:
-            if not environment.is_dir():  # else another job was faster: the same content
+            if not environment.is_dir():  # a parallel job was faster; its content is the same
                 raise
     return environment
 
 
-def digest(requirements: str) -> str:
-    """Name everything that an environment is made of."""
-    content = hashlib.sha256(f"{sys.version}|{sys.base_prefix}|{platform.machine()}".encode())
-    for path in (CHECKOUT / "requirements" / f"{requirements}.txt", *sources()):
-        content.update(b"\0" + str(path.relative_to(CHECKOUT)).encode() + b"\0")
+def digest(requirements: str, host: Host = THIS) -> str:
+    """Return a digest of the interpreter, the requirements and the source files."""
+    content = hashlib.sha256(f"{host.version}|{sys.base_prefix}|{platform.machine()}".encode())
+    for path in (host.checkout / "requirements" / f"{requirements}.txt", *sources(host.checkout)):
+        content.update(b"\0" + str(path.relative_to(host.checkout)).encode() + b"\0")
         content.update(path.read_bytes())
     return content.hexdigest()[:20]
 
 
-def sources() -> Iterator[Path]:
-    """Every file that the package is made of, in a fixed order."""
+def sources(checkout: Path) -> Iterator[Path]:
+    """Yield every source file of the package, sorted."""
     for top in ("rubric_ci", "schemas"):
-        files = (path for path in sorted((CHECKOUT / top).rglob("*")) if path.is_file())
+        files = (path for path in sorted((checkout / top).rglob("*")) if path.is_file())
         yield from (path for path in files if "__pycache__" not in path.parts)
 
 
-def make(environment: Path, requirements: Path) -> Path:
-    """Fill a new environment: the locked packages, then ours, laid out as in the wheel."""
-    venv.create(environment, symlinks=not WINDOWS)
-    fill(environment, requirements)
+def create(environment: Path, requirements: Path, host: Host) -> None:
+    """Create an environment with the locked packages and rubric-ci, laid out as in the wheel."""
+    venv.create(environment, symlinks=not host.windows)
+    install_packages(environment, requirements, host)
     packages = next(environment.rglob("site-packages"))
     skip = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(CHECKOUT / "rubric_ci", packages / "rubric_ci", ignore=skip)
-    shutil.copytree(CHECKOUT / "schemas", packages / "rubric_ci" / "_schemas", ignore=skip)
-    return environment
+    shutil.copytree(host.checkout / "rubric_ci", packages / "rubric_ci", ignore=skip)
+    shutil.copytree(host.checkout / "schemas", packages / "rubric_ci" / "_schemas", ignore=skip)
 
 
-def fill(environment: Path, requirements: Path) -> None:
-    """Install a locked list: by the uv that is here, by one that pip fetches, or by pip itself."""
-    words = uv(environment)
-    if not words:
-        pip = pip_of(environment)
-        fetched = environment.with_name("uv")
-        get_uv = [*pip, "--only-binary=:all:", "--target", str(fetched)]
-        if run([*get_uv, "-r", str(CHECKOUT / "requirements" / "uv.txt")], environment):
-            words = uv(environment, fetched)
+def install_packages(environment: Path, requirements: Path, host: Host) -> None:
+    """Install a locked list with the installed uv, a uv that pip downloads, or pip itself."""
+    installer = uv(environment, host)
+    if not installer:
+        pip = pip_of(environment, host)
+        folder = environment.with_name("uv")
+        get_uv = [*pip, "--only-binary=:all:", "--target", str(folder)]
+        if host.run([*get_uv, "-r", str(host.checkout / "requirements" / "uv.txt")], environment):
+            installer = uv(environment, host, folder)
         else:
-            print("uv cannot be had here: pip installs the packages, and takes longer", flush=True)
-            words = pip
-    if not run([*words, "-r", str(requirements)], environment):
-        raise CannotStart(
-            f"{requirements.name} could not be installed; what pip or uv said is above"
-        )
+            print("uv is not available; using pip (slower)", flush=True)
+            installer = pip
+    if not host.run([*installer, "-r", str(requirements)], environment):
+        raise CannotStart(f"cannot install {requirements.name}; see the output of pip or uv above")
 
 
-def run(words: list[str], environment: Path) -> bool:
-    """Run an installer, away from the workspace, whose configuration files must have no say."""
-    return subprocess.run(words, cwd=environment, check=False).returncode == 0
-
-
-def uv(environment: Path, fetched: Path | None = None) -> list[str]:
-    """Return how uv installs into an environment; [] where there is no uv."""
-    found = shutil.which("uv", path=str(fetched / "bin") if fetched else None)
-    # NOTE: on Windows `which` looks into the working directory first, and that is the workspace.
+def uv(environment: Path, host: Host = THIS, folder: Path | None = None) -> list[str]:
+    """Return uv's command for installing into an environment; [] if there is no uv."""
+    found = host.which("uv", path=str(folder / "bin") if folder else None)
+    # NOTE: on Windows `which` searches the working directory first, and that is the workspace.
     if not found or Path(found).resolve().parent == Path.cwd():
         return []
-    python = str(python_of(environment))
+    python = str(python_of(environment, host))
     return [found, "--no-config", "pip", "install", "--python", python, *LOCKED]
 
 
-def pip_of(environment: Path) -> list[str]:
-    """Return how pip installs into an environment: this interpreter's pip, else the bundled one."""
-    python = str(python_of(environment))
+def pip_of(environment: Path, host: Host = THIS) -> list[str]:
+    """Return pip's command for installing: of this interpreter's pip, else of the bundled one."""
+    python = str(python_of(environment, host))
     quick = ("--no-compile", "--no-input", "--disable-pip-version-check")
-    if importlib.util.find_spec("pip"):
+    if host.find_module("pip"):
         return [sys.executable, "-I", "-m", "pip", "--python", python, "install", *LOCKED, *quick]
-    if importlib.util.find_spec("ensurepip") and run(
-        [python, "-I", "-m", "ensurepip"], environment
-    ):
+    if host.find_module("ensurepip") and host.run([python, "-I", "-m", "ensurepip"], environment):
         return [python, "-I", "-m", "pip", "install", *LOCKED, *quick]
-    raise CannotStart("neither uv nor pip is here; put a step with actions/setup-python before")
+    raise CannotStart(
+        "neither uv nor pip is available; add a step with actions/setup-python before this one"
+    )
 
 
-def python_of(environment: Path) -> Path:
+def python_of(environment: Path, host: Host = THIS) -> Path:
     """Return the interpreter of an environment."""
-    return environment / ("Scripts/python.exe" if WINDOWS else "bin/python")
+    return environment / ("Scripts/python.exe" if host.windows else "bin/python")
 
 
 def escape(text: str) -> str:
-    """Keep a message in its one workflow command."""
+    """Return a message escaped for the data of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def become(words: list[str]) -> NoReturn:
-    """Run a program in our place, so that signals and the exit code are its own."""
-    if WINDOWS:  # NOTE: exec on Windows starts a second process and returns at once
-        sys.exit(subprocess.run(words, check=False).returncode)
-    os.execv(words[0], words)  # noqa: S606 - there is no shell on purpose
+def become(arguments: list[str]) -> NoReturn:
+    """Replace this process by a program, so that signals and the exit code are the program's."""
+    if os.name == "nt":  # NOTE: exec on Windows starts a second process and returns at once
+        sys.exit(subprocess.run(arguments, check=False).returncode)
+    os.execv(arguments[0], arguments)  # noqa: S606 - there is no shell on purpose
 
 
 if __name__ == "__main__":

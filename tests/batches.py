@@ -10,8 +10,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.http_server import serving
 
 Object = dict[str, Any]
 Judge = Callable[[Object], str]
@@ -152,21 +154,9 @@ def providing(judge: Judge) -> Iterator[Provider]:
     """Serve on a free port until the block ends."""
     provider = Provider(judge)
     handler = type("Handler", (_Handler,), {"provider": provider, "lock": threading.Lock()})
-    server = _Server(("127.0.0.1", 0), handler)
-    provider.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with serving(handler) as server:
+        provider.url = server.url
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
-
-
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing of clients that are gone."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -181,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve()
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def _serve(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))

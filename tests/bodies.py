@@ -1,10 +1,11 @@
 """An HTTP server that answers every POST with the bytes it was given, well-formed or not."""
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.http_server import serving
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +46,8 @@ def answering(*replies: Body) -> Iterator[Bodies]:
             self.wfile.write(body.content)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Print nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        bodies = Bodies(f"http://127.0.0.1:{server.server_port}", list(replies))
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield bodies
-        finally:
-            server.shutdown()
+    with serving(Handler) as server:
+        bodies = Bodies(server.url, list(replies))
+        yield bodies

@@ -1,4 +1,4 @@
-"""The event that started a workflow run, as the runner's environment and event file tell it."""
+"""The event of a workflow run, from the runner's environment and event file; step outputs."""
 
 import json
 import secrets
@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotReadFile, CannotWriteFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """The run that a `workflow_run` event reports; GitHub's word, unlike that run's artifacts."""
+    """The run of a `workflow_run` event; trusted, unlike the artifacts of that run."""
 
     id: int
     head_sha: str
@@ -24,7 +24,7 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What happened, in plain values; empty or None: the event does not say."""
+    """The event of a workflow run; "" or None: the event has no such value."""
 
     name: str  # pull_request, push, merge_group, schedule, workflow_run, …
     repository: str  # owner/name
@@ -41,7 +41,7 @@ class Event:
 
     @property
     def blob_url(self) -> str:
-        """Where files of the change can be read."""
+        """URL below which the files of the change are shown."""
         sha = self.finished.head_sha if self.finished else self.head_sha
         return f"{self.server_url}/{self.repository}/blob/{sha}" if sha else ""
 
@@ -139,7 +139,7 @@ def add_summary(file: str, markdown: str) -> None:
 
 
 def set_outputs(file: str, values: Mapping[str, str]) -> None:
-    """Append to the step's outputs, the file of `GITHUB_OUTPUT`; any value is taken whole.
+    """Append to the step's outputs, the file of `GITHUB_OUTPUT`; values may have several lines.
 
     The delimiter is random, so that no value can end itself and begin another output.
     """
@@ -156,4 +156,6 @@ def _append(file: str, text: str) -> None:
         with Path(file).open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as end:
             end.write(text)
     except OSError as error:
-        raise CannotWriteFile(f"{file}: {error.strerror}", "the runner makes this file") from error
+        raise CannotWriteFile(
+            f"{file}: {error.strerror}", "the runner creates this file"
+        ) from error

@@ -1,6 +1,6 @@
-"""One commit on a branch of GitHub's, or on a branch of ours with one pull request for it.
+"""Commits on GitHub's branches, and the pull request of rubric-ci's own branch.
 
-A branch is only ever moved forward, or is one that holds nothing but a commit of ours.
+A branch is only moved forward, except rubric-ci's own, which holds a single commit.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
 from rubric_ci.github.client import ApiError, Server, connected, with_retries
-from rubric_ci.github.commits import Change, make
+from rubric_ci.github.commits import Change, create_commit
 
 if TYPE_CHECKING:
     from github.GitRef import GitRef
@@ -29,13 +29,13 @@ class Branch:
 
     @property
     def about(self) -> str:
-        """What to call it in a message."""
+        """Description for messages."""
         return f"the branch {self.name} of {self.repository}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Where a branch is."""
+    """The head commit of a branch."""
 
     sha: str
     message: str  # of the commit
@@ -44,7 +44,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A pull request that asks for changes."""
+    """Content of a pull request."""
 
     base: str  # the branch to merge into
     title: str
@@ -52,15 +52,15 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
-    """What became of a proposal."""
+class ProposalResult:
+    """What was done with a proposal, and its URL."""
 
     done: Literal["created", "updated"]
     url: str
 
 
 def head(branch: Branch) -> Head | None:
-    """Return where a branch is, or None where there is none of this name."""
+    """Return the head of a branch; None if there is no such branch."""
 
     def find(repository: "Repository") -> Head:
         found = repository.get_branch(branch.name)
@@ -77,15 +77,15 @@ def head(branch: Branch) -> Head | None:
 
 
 def open_proposal(branch: Branch) -> str:
-    """Return the address of the open pull request from a branch; empty: there is none."""
+    """Return the URL of the open pull request of a branch; "" if there is none."""
     found = _with_repository(branch, lambda repository: _pull(repository, branch))
     return found.html_url if found else ""
 
 
 def add_commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
-    """Put one commit on top of the branch, which must still be at the commit `onto`."""
+    """Add one commit to the branch, whose head must still be the commit `onto`."""
     made = _commit(branch, onto, changes, message)
-    # The same commit again, after an answer that got lost, moves nothing.
+    # A retry after a lost response moves nothing: it is the same commit.
     _with_repository(branch, lambda repository: _move(repository, branch, made, force=False))
     return made
 
@@ -98,10 +98,11 @@ def propose(
     proposal: Proposal,
     *,
     seen: str | None,
-) -> Proposed:
-    """Let a branch of ours hold one commit on top of a base, and keep one pull request for it.
+) -> ProposalResult:
+    """Set rubric-ci's branch to one commit on top of a base, and keep one pull request for it.
 
-    `seen` is where the branch was found; None: nowhere. If it is elsewhere now, it is left there.
+    `seen` is the head that the branch had before; None: there was no branch. If it has another head
+    now, it is not changed.
     """
     made = _commit(branch, base_sha, changes, message)
     _with_repository(branch, lambda repository: _place(repository, branch, made, seen))
@@ -113,11 +114,13 @@ def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
         with connected(branch.server, branch.about) as client:
             return act(client.get_repo(branch.repository))
 
-    return with_retries(attempt)
+    return with_retries(branch.server, attempt)
 
 
 def _commit(branch: Branch, onto: str, changes: Sequence[Change], message: str) -> str:
-    return _with_repository(branch, lambda repository: make(repository, onto, changes, message))
+    return _with_repository(
+        branch, lambda repository: create_commit(repository, onto, changes, message)
+    )
 
 
 def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) -> None:
@@ -128,9 +131,9 @@ def _move(repository: "Repository", branch: Branch, sha: str, *, force: bool) ->
     except GithubException as error:
         if error.status not in {409, 422}:
             raise
-        said = (error.data or {}).get("message", error.status)
+        reason = (error.data or {}).get("message", error.status)
         raise _moved(
-            branch, f"has moved meanwhile, or its rules refuse the commit: {said}"
+            branch, f"has newer commits, or its rules reject the commit: {reason}"
         ) from error
 
 
@@ -141,34 +144,34 @@ def _place(repository: "Repository", branch: Branch, sha: str, seen: str | None)
         try:
             repository.create_git_ref(f"refs/heads/{branch.name}", sha)
         except GithubException as error:
-            if error.status != 422:  # 422: there is one by now, maybe by us
+            if error.status != 422:  # 422: it was created meanwhile, possibly by a lost attempt
                 raise
         else:
             return
     if _ref(repository, branch).object.sha not in {seen, sha}:
-        raise _moved(branch, "has moved meanwhile")
+        raise _moved(branch, "has newer commits")
     _move(repository, branch, sha, force=True)
 
 
 def _ref(repository: "Repository", branch: Branch) -> "GitRef":
-    # NOTE: only what GitHub answers knows the address that takes changes.
+    # NOTE: only GitHub's response has the URL for changes.
     return repository.get_git_ref(f"heads/{branch.name}").complete()
 
 
 def _moved(branch: Branch, what: str) -> CannotPush:
-    hint = "Nothing was pushed: a run on the new head does it."
+    hint = "Nothing was pushed; the run for the newer commits takes over."
     return CannotPush(f"--pr: `{branch.name}` {what}", hint)
 
 
-def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> Proposed:
+def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> ProposalResult:
     found = _pull(repository, branch)
     if found is None:
         made = repository.create_pull(
             base=proposal.base, head=branch.name, title=proposal.title, body=proposal.body
         )
-        return Proposed(done="created", url=made.html_url)
+        return ProposalResult(done="created", url=made.html_url)
     found.edit(title=proposal.title, body=proposal.body)
-    return Proposed(done="updated", url=found.html_url)
+    return ProposalResult(done="updated", url=found.html_url)
 
 
 def _pull(repository: "Repository", branch: Branch) -> "PullRequest | None":

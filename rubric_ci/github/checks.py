@@ -1,4 +1,4 @@
-"""A check run of ours on a commit, with its annotations in portions that GitHub takes."""
+"""A check run on a commit, with its annotations in batches that GitHub accepts."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Conclusion: TypeAlias = Literal["success", "failure", "neutral"]
 
 PER_REQUEST = 50
-SUMMARY_LIMIT = 65_000  # GitHub takes 65,535 characters
+SUMMARY_LIMIT = 65_000  # GitHub accepts 65,535 characters
 _LEVELS = {"error": "failure", "warning": "warning", "notice": "notice"}
 
 
@@ -27,7 +27,7 @@ def create(
     summary: str,
     annotations: Sequence[Annotation],
 ) -> str:
-    """Create a finished check run with all annotations; return the address of its page."""
+    """Create a completed check run with all annotations; return the URL of its page."""
     portions = [
         [_entry(annotation) for annotation in annotations[at : at + PER_REQUEST]]
         for at in range(0, len(annotations), PER_REQUEST)
@@ -46,7 +46,7 @@ def create(
             _add(check, output, portions[1:])
             return check.html_url or ""
 
-    return with_retries(attempt, repeatable=False)
+    return with_retries(server, attempt, repeatable=False)
 
 
 def _add(check: "CheckRun", output: dict[str, Any], portions: list[list[dict[str, Any]]]) -> None:

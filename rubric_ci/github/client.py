@@ -1,12 +1,13 @@
-"""GitHub's REST API through PyGithub: one way in, and each refusal in one line."""
+"""Client of GitHub's REST API through PyGithub: connection, retry, and errors in one line each."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import sleep, time
 from typing import TYPE_CHECKING, TypeVar
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
+from rubric_ci.system.backoff import Backoff
 
 if TYPE_CHECKING:
     from github import Github
@@ -14,25 +15,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ATTEMPTS = 3
-LONGEST_WAIT = 60.0  # seconds; GitHub may ask for an hour, and a runner is paid by the minute
+# GitHub may ask for an hour, and a runner is paid by the minute.
+BACKOFF = Backoff(attempts=3, first_wait=4.0, longest_wait=60.0, longest_retry_after=60.0)
 
-
-# What PyGithub raises over an answer that is not GitHub's: it trusts types and fields.
-_NONSENSE = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+# PyGithub raises these for a response that is not GitHub's; it does not check types and fields.
+_UNEXPECTED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where the API is, and who we are to it."""
+    """Address of the API, credentials and retry policy."""
 
     api_url: str
     token: str
     timeout_seconds: int = 20
+    backoff: Backoff = BACKOFF
+    sleep: Callable[[float], None] = time.sleep
 
 
 def build_server(environment: Mapping[str, str]) -> Server:
-    """Return the server of a workflow run, with its token; raises `CannotConfigure`."""
+    """Return the API server of a workflow run; raises `CannotConfigure` without a token."""
     token = environment.get("GITHUB_TOKEN", "")
     if not token:
         hint = "set it in the step's `env:` to `${{ github.token }}`"
@@ -42,31 +44,36 @@ def build_server(environment: Mapping[str, str]) -> Server:
 
 
 class ApiError(CannotReachGitHub):
-    """One request came to nothing."""
+    """A request that failed."""
 
     def __init__(
-        self, message: str, hint: str = "", *, status: int | None = None, wait: float | None = None
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, hint)
-        self.status = status  # None: there was no answer
-        self.wait = wait  # seconds that GitHub asks to wait, where it says
+        self.status = status  # None: no response
+        self.retry_after = retry_after  # seconds that GitHub asks to wait
 
     @property
     def is_rate_limit(self) -> bool:
-        """Tell whether the request was turned away unread, for there were too many."""
-        return self.status == 429 or (self.status == 403 and self.wait is not None)
+        """Return True if GitHub did not process the request because of a rate limit."""
+        return self.status == 429 or (self.status == 403 and self.retry_after is not None)
 
     @property
     def retryable(self) -> bool:
-        """Tell whether the same request may do better later."""
+        """Return True if the same request may succeed later."""
         return self.is_rate_limit or self.status is None or self.status >= 500
 
 
 @contextmanager
 def connected(server: Server, about: str) -> Iterator["Github"]:
-    """Open a client; objects are lazy, so that only what is asked for is sent.
+    """Open a client whose objects are lazy, so that no unneeded request is sent.
 
-    What PyGithub raises inside becomes `Refused`; `about` says what was not found.
+    An error of PyGithub inside the block becomes an ApiError; `about` names what was not found.
     """
     try:
         import github
@@ -80,7 +87,7 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         timeout=server.timeout_seconds,
         user_agent="rubric-ci",
         per_page=100,
-        retry=None,  # ours knows what may be repeated: `patiently`
+        retry=None,  # `with_retries` knows which requests may be repeated
         seconds_between_requests=None,
         seconds_between_writes=None,
         lazy=True,
@@ -88,79 +95,80 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
     try:
         yield client
     except github.GithubException as error:
-        raise _refusal(error, about) from error
+        raise _api_error(error, about) from error
     except requests.Timeout as error:
         message = f"{server.api_url} did not answer within {server.timeout_seconds} s"
-        raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
+        raise ApiError(message, "check GITHUB_API_URL and githubstatus.com") from error
     except requests.RequestException as error:
         message = f"cannot connect to {server.api_url}: {_innermost(error)}"
-        raise ApiError(message, "is GITHUB_API_URL right, and is GitHub well?") from error
-    except _NONSENSE as error:
-        message = f"cannot make sense of what {server.api_url} answers: {_innermost(error)}"
-        raise ApiError(message, "is there a proxy that answers in GitHub's place?") from error
+        raise ApiError(message, "check GITHUB_API_URL and githubstatus.com") from error
+    except _UNEXPECTED as error:
+        message = f"unexpected response from {server.api_url}: {_innermost(error)}"
+        raise ApiError(message, "check whether a proxy answers instead of GitHub") from error
     finally:
         client.close()
 
 
-def with_retries(attempt: Callable[[], T], *, repeatable: bool = True) -> T:
-    """Try up to three times what may pass later, waiting as long as GitHub asks, within reason.
+def with_retries(server: Server, request: Callable[[], T], *, repeatable: bool = True) -> T:
+    """Retry a request that fails with a retryable error.
 
-    Not `repeatable` is what must not happen twice: then only what GitHub turned away unread.
+    A request that is not `repeatable` must not take effect twice: it is retried only after a rate
+    limit, because GitHub did not process it.
     """
-    for number in range(1, ATTEMPTS + 1):
+    for attempt in range(1, server.backoff.attempts + 1):
         try:
-            return attempt()
-        except ApiError as refused:
-            wait = 2.0**number if refused.wait is None else refused.wait
-            again = refused.retryable if repeatable else refused.is_rate_limit
-            if number == ATTEMPTS or not again or wait > LONGEST_WAIT:
+            return request()
+        except ApiError as error:
+            retryable = error.retryable if repeatable else error.is_rate_limit
+            wait = server.backoff.wait_after(attempt, error.retry_after) if retryable else None
+            if wait is None:
                 raise
-            sleep(wait)
-    raise AssertionError
+        server.sleep(wait)
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _refusal(error: "GithubException", about: str) -> ApiError:
+def _api_error(error: "GithubException", about: str) -> ApiError:
     status = error.status
-    said = _said(error)
-    wait = _wait(error)
+    text = _error_text(error)
+    wait = _retry_after(error)
     match status:
         case 401:
-            message, hint = f"GitHub does not accept the token (401: {said})", _UNKNOWN_USER
+            message, hint = f"GitHub does not accept the token (401: {text})", _UNKNOWN_USER
         case 429 | 403 if wait is not None:
             message, hint = (
-                f"GitHub limits our rate ({status}: {said})",
-                f"it asks for {wait:.0f} s",
+                f"GitHub's rate limit is exceeded ({status}: {text})",
+                f"GitHub asks to wait {wait:.0f} s",
             )
         case 403:
-            message, hint = f"GitHub does not allow it ({status}: {said})", _PERMISSION
+            message, hint = f"GitHub denied the request ({status}: {text})", _PERMISSION
         case 404:
-            message, hint = f"GitHub does not find {about} (404: {said})", _NOT_FOUND
+            message, hint = f"GitHub cannot find {about} (404: {text})", _NOT_FOUND
         case _ if status >= 500:
-            message, hint = f"GitHub failed ({status}: {said})", "run the job again later"
+            message, hint = f"GitHub failed ({status}: {text})", "run the job again later"
         case _:
-            message, hint = f"GitHub refuses the request ({status}: {said})", ""
-    return ApiError(message, hint, status=status, wait=wait)
+            message, hint = f"GitHub rejected the request ({status}: {text})", ""
+    return ApiError(message, hint, status=status, retry_after=wait)
 
 
-def _said(error: "GithubException") -> str:
-    """Return GitHub's own words, in one line."""
+def _error_text(error: "GithubException") -> str:
+    """Return GitHub's error message, in one line."""
     data = error.data if isinstance(error.data, dict) else {}
     details = [
         str(entry.get("message") or entry.get("code") or "")
         for entry in data.get("errors") or []
         if isinstance(entry, dict)
     ]
-    said = "; ".join([str(data.get("message") or ""), *details]).strip("; ")
-    return " ".join(said.split())[:300] or "no message"
+    text = "; ".join([str(data.get("message") or ""), *details]).strip("; ")
+    return " ".join(text.split())[:300] or "no message"
 
 
-def _wait(error: "GithubException") -> float | None:
+def _retry_after(error: "GithubException") -> float | None:
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     try:
         if "retry-after" in headers:
             return max(0.0, float(headers["retry-after"]))
         if headers.get("x-ratelimit-remaining") == "0" and error.status in {403, 429}:
-            return max(0.0, float(headers["x-ratelimit-reset"]) - time())
+            return max(0.0, float(headers["x-ratelimit-reset"]) - time.time())
     except (KeyError, ValueError):
         return None
     return None
@@ -171,13 +179,13 @@ def _innermost(error: BaseException) -> str:
     return " ".join(str(reason or error).rpartition(": ")[2].split())[:200]
 
 
-_UNKNOWN_USER = "give a token of this server: `GITHUB_TOKEN`, or the action's input `github-token`"
+_UNKNOWN_USER = "set a token of this server: `GITHUB_TOKEN`, or the action's input `github-token`"
 _PERMISSION = (
     "the job needs `permissions: {pull-requests: write}` (`checks: write` for a check run, "
     "`issues: write` for an issue); on a "
     "fork's pull request the token is read-only, use the pair of workflows in docs/reports.md"
 )
-_NOT_FOUND = "is the name right, and may the token see it?"
+_NOT_FOUND = "check the name, and that the token can read it"
 
 
 if TYPE_CHECKING:
@@ -187,7 +195,7 @@ if TYPE_CHECKING:
 
 
 def own_login(client: "Github") -> str:
-    """Return who the token is, or nothing for an app's, which GitHub does not tell."""
+    """Return the login of the token's user; "" for an app, whose login GitHub does not return."""
     from github import GithubException
 
     try:
@@ -199,9 +207,9 @@ def own_login(client: "Github") -> str:
 
 
 def is_by(user: "NamedUser | Organization | None", login: str) -> bool:
-    """Tell whether a user is us; an app writes as a bot, and people cannot.
+    """Return True if a user is the owner of the token; an app (no login) writes as a bot.
 
-    GitHub names no user where the account was deleted; PyGithub does not say so.
+    The user is None if the account was deleted, which PyGithub's types do not show.
     """
     if user is None:
         return False

@@ -1,7 +1,7 @@
-"""One comment of ours on a pull request, found again by its marker and its author.
+"""One comment of rubric-ci on a pull request, identified by its marker and its author.
 
-Anybody can write our marker into a comment of their own, so the marker alone proves nothing.
-GitHub lists comments page by page and knows no search: all pages are read.
+Anyone can write the marker into a comment, so the marker alone proves nothing. GitHub has no search
+for comments: all pages are read.
 """
 
 import re
@@ -24,26 +24,26 @@ Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the comment goes."""
+    """The pull request and the key of a comment."""
 
     repository: str  # owner/name
     pull_request: int
-    key: str = "default"  # tells several comments of ours on one pull request apart
+    key: str = "default"  # identifies this comment when a pull request has several
 
     @property
     def about(self) -> str:
-        """What to call it in a message."""
+        """Description for messages."""
         return f"pull request #{self.pull_request} of {self.repository}"
 
     @property
     def marker(self) -> str:
-        """An HTML comment that nobody sees; the body starts with it."""
+        """A hidden HTML comment at the start of the body."""
         return f"<!-- rubric-ci: {re.sub(r'[^A-Za-z0-9._-]', '-', self.key)} -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
-    """What became of the comment."""
+class CommentResult:
+    """What was done with the comment, and its URL."""
 
     done: Done
     url: str = ""
@@ -51,20 +51,20 @@ class Posted:
 
 def post(
     server: Server, place: Place, bodies: Sequence[str], *, mode: Mode, failing: bool
-) -> Posted:
-    """Write the first body that GitHub takes; bodies go from the whole to the smallest.
+) -> CommentResult:
+    """Write the longest body that GitHub accepts; `bodies` are sorted from the longest.
 
-    `on-failure` begins a comment only when `failing`, but mends the one that stands.
+    The mode `on-failure` creates a comment only if `failing`, and updates an existing one.
     """
     if mode == "off":
-        return Posted(done="not needed")
+        return CommentResult(done="not needed")
     if mode == "new":
-        return _first_that_fits(bodies, lambda body: _add(server, place, body))
+        return _write_longest(bodies, lambda body: _add(server, place, body))
     begin = failing or mode == "update"
-    return _first_that_fits(bodies, lambda body: _keep(server, place, body, begin=begin))
+    return _write_longest(bodies, lambda body: _keep(server, place, body, begin=begin))
 
 
-def _first_that_fits(bodies: Sequence[str], write: Callable[[str], Posted]) -> Posted:
+def _write_longest(bodies: Sequence[str], write: Callable[[str], CommentResult]) -> CommentResult:
     for body in bodies[:-1]:
         try:
             return write(body)
@@ -74,46 +74,46 @@ def _first_that_fits(bodies: Sequence[str], write: Callable[[str], Posted]) -> P
     return write(bodies[-1])
 
 
-def _add(server: Server, place: Place, body: str) -> Posted:
-    def attempt() -> Posted:
+def _add(server: Server, place: Place, body: str) -> CommentResult:
+    def attempt() -> CommentResult:
         with connected(server, place.about) as client:
             return _create(_issue(client, place), place, body)
 
-    # An answer that got lost may hide a comment that exists: it is not written twice.
-    return with_retries(attempt, repeatable=False)
+    # Not repeatable: the comment may exist although its response was lost.
+    return with_retries(server, attempt, repeatable=False)
 
 
-def _keep(server: Server, place: Place, body: str, *, begin: bool) -> Posted:
-    def attempt() -> Posted:
+def _keep(server: Server, place: Place, body: str, *, begin: bool) -> CommentResult:
+    def attempt() -> CommentResult:
         with connected(server, place.about) as client:
             issue = _issue(client, place)
-            ours = _ours(client, issue, place)
+            ours = _find_own(client, issue, place)
             if ours:
                 return _update(issue, ours, place, body)
-            return _create(issue, place, body) if begin else Posted(done="not needed")
+            return _create(issue, place, body) if begin else CommentResult(done="not needed")
 
-    # Each attempt looks first, so that a comment whose answer got lost is found.
-    return with_retries(attempt)
+    # Each attempt searches first, so it finds a comment whose response was lost.
+    return with_retries(server, attempt)
 
 
 def _issue(client: "Github", place: Place) -> "Issue":
     return client.get_repo(place.repository).get_issue(place.pull_request)
 
 
-def _create(issue: "Issue", place: Place, body: str) -> Posted:
+def _create(issue: "Issue", place: Place, body: str) -> CommentResult:
     made = issue.create_comment(_marked(place, body))
-    return Posted(done="created", url=made.html_url)
+    return CommentResult(done="created", url=made.html_url)
 
 
-def _update(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> Posted:
+def _update(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> CommentResult:
     wanted = _marked(place, body)
     if comment.body.replace("\r\n", "\n").rstrip() == wanted.rstrip():
-        return Posted(done="unchanged", url=comment.html_url)
+        return CommentResult(done="unchanged", url=comment.html_url)
     issue.get_comment(comment.id).edit(wanted)
-    return Posted(done="updated", url=comment.html_url)
+    return CommentResult(done="updated", url=comment.html_url)
 
 
-def _ours(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
+def _find_own(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
     every = issue.get_comments()
     marked = [entry for entry in every if (entry.body or "").startswith(place.marker)]
     login = own_login(client) if marked else ""

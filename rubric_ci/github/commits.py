@@ -1,6 +1,6 @@
-"""A commit of changed files, made of git's objects through the API, so that GitHub signs it.
+"""A commit of changed files, created from git objects through the API, so that GitHub signs it.
 
-A file whose content there is not what was changed here is a conflict, never overwritten.
+A file whose content on GitHub is not the content that was changed here is a conflict.
 """
 
 import base64
@@ -20,15 +20,17 @@ TREE = "tree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A file that exists, and what it is to say."""
+    """An existing file and its new content."""
 
     path: str  # relative to the root of the repository, forward slashes
     before: bytes
     after: bytes
 
 
-def make(repository: "Repository", onto: str, changes: Sequence[Change], message: str) -> str:
-    """Put a commit on top of another; no branch is moved. Raises CannotPush on a conflict."""
+def create_commit(
+    repository: "Repository", onto: str, changes: Sequence[Change], message: str
+) -> str:
+    """Create a commit on top of another; no branch is moved. Raises CannotPush on a conflict."""
     from github import InputGitTreeElement
 
     parent = repository.get_git_commit(onto)
@@ -38,7 +40,7 @@ def make(repository: "Repository", onto: str, changes: Sequence[Change], message
         mode, sha = entries.find(change.path)
         if sha != _blob_id(change.before):
             raise CannotPush(
-                f"--pr: {change.path} is not at {onto[:10]} what it is in this checkout",
+                f"--pr: {change.path} differs between commit {onto[:10]} and this checkout",
                 "Check out its head: `ref: ${{ github.event.pull_request.head.sha }}`.",
             )
         content = base64.b64encode(change.after).decode()
@@ -49,7 +51,7 @@ def make(repository: "Repository", onto: str, changes: Sequence[Change], message
 
 
 class _Entries:
-    """The entries of a commit's folders, each asked for once; a whole tree may be cut off."""
+    """The entries of a commit's folders, requested once each; GitHub truncates a recursive tree."""
 
     def __init__(self, repository: "Repository", commit: "GitCommit") -> None:
         self._repository = repository
@@ -57,7 +59,7 @@ class _Entries:
         self._folders: dict[str, dict[str, tuple[str, str, str]]] = {}
 
     def find(self, path: str) -> tuple[str, str]:
-        """Return the mode and object id of a file; empty ones where there is none."""
+        """Return the mode and object id of a file; ("", "") if there is none."""
         *folders, name = path.split("/")
         sha = self._root
         for folder in folders:
@@ -75,6 +77,6 @@ class _Entries:
 
 
 def _blob_id(content: bytes) -> str:
-    """Return the name that git gives to a file's content."""
+    """Return git's object id of a file's content."""
     header = f"blob {len(content)}\0".encode()
     return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()

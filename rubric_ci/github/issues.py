@@ -1,4 +1,4 @@
-"""One issue of ours that is open while something is red, found again by marker and author."""
+"""One issue of rubric-ci that is open while the gate fails, identified by marker and author."""
 
 import re
 from dataclasses import dataclass
@@ -16,43 +16,43 @@ Done: TypeAlias = Literal["opened", "updated", "unchanged", "closed", "not neede
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueKey:
-    """What the issue is about; two topics are two issues."""
+    """The repository and title of an issue; each title has its own issue."""
 
     repository: str  # owner/name
     title: str
 
     @property
     def marker(self) -> str:
-        """An HTML comment that nobody sees; the body starts with it."""
+        """A hidden HTML comment at the start of the body."""
         return f"<!-- rubric-ci issue: {re.sub(r'[^A-Za-z0-9._-]', '-', self.title)} -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueResult:
-    """What became of the issue."""
+    """What was done with the issue, its number and URL."""
 
     done: Done
     number: int | None = None
     url: str = ""
 
 
-def keep(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResult:
-    """Open the issue or bring it up to date while red, else close it with the last word."""
+def keep_issue(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResult:
+    """Open or update the issue if `red`, else close it with this body."""
 
     def attempt() -> IssueResult:
         with connected(server, topic.repository) as client:
             repository = client.get_repo(topic.repository)
-            ours = _ours(client, repository, topic)
+            ours = _find_own(client, repository, topic)
             wanted = f"{topic.marker}\n{body}"
             if ours is None:
                 return _open(repository, topic, wanted) if red else IssueResult(done="not needed")
             return _update(ours, wanted) if red else _close(ours, wanted)
 
-    # Each attempt looks first, so that an issue whose answer got lost is found.
-    return with_retries(attempt)
+    # Each attempt searches first, so it finds an issue whose response was lost.
+    return with_retries(server, attempt)
 
 
-def _ours(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":
+def _find_own(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":
     marked = [
         issue
         for issue in repository.get_issues(state="open")

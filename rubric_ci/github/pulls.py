@@ -1,14 +1,14 @@
-"""Which pull request a finished run belongs to, by GitHub's word alone."""
+"""The pull request of a finished workflow run, by GitHub's API alone."""
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.client import Server, connected, with_retries
 
 
-def of_run(server: Server, repository: str, run: FinishedRun) -> int:
+def pull_request_of(server: Server, repository: str, run: FinishedRun) -> int:
     """Return the number of the open pull request whose head is still the run's commit.
 
-    The event of a fork's run names no pull request, and its artifacts may name any.
+    The event of a fork's run has no pull request, and its artifacts are not trusted.
     """
     branch = f"{run.head_owner}:{run.head_branch}"
 
@@ -17,20 +17,20 @@ def of_run(server: Server, repository: str, run: FinishedRun) -> int:
             pulls = client.get_repo(repository).get_pulls(state="open", head=branch)
             return [(pull.number, pull.head.sha) for pull in pulls]
 
-    found = with_retries(attempt)
+    found = with_retries(server, attempt)
     for number, sha in found:
         if sha == run.head_sha:
             return number
-    raise _none(repository, branch, run, [number for number, _ in found])
+    raise _not_found(repository, branch, run, [number for number, _ in found])
 
 
-def _none(
+def _not_found(
     repository: str, branch: str, run: FinishedRun, numbers: list[int]
 ) -> CannotFindPullRequest:
     if numbers:
         shown = ", ".join(f"#{number}" for number in numbers)
         message = f"the head of {shown} is no longer {run.head_sha[:12]}, which the run graded"
-        return PullRequestMovedOn(message, "nothing to do: a newer push has a run of its own")
+        return PullRequestMovedOn(message, "nothing to do: the run for the newer push takes over")
     message = f"no open pull request of {repository} has the head {branch}"
     if run.event.startswith("pull_request"):
         return PullRequestMovedOn(message, "nothing to do: it was closed meanwhile")

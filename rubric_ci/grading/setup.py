@@ -25,7 +25,7 @@ def build_context(
     *,
     cache: CacheOptions | None = None,
     offline: bool = False,
-    batch: batch_module.Tell | None = None,
+    batch: batch_module.Notify | None = None,
 ) -> RunContext:
     """Build the context that targets and evaluators run with."""
     return RunContext(
@@ -42,7 +42,7 @@ def build_model_caller(
     requests: RequestOptions,
     *,
     offline: bool = False,
-    batch: batch_module.Tell | None = None,
+    batch: batch_module.Notify | None = None,
 ) -> Ask:
     """Return the function that requests a model: replayed, offline, batched or live.
 

@@ -1,4 +1,4 @@
-"""The lines of a batch: what each request is, and which reply or trouble each of them got."""
+"""JSON Lines of a batch: its requests, and the reply or error of each."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 
 _NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
-"""Codes of requests that were not made: to wait for another day is not for us to decide."""
+"""Codes of requests that were not processed; they are not retried, which could take a day more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """What became of a batch."""
+class BatchResult:
+    """The result of a batch."""
 
     id: str
     status: str  # completed | failed | expired | cancelled
@@ -30,8 +30,8 @@ def request_lines(calls: Iterable[ModelCall]) -> str:
     return "".join(f"{json.dumps(_request(n, call))}\n" for n, call in enumerate(calls))
 
 
-def read_batch(calls: Sequence[ModelCall], ended: Ended) -> list[ModelReply | RequestError]:
-    """Return the reply or the trouble of each call, in their order."""
+def read_batch(calls: Sequence[ModelCall], ended: BatchResult) -> list[ModelReply | RequestError]:
+    """Return the reply or error of each call, in their order."""
     lines = _by_id(ended.texts)
     return [_outcome(call, lines.get(str(n), []), ended) for n, call in enumerate(calls)]
 
@@ -46,7 +46,7 @@ def _request(number: int, call: ModelCall) -> Mapping[str, JSON]:
 
 
 def _by_id(texts: Iterable[str]) -> Mapping[str, list[JSON]]:
-    """Group the lines by request; a line that cannot be read is nobody's reply."""
+    """Group the lines by request; a line that cannot be read is ignored."""
     found: dict[str, list[JSON]] = {}
     for line in (line for text in texts for line in text.split("\n")):
         try:
@@ -59,22 +59,24 @@ def _by_id(texts: Iterable[str]) -> Mapping[str, list[JSON]]:
     return found
 
 
-def _outcome(call: ModelCall, lines: Sequence[JSON], ended: Ended) -> ModelReply | RequestError:
+def _outcome(
+    call: ModelCall, lines: Sequence[JSON], ended: BatchResult
+) -> ModelReply | RequestError:
     match lines:
         case []:
-            return _nothing(ended)
+            return _no_reply(ended)
         case [line]:
             try:
                 return _at_batch_price(call, _reply(call, line, f"batch {ended.id}"))
-            except RequestError as trouble:
-                return trouble
+            except RequestError as error:
+                return error
         case _:
             return RequestError(
                 f"batch {ended.id}: several replies to this request", retryable=True
             )
 
 
-def _nothing(ended: Ended) -> RequestError:
+def _no_reply(ended: BatchResult) -> RequestError:
     if ended.status == "completed":
         return RequestError(f"batch {ended.id}: no reply to this request", retryable=True)
     why = f": {ended.reason}" if ended.reason else ", without a reply to this request"

@@ -1,7 +1,6 @@
-"""A provider's files and batches, through litellm; effects."""
+"""Files and batches of a provider, through litellm."""
 
 import asyncio
-import random
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from types import ModuleType
@@ -10,9 +9,10 @@ from typing import Any, TypeVar
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.batch_format import request_lines
 from rubric_ci.llm.litellm_client import request_error
-from rubric_ci.llm.retry import REQUESTS, RequestError, wait_after
+from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall
+from rubric_ci.system.backoff import Backoff
 
 STEP_SECONDS = 120.0  # for one request about a batch; an upload may be large
 WINDOW = "24h"  # the only one that providers offer
@@ -21,16 +21,17 @@ T = TypeVar("T")
 
 
 class BatchServer:
-    """Where the batches of one account are."""
+    """The batches of one account."""
 
-    def __init__(self, litellm: ModuleType, endpoint: Endpoint) -> None:
-        # NOTE: litellm makes a coroutine to read a finished batch for its own books, and forgets
-        # it (some versions read it), or forgets a step's where the run is stopped just then.
-        forgotten = r"coroutine '.*(afile_content|OpenAI\w+API\.\w+)' was never awaited"
-        warnings.filterwarnings("ignore", forgotten)
+    def __init__(self, litellm: ModuleType, endpoint: Endpoint, backoff: Backoff) -> None:
+        # NOTE: some versions of litellm create a coroutine that reads a finished batch and never
+        # await it; the same happens to the coroutine of a step when the run is stopped.
+        not_awaited = r"coroutine '.*(afile_content|OpenAI\w+API\.\w+)' was never awaited"
+        warnings.filterwarnings("ignore", not_awaited)
         self._litellm = litellm
+        self._backoff = backoff
         self.address, key = openai_http.server_of(endpoint)
-        self._where = {
+        self._account = {
             "custom_llm_provider": "openai",
             "api_base": self.address,
             "api_key": key,
@@ -40,59 +41,60 @@ class BatchServer:
         }
 
     async def begin(self, calls: Sequence[ModelCall]) -> Any:
-        """Upload requests and return the batch that they are."""
+        """Upload the requests and return the new batch."""
         content = request_lines(calls).encode("utf-8", "surrogatepass")
-        file = await self._steadily(
+        file = await self._with_retries(
             lambda: self._litellm.acreate_file(
-                file=("requests.jsonl", content), purpose="batch", **self._where
+                file=("requests.jsonl", content), purpose="batch", **self._account
             )
         )
-        return await self._steadily(lambda: self._created(file.id))
+        return await self._with_retries(lambda: self._create(file.id))
 
     async def look(self, batch_id: str) -> Any:
-        """Return a batch as it is now; one look only."""
-        return await _once(lambda: self._litellm.aretrieve_batch(batch_id=batch_id, **self._where))
+        """Return the current state of a batch, without retries."""
+        return await _once(
+            lambda: self._litellm.aretrieve_batch(batch_id=batch_id, **self._account)
+        )
 
     async def read(self, file_id: str) -> str:
         """Return the text of a file."""
-        content = await self._steadily(
-            lambda: self._litellm.afile_content(file_id=file_id, **self._where)
+        content = await self._with_retries(
+            lambda: self._litellm.afile_content(file_id=file_id, **self._account)
         )
         text: str = content.content.decode("utf-8", "replace")
         return text
 
     async def cancel(self, batch_id: str) -> None:
-        """Ask for the end of a batch."""
-        await _once(lambda: self._litellm.acancel_batch(batch_id=batch_id, **self._where))
+        """Cancel a batch."""
+        await _once(lambda: self._litellm.acancel_batch(batch_id=batch_id, **self._account))
 
-    async def _created(self, file_id: str) -> Any:
+    async def _create(self, file_id: str) -> Any:
         try:
             return await _once(
                 lambda: self._litellm.acreate_batch(
                     completion_window=WINDOW,
                     endpoint="/v1/chat/completions",
                     input_file_id=file_id,
-                    **self._where,
+                    **self._account,
                 )
             )
-        except RequestError as trouble:
-            if not trouble.billed:
+        except RequestError as error:
+            if not error.billed:
                 raise
-            # To ask again might begin a second one.
-            message = f"{trouble}; a batch may have begun all the same, and be billed"
-            raise RequestError(message, retryable=False, billed=True) from trouble
+            # A retry could start a second batch.
+            message = f"{error}; a batch may have been created all the same, and be billed"
+            raise RequestError(message, retryable=False, billed=True) from error
 
-    async def _steadily(self, step: Callable[[], Awaitable[T]]) -> T:
-        """Repeat a step while that can help."""
-        for sent in range(1, REQUESTS):
+    async def _with_retries(self, step: Callable[[], Awaitable[T]]) -> T:
+        for attempt in range(1, self._backoff.attempts + 1):
             try:
                 return await _once(step)
-            except RequestError as trouble:
-                wait = wait_after(trouble, sent, random.random())  # noqa: S311 - no secret
+            except RequestError as error:
+                wait = error.wait_after(attempt, self._backoff)
                 if wait is None:
                     raise
             await asyncio.sleep(wait)
-        return await _once(step)
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 async def _once(step: Callable[[], Awaitable[T]]) -> T:

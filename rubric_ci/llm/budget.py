@@ -1,4 +1,4 @@
-"""Hard caps on calls, cost and time: what a request may cost is set aside before it is sent."""
+"""Hard caps on calls, cost and time; a request reserves its maximum cost before it is sent."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
 
-OVERHEAD_TOKENS = 1000  # what a provider may put around our words, schemas above all
-UNKNOWN_OUTPUT = 128_000  # tokens of a model that says neither how long its replies may be
+OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
+UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """What a run may spend on models; None: without limit."""
+    """Limits of a run's model requests; None: no limit."""
 
     calls: int | None = None
     cost_usd: float | None = None
@@ -26,14 +26,14 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a model costs, in dollars per token, and how long its replies may be."""
+    """Prices of a model in dollars per token, and the maximum length of its replies."""
 
     input: float
     output: float
     most_output_tokens: int = UNKNOWN_OUTPUT
 
     def worst(self, call: ModelCall) -> float:
-        """Return what a call can cost at most: a token is never less than a byte."""
+        """Return the maximum cost of a call: a token has at least one byte."""
         texts = [message.content for message in call.messages]
         texts.append(json.dumps(call.output_schema))
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
@@ -46,7 +46,7 @@ PriceOf = Callable[[Endpoint], Prices | None]
 
 
 class Budget:
-    """Lets requests through while all of them together are sure to stay within the caps."""
+    """Sends requests while all of them together are certain to stay within the caps."""
 
     def __init__(
         self, caps: Caps, price_of: PriceOf, clock: Callable[[], float] = monotonic
@@ -58,40 +58,40 @@ class Budget:
         self._calls = 0
         self._spent = 0.0
         self._reserved = 0.0
-        self._unknown = 0  # calls that are counted as spent in full, since nobody knows their cost
-        self._closed = ""  # why nothing is let through any more
+        self._unknown = 0  # calls of unknown cost, counted at their maximum
+        self._closed = ""  # why no further request is sent
         self._changed = asyncio.Condition()
 
     def wrap(self, request: Ask) -> Ask:
-        """Return the request, sent only when it fits; raises OverBudget when it does not."""
+        """Return the request, sent if it fits the caps; raises OverBudget if it does not."""
 
-        async def asked(call: ModelCall) -> ModelReply:
+        async def ask(call: ModelCall) -> ModelReply:
             worst = await self._reserve(call)
             cost: float | None = None
             try:
-                async with asyncio.timeout(self._left()) as limit:
+                async with asyncio.timeout(self._seconds_left()) as limit:
                     reply = await request(call)
             except TimeoutError as error:
                 if limit.expired():
                     cut = Usage(calls=1, unpriced_calls=1)
-                    raise OverBudget(self._close(self._late()), cut) from error
+                    raise OverBudget(self._close(self._time_is_up()), cut) from error
                 raise
-            except RequestError as trouble:
-                cost = None if trouble.billed else 0.0
+            except RequestError as error:
+                cost = None if error.billed else 0.0
                 raise
             else:
                 cost = None if reply.usage.unpriced_calls else reply.usage.cost_usd
                 return reply
             finally:
-                await self._settle(worst, cost)
+                await self._release(worst, cost)
 
-        return asked
+        return ask
 
     async def _reserve(self, call: ModelCall) -> float:
-        worst = self._worst(call)
+        worst = self._worst_cost(call)
         async with self._changed:
             while not self._fits(worst):
-                # What is under way is likely to cost less than was set aside for it.
+                # Requests in flight are likely to cost less than was reserved for them.
                 await self._changed.wait()
             self._calls += 1
             self._reserved += worst
@@ -100,25 +100,25 @@ class Budget:
     def _fits(self, worst: float) -> bool:
         if self._closed:
             raise OverBudget(self._closed)
-        if (left := self._left()) is not None and left <= 0:
-            raise OverBudget(self._close(self._late()))
+        if (left := self._seconds_left()) is not None and left <= 0:
+            raise OverBudget(self._close(self._time_is_up()))
         if self._caps.calls is not None and self._calls >= self._caps.calls:
-            raise OverBudget(self._close(f"budget: all {self._caps.calls} calls are used up"))
+            raise OverBudget(self._close(f"budget: call limit of {self._caps.calls} reached"))
         if self._caps.cost_usd is None or self._total(worst) <= self._caps.cost_usd:
             return True
         if self._reserved > 0:
             return False
-        raise OverBudget(self._close(self._short(worst)))
+        raise OverBudget(self._close(self._would_exceed(worst)))
 
-    async def _settle(self, worst: float, cost: float | None) -> None:
-        """Give back what was set aside and not spent; of a call of unknown cost, nothing."""
+    async def _release(self, worst: float, cost: float | None) -> None:
+        """Release the reserved cost that was not spent; for a call of unknown cost, none of it."""
         async with self._changed:
             self._reserved = max(0.0, self._reserved - worst)
             self._spent += worst if cost is None else cost
             self._unknown += cost is None
             self._changed.notify_all()
 
-    def _worst(self, call: ModelCall) -> float:
+    def _worst_cost(self, call: ModelCall) -> float:
         if self._caps.cost_usd is None:
             return 0.0
         return priced(call.endpoint, self._price_of).worst(call)
@@ -126,20 +126,20 @@ class Budget:
     def _total(self, worst: float) -> float:
         return self._spent + self._reserved + worst
 
-    def _left(self) -> float | None:
+    def _seconds_left(self) -> float | None:
         if self._caps.seconds is None:
             return None
         return self._caps.seconds - (self._clock() - self._began)
 
-    def _late(self) -> str:
-        return f"budget: {self._caps.seconds:g} seconds have passed"
+    def _time_is_up(self) -> str:
+        return f"budget: time limit of {self._caps.seconds:g} s reached"
 
-    def _short(self, worst: float) -> str:
+    def _would_exceed(self, worst: float) -> str:
         calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
-        held = f" or held back for {calls} of unknown cost" if self._unknown else ""
+        held = f" or reserved for {calls} of unknown cost" if self._unknown else ""
         return (
-            f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} are spent{held}, "
-            f"and the next call may cost ${worst:.4f}"
+            f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} spent{held}; "
+            f"the next call may cost ${worst:.4f}"
         )
 
     def _close(self, reason: str) -> str:
@@ -148,11 +148,14 @@ class Budget:
 
 
 def priced(endpoint: Endpoint, price_of: PriceOf) -> Prices:
-    """Return the prices of a model; without them a cap in dollars would be a promise unkept."""
+    """Return the prices of a model; raises CannotConfigure if they are unknown.
+
+    Without prices, a maximum cost could not be enforced.
+    """
     prices = price_of(endpoint)
     if prices is None:
         raise CannotConfigure(
-            f"{endpoint.model} has no known price, so a cap in dollars cannot hold",
-            "give the model input_cost_per_token and output_cost_per_token, or use --max-calls",
+            f"{endpoint.model} has no known price, so a maximum cost cannot be enforced",
+            "set input_cost_per_token and output_cost_per_token of the model, or use --max-calls",
         )
     return prices

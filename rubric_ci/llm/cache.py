@@ -1,7 +1,7 @@
-"""Valid judgements, kept by what determines them; effects.
+"""The judgement cache: one file per valid reply, named by the key of its request.
 
-One file per reply, written beside its place and renamed into it: parallel jobs and a kill at any
-moment leave whole files or none. What does not read back as it was written does not exist.
+Writes are atomic, so parallel jobs and a killed job leave complete entries only. An entry that does
+not match its digest is ignored.
 """
 
 import hashlib
@@ -10,22 +10,21 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from time import time
 
 from rubric_ci.errors import CannotWriteFile
+from rubric_ci.system import atomic_write
 
 DAY = 86_400.0
-LEFT_BEHIND = 3600.0  # seconds after which an unfinished file has no writer any more
+ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
-_OURS = re.compile(r"[0-9a-f]{64}\.json")  # a draft has more after it
-_serial = count()
+_ENTRY = re.compile(r"[0-9a-f]{64}\.json")  # a temporary file has a suffix after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """How much there is."""
+    """Size of the cache, or of a part of it."""
 
     entries: int
     size: int  # bytes
@@ -33,19 +32,19 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A folder of replies; `actions/cache` may carry it from run to run."""
+    """A folder of replies; `actions/cache` can keep it between workflow runs."""
 
     folder: Path
 
     def prepare(self) -> None:
-        """Make the folder; a place that can be none is told before anything is asked."""
+        """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._cannot_write(error) from error
 
     def get(self, key: str) -> str | None:
-        """Return the reply under a key, and note that it is in use."""
+        """Return the reply under a key and mark it as used now; None if there is none."""
         path = self._path(key)
         text = _read(path, key)
         if text is not None:
@@ -53,13 +52,9 @@ class Cache:
         return text
 
     def put(self, key: str, text: str) -> None:
-        """Keep a reply; of two writers at once, either may win."""
-        path = self._path(key)
-        draft = path.with_name(f"{path.name}.{os.getpid()}.{next(_serial)}.tmp")
+        """Store a reply; of two concurrent writers, the last one wins."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(_dumped(key, text), encoding="utf-8")
-            draft.replace(path)
+            atomic_write.write(self._path(key), _dumped(key, text).encode())
         except OSError as error:
             raise self._cannot_write(error) from error
 
@@ -71,33 +66,33 @@ class Cache:
     def prune(
         self, *, unused_for: float | None = None, most_bytes: int | None = None
     ) -> CacheStats:
-        """Remove what was not used for so many seconds, then the longest unused over a size.
+        """Delete entries unused for this many seconds, then the least recently used over a size.
 
-        Returns what was removed.
+        Returns the size of what was deleted.
         """
-        self._sweep()
-        now, left = time(), self.stats().size
-        gone = []
+        self._delete_abandoned()
+        now, remaining = time(), self.stats().size
+        deleted = []
         for used, path, size in sorted(self._entries()):
             too_old = unused_for is not None and now - used > unused_for
-            too_much = most_bytes is not None and left > most_bytes
+            too_much = most_bytes is not None and remaining > most_bytes
             if too_old or too_much:
                 path.unlink(missing_ok=True)
-                gone.append(size)
-                left -= size
-        return CacheStats(entries=len(gone), size=sum(gone))
+                deleted.append(size)
+                remaining -= size
+        return CacheStats(entries=len(deleted), size=sum(deleted))
 
     def _cannot_write(self, error: OSError) -> CannotWriteFile:
         return CannotWriteFile(
             f"{self.folder}: cannot write the cache: {error.strerror}",
-            "make the folder writable, name another one with --cache-dir, or use --no-cache",
+            "make the folder writable, set another one with --cache-dir, or use --no-cache",
         )
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
     def _entries(self) -> Iterator[tuple[float, Path, int]]:
-        """Yield when each entry was last used, its path and its size."""
+        """Yield the time of last use, the path and the size in bytes of each entry."""
         for path in self._files(".json"):
             try:
                 status = path.stat()
@@ -106,15 +101,15 @@ class Cache:
             yield status.st_mtime, path, status.st_size
 
     def _files(self, suffix: str) -> Iterator[Path]:
-        """Yield files that are named as ours: the folder may be somebody else's by mistake."""
+        """Yield files named like entries; the folder may hold other files by mistake."""
         for path in self.folder.glob(f"??/*{suffix}"):
-            if _OURS.match(path.name) and path.name.startswith(path.parent.name):
+            if _ENTRY.match(path.name) and path.name.startswith(path.parent.name):
                 yield path
 
-    def _sweep(self) -> None:
+    def _delete_abandoned(self) -> None:
         for draft in self._files(".tmp"):
             try:
-                if time() - draft.stat().st_mtime > LEFT_BEHIND:
+                if time() - draft.stat().st_mtime > ABANDONED:
                     draft.unlink(missing_ok=True)
             except FileNotFoundError:
                 continue
@@ -142,5 +137,5 @@ def _digest(text: str) -> str:
 def _touch(path: Path) -> None:
     try:
         os.utime(path)
-    except OSError:  # a cache that is mounted read-only, or pruned meanwhile
+    except OSError:  # a read-only cache, or an entry that another job has pruned
         return

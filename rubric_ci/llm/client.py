@@ -1,4 +1,4 @@
-"""The way of a model call: patience, a window and a budget for all, then the server; effects."""
+"""The chain of a model request: retry, rate limiter, budget, then the server."""
 
 import asyncio
 
@@ -13,24 +13,24 @@ from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
 
 
 def connect(*, concurrency: int, caps: Caps) -> Ask:
-    """Return an Ask for a whole run: patient, within its caps and one window for all."""
-    window, budget = RateLimiter(concurrency), Budget(caps, prices_of)
-    return with_retries(window.wrap(budget.wrap(request)))
+    """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
+    limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
+    return with_retries(limiter.wrap(budget.wrap(request)))
 
 
 async def complete(call: ModelCall) -> ModelReply:
-    """Send a call and repeat it while that can help; raises CannotReachModel."""
+    """Send a call with retries; raises CannotReachModel."""
     return await with_retries(request)(call)
 
 
 async def request(call: ModelCall) -> ModelReply:
-    """Send one request; raises Trouble."""
+    """Send one request; raises RequestError."""
     direct = openai_http.supports(call.endpoint, model_info(call.endpoint.model))
     if not direct:
         await loaded_litellm()
     timeout = call.endpoint.timeout_seconds
     try:
-        # NOTE: the libraries' own timeout is between two bytes; a server may trickle for ever.
+        # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
         async with asyncio.timeout(timeout):
             return await (ask_directly(call) if direct else ask_litellm(call))
     except TimeoutError as error:
@@ -38,5 +38,5 @@ async def request(call: ModelCall) -> ModelReply:
 
 
 async def ask_directly(call: ModelCall) -> ModelReply:
-    """Ask a server that speaks OpenAI's chat format; raises Trouble."""
+    """Send a request to a server of OpenAI's chat format; raises RequestError."""
     return read_reply(call, await openai_http.post(call.endpoint, chat_body(call)))

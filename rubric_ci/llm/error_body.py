@@ -1,6 +1,6 @@
-"""What a server means by an error in the body of its reply, whatever the status of the reply.
+"""Error objects in the body of a reply, whatever its HTTP status.
 
-Gateways in front of several providers answer 200 and put what went wrong behind them into it.
+Gateways in front of several providers answer with status 200 and an error object.
 """
 
 import ast
@@ -36,28 +36,28 @@ _STATUS: Mapping[str, int] = {
     "unauthenticated": 401,
     "unavailable": 503,
 }
-"""The words of OpenAI, Anthropic and Google, and the statuses that usually come with them."""
+"""Error types of OpenAI, Anthropic and Google, and their usual HTTP statuses."""
 
-MOST = 500  # characters of what a server says
+MESSAGE_LIMIT = 500  # characters
 
 
-def error_in(body: JSON) -> RequestError | None:
-    """Return the error that a reply holds instead of an answer, if it does."""
+def find_error(body: JSON) -> RequestError | None:
+    """Return the error that a reply holds instead of an answer; None if it holds none."""
     if not isinstance(body, Mapping):
         return None
     if body.get("object") == "error":
-        return _trouble(body)
+        return _request_error(body)
     match body.get("error"):
-        case str(said) if said.strip():
-            return _trouble({"message": said})
+        case str(message) if message.strip():
+            return _request_error({"message": message})
         case Mapping() as error if error:
-            return _trouble(error)
+            return _request_error(error)
         case _:
             return None
 
 
-def object_within(text: str) -> Mapping[str, JSON] | None:
-    """Return the object that stands somewhere in a text, as JSON or as Python shows it."""
+def find_object(text: str) -> Mapping[str, JSON] | None:
+    """Return the first object in a text, written as JSON or as a Python literal."""
     start, end = text.find("{"), text.rfind("}")
     for read in (json.loads, ast.literal_eval):
         try:
@@ -70,7 +70,7 @@ def object_within(text: str) -> Mapping[str, JSON] | None:
 
 
 def status_of(word: JSON) -> int | None:
-    """Return the HTTP status that a code, type or status of an error stands for."""
+    """Return the HTTP status of an error's code, type or status; None if it is unknown."""
     if isinstance(word, str) and not word.isdecimal():
         return _STATUS.get(word.lower())
     if isinstance(word, bool) or not isinstance(word, int | str):
@@ -79,21 +79,25 @@ def status_of(word: JSON) -> int | None:
 
 
 def error_message(body: JSON) -> str:
-    """Return what an error says, on one line."""
+    """Return the message of an error, on one line."""
     match body:
-        case {"error": {"message": str(said)}} | {"message": str(said)} | {"error": str(said)}:
+        case (
+            {"error": {"message": str(message)}}
+            | {"message": str(message)}
+            | {"error": str(message)}
+        ):
             pass
-        case str(said):
+        case str(message):
             pass
         case _:
-            said = json.dumps(body, ensure_ascii=False)
-    return " ".join(said.split())[:MOST]
+            message = json.dumps(body, ensure_ascii=False)
+    return " ".join(message.split())[:MESSAGE_LIMIT]
 
 
-def _trouble(error: Mapping[str, JSON]) -> RequestError:
+def _request_error(error: Mapping[str, JSON]) -> RequestError:
     words = (error.get("code"), error.get("status"), error.get("type"))
     status = next((found for word in words if (found := status_of(word))), None)
-    # Nothing was made, unless it was given up while it was being made.
+    # No reply was generated, except where the error is a timeout.
     return RequestError(
         f"the reply is an error: {error_message(error)}",
         status=status,

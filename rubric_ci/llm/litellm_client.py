@@ -1,4 +1,4 @@
-"""One request to any provider, through litellm; effects."""
+"""One request to any provider, through litellm."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from typing import Any
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import openai_http
-from rubric_ci.llm.error_body import error_in, error_message, object_within, status_of
+from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
 from rubric_ci.llm.model_info import model_info
 from rubric_ci.llm.openai_format import (
     finish_of,
@@ -26,10 +26,10 @@ from rubric_ci.model.config import OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 
-# litellm would look these up on the network, the first at import.
+# Without these, litellm downloads both lists, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
 
-_OURS = frozenset(
+_NOT_FOR_LITELLM = frozenset(
     {
         "input_cost_per_token",
         "input_cost_per_token_batches",
@@ -40,9 +40,9 @@ _OURS = frozenset(
 )
 
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
-"""How litellm says that a reply of status 200 was no reply; some come with a status of 422."""
+"""litellm's messages for a malformed reply of status 200; some have a status of 422."""
 
-# Names of exceptions: their libraries are imported by litellm, and not here.
+# Names of exceptions, because only litellm imports their libraries.
 _REFUSED = "HTTPStatusError"
 _UNCONNECTED = frozenset({"ConnectError", "ClientConnectorError"})
 _NOT_SENT = _UNCONNECTED | {"ConnectTimeout"}
@@ -54,7 +54,7 @@ _PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
 
 async def ask_litellm(call: ModelCall) -> ModelReply:
-    """Ask any provider; raises Trouble."""
+    """Send a request to any provider; raises RequestError."""
     litellm = load_litellm()
     from openai import OpenAIError  # what every error of litellm's is a kind of
 
@@ -66,7 +66,7 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
 
 
 async def loaded_litellm() -> ModuleType:
-    """Import litellm beside the loop: seconds in it would count as a script's or a server's."""
+    """Import litellm in a thread: the import takes seconds, which would count towards timeouts."""
     if load_litellm.cache_info().currsize:
         return load_litellm()
     return await asyncio.to_thread(load_litellm)
@@ -74,7 +74,7 @@ async def loaded_litellm() -> ModuleType:
 
 @cache
 def load_litellm() -> ModuleType:
-    """Import litellm, which takes seconds, so that it asks nothing of the network by itself."""
+    """Import litellm, which takes seconds, without its downloads."""
     for name in _OFFLINE:
         os.environ.setdefault(name, "True")
     try:
@@ -82,12 +82,12 @@ def load_litellm() -> ModuleType:
     except ModuleNotFoundError as error:
         raise _missing() from error
     litellm.suppress_debug_info = True
-    logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # what matters is raised
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # errors are raised as well
     return litellm
 
 
 def output_mode(litellm: ModuleType, model: str) -> OutputMode:
-    """Return what the model is known for; a model that nobody knows is asked in words only."""
+    """Return the strictest output mode that the model supports; `prompt` for an unknown model."""
     if litellm.supports_response_schema(model=model):
         return "json_schema"
     known = model_info(model)
@@ -97,18 +97,18 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
 
 def _missing() -> MissingExtra:
     return MissingExtra(
-        "litellm is not installed; it is needed to ask a model", "pip install 'rubric-ci[judge]'"
+        "litellm is not installed; model requests need it", "pip install 'rubric-ci[judge]'"
     )
 
 
 def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
-    options = {k: v for k, v in call.endpoint.options.items() if k not in _OURS}
+    options = {k: v for k, v in call.endpoint.options.items() if k not in _NOT_FOR_LITELLM}
     return {
         **options,
         "model": call.endpoint.model,
         "messages": messages(call),
         "timeout": call.endpoint.timeout_seconds,
-        # litellm's retries differ by provider; ours do not.
+        # Retries are done by llm/retry.py; litellm's differ by provider.
         "num_retries": 0,
         "max_retries": 0,
         **max_tokens_param(call),
@@ -118,7 +118,7 @@ def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
 
 def _reply(call: ModelCall, response: Any) -> ModelReply:
     if not response.choices:
-        raise RequestError("broken reply: it holds no choices", retryable=True)
+        raise RequestError("broken reply: no choices", retryable=True)
     choice = response.choices[0]
     refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
     return ModelReply(
@@ -135,7 +135,7 @@ def _usage(call: ModelCall, response: Any) -> Usage:
 
 
 def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -> float | None:
-    """Return the price of a call; None where it is not known."""
+    """Return the cost of a call in dollars; None if it is unknown."""
     if read == 0:  # the server does not count tokens
         return None
     if "input_cost_per_token" in options:
@@ -146,16 +146,16 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
 
 
 def request_error(error: Any, timeout: float) -> RequestError:
-    """Return what an error of litellm's or OpenAI's client means."""
-    message = _plain(str(error))
-    if _NO_KEY.search(message):  # nothing was sent, and nothing changes by waiting
+    """Return the request error for an error of litellm or of OpenAI's client."""
+    message = _without_prefixes(str(error))
+    if _NO_KEY.search(message):  # nothing was sent, and a retry would not help
         return RequestError(message.removeprefix("broken reply: "), retryable=False, billed=False)
     causes = {type(cause).__name__ for cause in _causes(error)}
-    said = object_within(message)
+    body = find_object(message)
     if _REFUSED in causes:
-        message = f"HTTP {error.status_code}: {message if said is None else error_message(said)}"
+        message = f"HTTP {error.status_code}: {message if body is None else error_message(body)}"
         return RequestError(message, status=error.status_code, retry_after=_retry_after(error))
-    if inner := error_in({"error": said} if said and "message" in said else said):
+    if inner := find_error({"error": body} if body and "message" in body else body):
         return inner
     if any(sign in message for sign in _BROKEN_BODIES):
         return RequestError(f"broken reply: {message}", retryable=True)
@@ -168,11 +168,11 @@ def request_error(error: Any, timeout: float) -> RequestError:
 
 
 def _status(error: Any, causes: AbstractSet[str]) -> int | None:
-    """Return the status that an error stands for.
+    """Return the HTTP status of an error; None if there is none.
 
-    NOTE: of a reply of status 200 that holds an error, litellm makes the status from its code, be
-    that a word, and 422 or 500 where it has none. Of a connection that failed it makes 400 where
-    the message happens to hold such digits, as a port may.
+    NOTE: for a reply of status 200 that holds an error, litellm takes the status from the error's
+    code, which may be a word, and uses 422 or 500 without one. For a failed connection it uses 400
+    if the message holds these digits, which may be those of a port.
     """
     if causes & _UNCONNECTED:
         return None
@@ -196,18 +196,18 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _retry_after(error: Any) -> float | None:
-    own = getattr(error, "litellm_response_headers", None)
-    theirs = getattr(getattr(error, "response", None), "headers", None)
-    value = (own or {}).get("retry-after") or (theirs or {}).get("retry-after")
+    litellm_headers = getattr(error, "litellm_response_headers", None)
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = (litellm_headers or {}).get("retry-after") or (headers or {}).get("retry-after")
     return None if value is None else openai_http.parse_retry_after(value)
 
 
-def _plain(message: str) -> str:
-    """Return what a message says, without litellm's prefixes and tracebacks."""
-    said, traceback, _ = " ".join(message.split()).partition(" Traceback (most recent call last)")
+def _without_prefixes(message: str) -> str:
+    """Return a message without litellm's prefixes and tracebacks."""
+    text, traceback, _ = " ".join(message.split()).partition(" Traceback (most recent call last)")
     at = 0
-    while match := _PREFIX.match(said, at):
+    while match := _PREFIX.match(text, at):
         at = match.end()
-    said = said[at:].partition(". Handle with `litellm.")[0][:500]
-    # litellm tripped over the reply.
-    return f"broken reply: {said}" if traceback else said
+    text = text[at:].partition(". Handle with `litellm.")[0][:500]
+    # A traceback means that litellm failed to parse the reply.
+    return f"broken reply: {text}" if traceback else text

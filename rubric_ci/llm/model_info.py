@@ -1,4 +1,4 @@
-"""What litellm's list says of a model: its prices, its limits, the output modes it takes."""
+"""Prices, limits and output modes of models, from litellm's model list."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _MODELS = "model_prices_and_context_window_backup.json"
 
 
 class Tokens(NamedTuple):
-    """What a server counted."""
+    """Token counts of a server."""
 
     read: int
     cached: int  # of those read
@@ -23,22 +23,17 @@ class Tokens(NamedTuple):
 
 
 def prices_of(endpoint: Endpoint) -> Prices | None:
-    """Return what a model costs, as configured or as litellm knows; None: nobody knows."""
+    """Return the configured prices of a model, else those of the model list; None if unknown."""
     known = {**model_info(endpoint.model), **endpoint.options}
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
-    most = known.get("max_output_tokens")
-    return Prices(
-        input=float(known["input_cost_per_token"]),
-        output=float(known["output_cost_per_token"]),
-        most_output_tokens=most if isinstance(most, int) else UNKNOWN_OUTPUT,
-    )
+    return _prices(known, known["input_cost_per_token"], known["output_cost_per_token"])
 
 
 def batch_prices_of(endpoint: Endpoint) -> Prices | None:
-    """Return what a model costs in batches; None: nobody knows.
+    """Return the prices of a model in batches; None if unknown.
 
-    A price of one's own says nothing of batches unless it is given for them.
+    A model with configured prices has batch prices only if they are configured as well.
     """
     priced = any("_cost_per_token" in name for name in endpoint.options)
     known = endpoint.options if priced else model_info(endpoint.model)
@@ -46,7 +41,11 @@ def batch_prices_of(endpoint: Endpoint) -> Prices | None:
     written = known.get("output_cost_per_token_batches")
     if read is None or written is None:
         return None
-    most = model_info(endpoint.model).get("max_output_tokens")
+    return _prices(model_info(endpoint.model), read, written)
+
+
+def _prices(known: Mapping[str, JSON], read: JSON, written: JSON) -> Prices:
+    most = known.get("max_output_tokens")
     return Prices(
         input=float(read),
         output=float(written),
@@ -55,7 +54,7 @@ def batch_prices_of(endpoint: Endpoint) -> Prices | None:
 
 
 def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
-    """Return what a call cost; None: nobody knows."""
+    """Return the cost of a call in dollars; None if unknown."""
     known = {**model_info(endpoint.model), **endpoint.options}
     each = known.get("input_cost_per_token")
     if tokens.read == 0 or each is None:
@@ -68,7 +67,7 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
 
 
 def known_mode(model: str) -> OutputMode:
-    """Return what `output_mode` does for the models that are asked directly."""
+    """Return the output mode of a model that is asked without litellm."""
     known = model_info(model)
     if known.get("supports_response_schema"):
         return "json_schema"
@@ -76,16 +75,16 @@ def known_mode(model: str) -> OutputMode:
 
 
 def model_info(model: str) -> Mapping[str, JSON]:
-    """Return what litellm's list says of a model; nothing: nobody knows it."""
+    """Return the entry of the model list; {} for an unknown model."""
     known = _models()
     return known.get(model) or known.get(model.partition("/")[2]) or {}
 
 
 @cache
 def _models() -> Mapping[str, Mapping[str, JSON]]:
-    """Return what litellm knows of models, read from its file: its import takes two seconds."""
+    """Return litellm's model list, read from its file, because its import takes two seconds."""
     spec = find_spec("litellm")
-    if spec is None or spec.origin is None:  # a run that is all remembered does without
+    if spec is None or spec.origin is None:  # not needed if every reply is cached
         return {}
     text = Path(spec.origin).with_name(_MODELS).read_text(encoding="utf-8")
     models: Mapping[str, Mapping[str, JSON]] = json.loads(text)

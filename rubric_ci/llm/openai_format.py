@@ -1,9 +1,9 @@
-"""A model call in OpenAI's chat format, and what a reply in it says."""
+"""Model calls and replies in OpenAI's chat format."""
 
 from collections.abc import Callable, Mapping
 
 from rubric_ci.llm import openai_http
-from rubric_ci.llm.error_body import error_in
+from rubric_ci.llm.error_body import find_error
 from rubric_ci.llm.model_info import Tokens, cost_of, known_mode, model_info
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import OutputMode
@@ -24,12 +24,12 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
 
 
 def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
-    """Return what a reply in OpenAI's chat format says; raises Trouble."""
+    """Return a reply in OpenAI's chat format as a value; raises RequestError."""
     if not reply.get("choices"):
-        raise error_in(reply) or RequestError("broken reply: it holds no choices", retryable=True)
+        raise find_error(reply) or RequestError("broken reply: no choices", retryable=True)
     try:
         choice = reply["choices"][0]
-        if error := error_in(choice):
+        if error := find_error(choice):
             raise error
         refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
         text: str = (refusal or content or "") + ""
@@ -50,12 +50,12 @@ def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
 
 
 def messages(call: ModelCall) -> list[dict[str, JSON]]:
-    """Return what is said, message by message."""
+    """Return the messages of a call."""
     return [{"role": message.role, "content": message.content} for message in call.messages]
 
 
 def max_tokens_param(call: ModelCall) -> dict[str, int]:
-    """Return the most tokens of a reply, within what the model can write; or nothing."""
+    """Return the parameter for the length of a reply, at most the model's own limit; or {}."""
     wanted = call.max_tokens or call.endpoint.options.get("max_tokens")
     if not wanted:
         return {}
@@ -64,7 +64,7 @@ def max_tokens_param(call: ModelCall) -> dict[str, int]:
 
 
 def response_format_param(call: ModelCall, mode_of: Callable[[str], OutputMode]) -> dict[str, JSON]:
-    """Return the form that the reply must have, as far as the model can be held to one."""
+    """Return the parameter for the format of the reply, as strict as the model supports; or {}."""
     if call.output_schema is None:
         return {}
     match call.output_mode or mode_of(call.endpoint.model):
@@ -78,14 +78,14 @@ def response_format_param(call: ModelCall, mode_of: Callable[[str], OutputMode])
 
 
 def finish_of(reason: JSON, *, refused: bool) -> Finish:
-    """Return why a reply ended."""
+    """Return the finish reason of a reply."""
     if reason == "length":
         return "length"
     return "refusal" if refused or reason == "content_filter" else "stop"
 
 
 def usage(read: int, written: int, cost: float | None) -> Usage:
-    """Return what one call used; a cost of None is counted as a call without a price."""
+    """Return the usage of one call; with a cost of None it counts as unpriced."""
     return Usage(
         calls=1,
         input_tokens=read,

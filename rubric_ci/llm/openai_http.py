@@ -1,8 +1,8 @@
-"""One request to a server that speaks OpenAI's chat format, without litellm; effects.
+"""One request to a server of OpenAI's chat format, without litellm.
 
 litellm takes three seconds of processor time and 140 MB to load, and several milliseconds for
-each call; docs/performance.md has the figures. It remains the way to every other provider, and to
-whatever is asked for here that this module does not know.
+each call; docs/performance.md has the figures. It is used for every other provider, and for models
+with options that this module does not support.
 """
 
 import json
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PREFIX = "openai/"
 DEFAULT_BASE = "https://api.openai.com/v1"
-MOST_BODY = 8 * 2**20  # bytes, unpacked
+MAX_BODY = 8 * 2**20  # bytes, unpacked
 
 SENT = frozenset(
     {"temperature", "top_p", "seed", "frequency_penalty", "presence_penalty", "stop", "user"}
@@ -46,39 +46,39 @@ _UNDERSTOOD = SENT | {
     "output_cost_per_token",
     "output_cost_per_token_batches",
 }
-# Where these are set, OpenAI's own client does more than is done here.
-_STEERING = ("OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID")
+# OpenAI's client uses these variables, and this module does not.
+_UNSUPPORTED_VARIABLES = ("OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID")
 
 
-def supports(endpoint: Endpoint, facts: Mapping[str, JSON]) -> bool:
-    """Tell whether a model can be asked from here; `facts` is what litellm's list says of it.
+def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
+    """Return True if this module can ask a model; `info` is its entry of litellm's model list.
 
-    Reasoning models and those without a chat mode want other parameters.
+    Reasoning models and models without a chat mode need other parameters.
     """
     return (
         endpoint.model.startswith(PREFIX)
         and not endpoint.model.startswith(f"{PREFIX}responses/")
         and endpoint.options.keys() <= _UNDERSTOOD
-        and facts.get("mode", "chat") == "chat"
-        and not facts.get("supports_reasoning")
-        and bool(facts or _base(endpoint) != DEFAULT_BASE)
+        and info.get("mode", "chat") == "chat"
+        and not info.get("supports_reasoning")
+        and bool(info or _base(endpoint) != DEFAULT_BASE)
         and bool(_key(endpoint))
-        and not any(name in os.environ for name in _STEERING)
+        and not any(name in os.environ for name in _UNSUPPORTED_VARIABLES)
     )
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
-    """Return where a model is asked, and the key for it."""
+    """Return the base URL of a model and its API key."""
     return _base(endpoint), _key(endpoint)
 
 
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """Return the reply to a chat request; raises Trouble."""
+    """Send a chat request and return the reply; raises RequestError."""
     try:
         from aiohttp import ClientConnectorError, ClientError
     except ModuleNotFoundError as error:
         raise MissingExtra(
-            "aiohttp is not installed; it is needed to ask a model",
+            "aiohttp is not installed; model requests need it",
             "pip install 'rubric-ci[judge]'",
         ) from error
     session = await _session()
@@ -90,18 +90,18 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSO
             data = await _read(response)
     except (ClientError, OSError, ValueError) as error:
         sent = not isinstance(error, ClientConnectorError)
-        said = str(error) or type(error).__name__
-        raise RequestError(f"Connection error: {said}", billed=sent) from error
+        message = str(error) or type(error).__name__
+        raise RequestError(f"Connection error: {message}", billed=sent) from error
     if 300 <= response.status < 400:
         message = f"HTTP {response.status}: redirects are not followed; check `api_base`"
         raise RequestError(message, status=response.status, retryable=False)
     if response.status >= 400:
-        raise _refused(response, data)
+        raise _http_error(response, data)
     return _object(data)
 
 
 def parse_retry_after(value: str) -> float | None:
-    """Return how long a Retry-After header asks to wait."""
+    """Return the seconds of a Retry-After header; None if it cannot be read."""
     try:
         return max(0.0, float(value))
     except ValueError:
@@ -114,9 +114,9 @@ def parse_retry_after(value: str) -> float | None:
 
 def _base(endpoint: Endpoint) -> str:
     given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
-    # As litellm does, which reads these for every request.
-    from_outside = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
-    return str(given or from_outside or DEFAULT_BASE)
+    # litellm reads these variables for every request as well.
+    from_environment = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+    return str(given or from_environment or DEFAULT_BASE)
 
 
 def _key(endpoint: Endpoint) -> str:
@@ -124,7 +124,7 @@ def _key(endpoint: Endpoint) -> str:
 
 
 def headers_of(endpoint: Endpoint) -> dict[str, str]:
-    """Return who asks, and what else a server is to be told."""
+    """Return the request headers: credentials, organization, and those of `extra_headers`."""
     headers = {"Authorization": f"Bearer {_key(endpoint)}"}
     if organization := endpoint.options.get("organization"):
         headers["OpenAI-Organization"] = str(organization)
@@ -132,26 +132,26 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
 
 
 async def _read(response: "ClientResponse") -> bytes:
-    """Return the body as far as it is unpacked; raises Trouble for one that is too large."""
+    """Return the body; raise RequestError if it is too large."""
     data = bytearray()
     async for chunk in response.content.iter_chunked(64 * 1024):
         data += chunk
-        if len(data) > MOST_BODY:
-            message = f"the response has more than {MOST_BODY // 2**20} MiB"
+        if len(data) > MAX_BODY:
+            message = f"the response has more than {MAX_BODY // 2**20} MiB"
             raise RequestError(message, retryable=False, billed=True)
     return bytes(data)
 
 
-def _refused(response: "ClientResponse", data: bytes) -> RequestError:
+def _http_error(response: "ClientResponse", data: bytes) -> RequestError:
     wait = response.headers.get("Retry-After")
     return RequestError(
-        f"HTTP {response.status}: {_said(data) or response.reason}",
+        f"HTTP {response.status}: {_error_text(data) or response.reason}",
         status=response.status,
         retry_after=None if wait is None else parse_retry_after(wait),
     )
 
 
-def _said(data: bytes) -> str:
+def _error_text(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     try:
         return error_message(json.loads(text))
@@ -165,7 +165,7 @@ def _object(data: bytes) -> Mapping[str, JSON]:
     except (ValueError, RecursionError) as error:
         raise RequestError(f"broken reply: {error}", retryable=True) from error
     if not isinstance(value, dict):
-        raise RequestError("broken reply: it is no JSON object", retryable=True)
+        raise RequestError("broken reply: not a JSON object", retryable=True)
     return value
 
 
@@ -173,13 +173,13 @@ _sessions: "WeakKeyDictionary[AbstractEventLoop, _Opened]" = WeakKeyDictionary()
 
 
 async def _session() -> "ClientSession":
-    """Return the session of the running loop, closed with the loop's own generators."""
+    """Return the session of the running loop."""
     from asyncio import get_running_loop
 
     loop = get_running_loop()
     if loop not in _sessions:
-        # asyncio.run closes it when it shuts the loop's generators down. Nothing in it waits, so
-        # no other task comes in between.
+        # asyncio.run closes it with the loop's asynchronous generators. Opening it never waits, so
+        # no other task runs in between.
         opening = _open()
         _sessions[loop] = (opening, await anext(opening))
     return _sessions[loop][1]
@@ -190,8 +190,8 @@ async def _open() -> "AsyncGenerator[ClientSession, None]":
 
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
-    unbounded = ClientTimeout(total=None)  # the caller bounds the whole call
-    connector = TCPConnector(limit=0, ssl=_trusted())  # the window bounds the requests
+    unbounded = ClientTimeout(total=None)  # the caller has a timeout for the whole call
+    connector = TCPConnector(limit=0, ssl=_trusted())  # the rate limiter limits the requests
     async with ClientSession(connector=connector, timeout=unbounded, trust_env=True) as session:
         try:
             yield session
@@ -200,7 +200,7 @@ async def _open() -> "AsyncGenerator[ClientSession, None]":
 
 
 def _trusted() -> SSLContext:
-    """Trust what the system trusts, and where it has no list, what certifi brings."""
+    """Return a context that trusts the certificates of the system and of certifi."""
     import certifi
 
     context = create_default_context()

@@ -1,4 +1,4 @@
-"""How many requests are under way at once; one 429 narrows it for all, success widens it again."""
+"""Adaptive rate limiter: a 429 halves the number of concurrent requests, success raises it."""
 
 import asyncio
 
@@ -7,55 +7,58 @@ from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
 
 
 class RateLimiter:
-    """Halved by a 429, one wider after every full round of replies, never wider than at first."""
+    """Limits concurrent requests: additive increase, multiplicative decrease (AIMD).
 
-    def __init__(self, widest: int) -> None:
-        self._widest = widest
-        self._width = float(widest)
-        self._under_way = 0
-        self._narrowings = 0
+    The limit is halved by a 429 and rises by one after as many replies as it allows requests.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._limit = float(maximum)
+        self._in_flight = 0
+        self._decreases = 0
         self._changed = asyncio.Condition()
 
     @property
-    def width(self) -> int:
-        """Return how many requests may be under way now."""
-        return int(self._width)
+    def limit(self) -> int:
+        """Return the number of requests that may be in flight now."""
+        return int(self._limit)
 
     def wrap(self, request: Ask) -> Ask:
-        """Return the request, sent only when there is room for it."""
+        """Return the request, sent when the limit allows it."""
 
-        async def asked(call: ModelCall) -> ModelReply:
+        async def ask(call: ModelCall) -> ModelReply:
             await self._enter()
-            seen = self._narrowings
+            decreases = self._decreases
             try:
                 reply = await request(call)
-            except RequestError as trouble:
-                if trouble.status == 429:
-                    self._narrow(seen)
+            except RequestError as error:
+                if error.status == 429:
+                    self._decrease(decreases)
                 raise
             else:
-                self._widen()
+                self._increase()
                 return reply
             finally:
                 await self._leave()
 
-        return asked
+        return ask
 
     async def _enter(self) -> None:
         async with self._changed:
-            await self._changed.wait_for(lambda: self._under_way < self.width)
-            self._under_way += 1
+            await self._changed.wait_for(lambda: self._in_flight < self.limit)
+            self._in_flight += 1
 
     async def _leave(self) -> None:
         async with self._changed:
-            self._under_way -= 1
-            self._changed.notify(max(1, self.width - self._under_way))
+            self._in_flight -= 1
+            self._changed.notify(max(1, self.limit - self._in_flight))
 
-    def _narrow(self, seen: int) -> None:
-        # Requests that were sent before the last narrowing tell nothing about the new width.
-        if seen == self._narrowings:
-            self._narrowings += 1
-            self._width = max(1.0, self._width / 2)
+    def _decrease(self, decreases: int) -> None:
+        # A 429 for a request that was sent before the last decrease is not about the new limit.
+        if decreases == self._decreases:
+            self._decreases += 1
+            self._limit = max(1.0, self._limit / 2)
 
-    def _widen(self) -> None:
-        self._width = min(float(self._widest), self._width + 1 / self._width)
+    def _increase(self) -> None:
+        self._limit = min(float(self._maximum), self._limit + 1 / self._limit)

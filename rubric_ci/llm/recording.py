@@ -1,4 +1,4 @@
-"""Keeps every model reply in a JSON Lines file, or answers from one without any network."""
+"""Record every model reply in a JSON Lines file, or replay one without network."""
 
 import json
 from collections import defaultdict
@@ -14,30 +14,29 @@ _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal"
 
 
 def record(ask: Ask, path: Path) -> Ask:
-    """Return an Ask that adds every reply to a fresh file, whole lines at a time."""
+    """Return an Ask that appends every reply to a new file, as one line."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         confined.empty_file(path)
     except OSError as error:
         raise _cannot_write(path, error) from error
 
-    async def asked(call: ModelCall) -> ModelReply:
+    async def ask_and_record(call: ModelCall) -> ModelReply:
         reply = await ask(call)
         _append(path, call, reply)
         return reply
 
-    return asked
+    return ask_and_record
 
 
 def replay(path: Path) -> Ask:
-    """Return an Ask that knows the replies of a recording and nothing else.
+    """Return an Ask that answers from a recording only; raises CannotReachModel.
 
-    A key that was recorded several times answers in the order of the file, its last reply as
-    often as it is asked for.
+    Replies that were recorded under one key are given in order, the last one repeatedly.
     """
     replies = _read(path)
 
-    async def asked(call: ModelCall) -> ModelReply:
+    async def ask(call: ModelCall) -> ModelReply:
         known = replies.get(call.key)
         if known is None:
             raise CannotReachModel(
@@ -46,7 +45,7 @@ def replay(path: Path) -> Ask:
             )
         return known.pop(0) if len(known) > 1 else known[0]
 
-    return asked
+    return ask
 
 
 def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
@@ -71,7 +70,7 @@ def _read(path: Path) -> dict[str, list[ModelReply]]:
     except (OSError, UnicodeDecodeError) as error:
         raise CannotReadFile(
             f"{path}: cannot read the recording: {getattr(error, 'strerror', '') or error}",
-            "make one with --record FILE, or leave --replay out",
+            "create one with --record FILE, or run without --replay",
         ) from error
     replies: dict[str, list[ModelReply]] = defaultdict(list)
     for number, line in enumerate(lines, 1):
@@ -82,7 +81,7 @@ def _read(path: Path) -> dict[str, list[ModelReply]]:
 
 
 def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
-    # Usage stays in the file: a replayed reply costs nothing.
+    # The recorded usage is not used: a replayed reply costs nothing.
     try:
         value = json.loads(line)
         return str(value["key"]), ModelReply(

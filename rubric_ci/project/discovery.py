@@ -8,7 +8,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.references import Found, Lookup, NotFound
-from rubric_ci.system import confined
+from rubric_ci.system import atomic_write, confined
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
@@ -94,19 +94,8 @@ def read_bytes(path: Path, root: Path | None = None) -> bytes:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole, and its folders: a reader sees the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    import tempfile  # validate does without
-
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    fresh = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        fresh.chmod(0o666 & ~_umask())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    """Write a file and its folders atomically."""
+    atomic_write.write(path, text.encode())
 
 
 def sidecar_of(path: Path) -> Path | None:
@@ -265,9 +254,3 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
         first = data.split(b"\n", 1)[0]
         return bool(re.search(_HOLDS_ID, first) and re.search(_HOLDS_INPUT, first))
     return re.search(_HOLDS_CASES, data) is not None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

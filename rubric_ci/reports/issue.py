@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, ExitCode
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
-from rubric_ci.github.issues import IssueKey, keep
+from rubric_ci.github.issues import IssueKey, keep_issue
 from rubric_ci.model.report import Comparison, RunReport
 from rubric_ci.reports import comparison_text, wording
 from rubric_ci.reports.exit_code import exit_code
@@ -23,7 +23,7 @@ def update_issue(
     failing = comparison.regressed or exit_code(head) is ExitCode.GATE
     try:
         key = IssueKey(repository=event.repository, title=title)
-        result = keep(build_server(environment), key, _body(comparison, head), red=failing)
+        result = keep_issue(build_server(environment), key, _body(comparison, head), red=failing)
     except (CannotReachGitHub, CannotConfigure) as error:
         return f"no issue: {error_line(error)}"
     number = f" #{result.number}" if result.number else ""

@@ -81,7 +81,7 @@ def _pull_request(
 ) -> int:
     if event and event.finished:
         _check_commit(report, event.finished)
-        found = pulls.of_run(server, event.repository, event.finished)
+        found = pulls.pull_request_of(server, event.repository, event.finished)
         _check_number(settings, found)
         return found
     number = settings.pull_request or (event.pull_request if event else None)

@@ -1,19 +1,26 @@
-"""Replaces what a file says at once, if it still says what was read; effects."""
+"""Atomic writes: a reader sees the old content of a file or the new one, never a part of it."""
 
 import os
 import stat
-import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
 
 
-def replace(path: Path, before: bytes, after: bytes) -> None:
-    """Write `after` where `before` stands; the mode stays as it is, a symbolic link is refused.
+def write(path: Path, content: bytes) -> None:
+    """Create or replace a file; its folder is created if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _draft(path, content, mode=0o666) as draft:
+        draft.replace(path)
 
-    A reader sees the old bytes or the new ones. Raises ChangedMeanwhile if the file no longer says
-    what was read.
+
+def replace(path: Path, before: bytes, after: bytes) -> None:
+    """Replace the content `before` with `after`; keep the file's mode.
+
+    Raises ChangedMeanwhile if the file no longer has the content `before`, CannotWriteFile for a
+    symbolic link: it could lead out of the repository.
     """
     if path.is_symlink():
         hint = "Fix the file that it leads to."
@@ -22,10 +29,10 @@ def replace(path: Path, before: bytes, after: bytes) -> None:
     try:
         _replace(target, before, after)
     except OSError as error:
-        raise CannotWriteFile(f"{path}: {error.strerror}", "The file is as it was.") from error
+        raise CannotWriteFile(f"{path}: {error.strerror}", "The file is unchanged.") from error
     except _Changed:
         raise ChangedMeanwhile(
-            f"{path}: changed on disk meanwhile, so it is left as it is", "Run this again."
+            f"{path}: changed on disk in the meantime, so it was not written", "Run this again."
         ) from None
 
 
@@ -34,27 +41,36 @@ class _Changed(Exception):
 
 
 def _replace(target: Path, before: bytes, after: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    fresh = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        _take_over(target, fresh)
-        if target.read_bytes() != before:
-            raise _Changed
-        fresh.replace(target)
+        with _draft(target, after, mode=0o600, sync=True) as draft:
+            _copy_mode(target, draft)
+            if target.read_bytes() != before:
+                raise _Changed
+            draft.replace(target)
     except FileNotFoundError:
         raise _Changed from None
+
+
+@contextmanager
+def _draft(target: Path, content: bytes, *, mode: int, sync: bool = False) -> Iterator[Path]:
+    """Yield a new file with this content in the target's folder; delete it if it is still there."""
+    draft = target.with_name(f"{target.name}.{os.urandom(4).hex()}.tmp")
+    draft.touch(mode, exist_ok=False)
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        yield draft
     finally:
-        fresh.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
-def _take_over(old: Path, fresh: Path) -> None:
-    """Give the new file the mode of the old one, and its owner where that is possible."""
-    status = old.stat()
-    fresh.chmod(stat.S_IMODE(status.st_mode))
+def _copy_mode(source: Path, draft: Path) -> None:
+    """Copy the mode of a file, and its owner where this is permitted."""
+    status = source.stat()
+    draft.chmod(stat.S_IMODE(status.st_mode))
     if hasattr(os, "chown"):
         with suppress(OSError):
-            os.chown(fresh, status.st_uid, status.st_gid)
+            os.chown(draft, status.st_uid, status.st_gid)

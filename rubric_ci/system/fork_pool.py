@@ -1,4 +1,4 @@
-"""Work on many items in forked processes: results in order, an error of a worker is ours."""
+"""Process many items in forked workers; results keep their order, errors are raised here."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ Result = TypeVar("Result")
 def in_parallel(
     work: Callable[[Item], Result], items: Sequence[Item], workers: int
 ) -> list[Result]:
-    """Return `work(item)` for each item; here and at once where forking is no use.
+    """Return `work(item)` for each item; without workers if there is no fork or one item.
 
-    Every worker takes each n-th item, so that big files spread.
+    Each worker takes every n-th item, which spreads large files.
     """
     count = min(workers, len(items))
     if count < 2 or not hasattr(os, "fork"):
@@ -65,5 +65,5 @@ def _finish(pid: int, pipe: int) -> Any:
         data = stream.read()
     os.waitpid(pid, 0)
     if not data:
-        return RuntimeError("a worker ended without a word")
+        return RuntimeError("a worker process ended without a result")
     return pickle.loads(data)  # noqa: S301 - written by our child

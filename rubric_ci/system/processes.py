@@ -1,7 +1,6 @@
-"""Run a command and leave nothing of it behind; effects.
+"""Run a command in its own session and leave no process of it.
 
-The command leads a session of its own. Whatever of that session is still there when the command
-has ended, or its time is up, or the run is cancelled, is killed.
+All processes of the session are killed when the command ends, times out or is cancelled.
 """
 
 import asyncio
@@ -21,12 +20,12 @@ from time import perf_counter
 from rubric_ci.errors import CannotRunScript
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
-STDERR_KEPT = 64 * 1024  # the end of it: that is where the reason stands
+STDERR_LIMIT = 64 * 1024  # bytes, from the end, where the reason is
 _CHUNK = 64 * 1024
 _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
 
-_PASSED_ON = frozenset(
+_INHERITED = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LANGUAGE"}
     | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP"}
     | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
@@ -35,7 +34,7 @@ _PASSED_ON = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What to run, where and for how long at most."""
+    """A command, its folder, environment and limits."""
 
     script: str | tuple[str, ...]  # a line for the shell, or argv
     cwd: Path
@@ -53,7 +52,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """A command that ended by itself."""
+    """The result of a command that ended by itself."""
 
     status: int  # negative: the signal that ended it
     stdout: str
@@ -62,7 +61,7 @@ class Finished:
 
 
 def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
-    """Return what a script may see: PATH, HOME, the locale, and the variables named for it."""
+    """Return the environment of a script: PATH, HOME, the locale, and the given names."""
     named = tuple(names)
     for name in named:
         if name not in environment:
@@ -70,12 +69,12 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
     return {
         name: value
         for name, value in environment.items()
-        if name in _PASSED_ON or name.startswith("LC_") or name in named
+        if name in _INHERITED or name.startswith("LC_") or name in named
     }
 
 
 async def run(command: Command) -> Finished:
-    """Run a command to its end; raises CannotRunScript where it has none that counts."""
+    """Run a command to its end; raises CannotRunScript."""
     started = perf_counter()
     process = await _start(command)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
@@ -84,27 +83,27 @@ async def run(command: Command) -> Finished:
     assert stderr is not None  # noqa: S101
     pipes = asyncio.gather(
         _read(stdout, command.output_limit, partial(_kill, process)),
-        _read_end(stderr),
+        _read_tail(stderr),
         _feed(stdin, command.stdin.encode()),
     )
     try:
-        ended = await _ended(process, command.timeout_seconds)
+        ended = await _wait(process, command.timeout_seconds)
     finally:
         _kill(process)
-        settled = await _settle(process, pipes)
+        drained = await _drain(process, pipes)
     duration = perf_counter() - started
     if not ended:
         limit = f"{command.timeout_seconds:g} s"
         raise CannotRunScript(f"{command} did not end within {limit} and was killed")
-    if not settled:
+    if not drained:
         raise CannotRunScript(f"{command} left a process behind that holds its output open")
-    printed, said, _ = pipes.result()
+    printed, stderr_tail, _ = pipes.result()
     if len(printed) > command.output_limit:
         raise CannotRunScript(f"{command} printed more than {command.output_limit} bytes")
     return Finished(
         status=process.returncode if process.returncode is not None else 0,
         stdout=_text(printed),
-        stderr=_text(said),
+        stderr=_text(stderr_tail),
         duration_seconds=duration,
     )
 
@@ -124,12 +123,12 @@ async def _start(command: Command) -> Process:
 
 
 async def _abandon(process: Process) -> None:
-    """End a command that was just being started when the run was cancelled.
+    """Kill a command that was being started when the run was cancelled.
 
-    NOTE: asyncio itself would kill the leader only, and wait for whatever that had started.
+    NOTE: asyncio would kill only the process itself, and wait for the processes that it started.
     """
     _kill(process)
-    await _ended(process, _GRACE_SECONDS)
+    await _wait(process, _GRACE_SECONDS)
     _close(process)
 
 
@@ -149,7 +148,7 @@ async def _spawn(command: Command) -> Process:
 
 
 def _kill(process: Process) -> None:
-    """Kill the command and all that it started; to do so again is harmless."""
+    """Kill all processes of the command; may be called again."""
     if sys.platform == "win32":
         if process.returncode is None:
             argv = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
@@ -160,8 +159,8 @@ def _kill(process: Process) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-async def _ended(process: Process, seconds: float) -> bool:
-    """Wait for the end of the process itself; False when the time is up first.
+async def _wait(process: Process, seconds: float) -> bool:
+    """Wait for the end of the process itself; return False after the timeout.
 
     NOTE: some Pythons let `wait()` hang while a grandchild holds a pipe (gh-119710), so the
     return code is looked at as well.
@@ -176,9 +175,9 @@ async def _ended(process: Process, seconds: float) -> bool:
     return True
 
 
-async def _settle(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, None]]") -> bool:
-    """Let the pipes run dry after the kill; False when something still holds them open."""
-    await _ended(process, _GRACE_SECONDS)
+async def _drain(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, None]]") -> bool:
+    """Read the pipes to their end after the kill; return False if a process holds them open."""
+    await _wait(process, _GRACE_SECONDS)
     done, _ = await asyncio.wait([pipes], timeout=_GRACE_SECONDS)
     if not done:
         pipes.cancel()
@@ -188,12 +187,12 @@ async def _settle(process: Process, pipes: "asyncio.Future[tuple[bytes, bytes, N
 
 
 def _close(process: Process) -> None:
-    # NOTE: nothing public closes our ends of the pipes.
+    # NOTE: no public function closes this end of the pipes.
     process._transport.close()  # type: ignore[attr-defined]
 
 
 async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> bytes:
-    """Read to the end, but keep little more than the limit."""
+    """Read to the end; keep little more than the limit."""
     kept = bytearray()
     while chunk := await stream.read(_CHUNK):
         if len(kept) > limit:
@@ -203,15 +202,15 @@ async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> b
     return bytes(kept)
 
 
-async def _read_end(stream: StreamReader) -> bytes:
+async def _read_tail(stream: StreamReader) -> bytes:
     kept = b""
     while chunk := await stream.read(_CHUNK):
-        kept = (kept + chunk)[-STDERR_KEPT:]
+        kept = (kept + chunk)[-STDERR_LIMIT:]
     return kept
 
 
 async def _feed(stream: StreamWriter, data: bytes) -> None:
-    """Write all of the input; a command that does not want it is fine."""
+    """Write all of the input; a command may ignore it."""
     with suppress(BrokenPipeError, ConnectionResetError):
         stream.write(data)
         await stream.drain()

@@ -1,4 +1,4 @@
-"""Let a termination request end work as Ctrl-C does: with what is complete."""
+"""SIGTERM ends a run as Ctrl-C does: with the results so far."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def run_until_terminated(work: Awaitable[T]) -> T:
-    """Do the work; SIGTERM, which a cancelled CI job sends, cancels this task."""
+    """Await the work; SIGTERM, which a cancelled CI job sends, cancels this task."""
     this = asyncio.current_task()
     if this and os.name == "posix":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)

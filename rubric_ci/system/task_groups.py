@@ -1,8 +1,8 @@
-"""Do many things at once and leave none of them behind; effects.
+"""Run coroutines concurrently; all are cancelled and awaited if one fails.
 
-NOTE: a cancelled `asyncio.gather` goes on at the first of its tasks that ends. The others are
-still cleaning up then, and to cancel them once more would keep them from it. A task group cancels
-each once and waits for all.
+NOTE: a cancelled `asyncio.gather` returns when the first of its tasks ends. The others are still
+cleaning up then, and a second cancellation would interrupt that. A task group cancels each task
+once and waits for all.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 async def gather_until_cancelled(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
-    """Return the results in the order of the works.
+    """Return the results in the order of the works; an error cancels all and is raised.
 
-    When this is cancelled (Ctrl-C), whatever runs is stopped and the results so far are returned:
-    fewer results than works mean just that. What a work raises stops all and is raised.
+    If this is cancelled (Ctrl-C), all works are cancelled and the results so far are returned;
+    they are fewer than the works.
     """
     running: list[asyncio.Task[T]] = []
     with suppress(asyncio.CancelledError):
@@ -26,7 +26,7 @@ async def gather_until_cancelled(works: Iterable[Coroutine[Any, Any, T]]) -> tup
 
 
 async def gather_all(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
-    """Return all results in the order of the works; what a work raises stops all and is raised."""
+    """Return all results in the order of the works; an error cancels all and is raised."""
     running: list[asyncio.Task[T]] = []
     await _run(works, running)
     return tuple(task.result() for task in running)

@@ -186,7 +186,7 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
     assert Path("calibration.json").read_text(encoding="utf-8") == "as it was"
     assert result.stderr.splitlines()[-3:] == [
         "3 model calls, cost unknown, 30 + 15 tokens",
-        "budget: all 3 calls are used up: 1 of 4 answers have no verdict",
+        "budget: call limit of 3 reached: 1 of 4 answers have no verdict",
         "calibration.json was not written because some labelled answers have no verdict",
     ]
     assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
@@ -205,7 +205,7 @@ def test_a_budget_that_ends_before_the_other_mode(judge: Gullible) -> None:
 def test_a_budget_for_nothing(judge: Gullible) -> None:
     result = rubric_ci("calibrate", "labels.jsonl", "--max-seconds", "0")
     assert result.exit_code == 3
-    assert "budget: 0 seconds have passed: 4 of 4 answers have no verdict" in result.stderr
+    assert "budget: time limit of 0 s reached: 4 of 4 answers have no verdict" in result.stderr
     assert "no labelled answer has a verdict" in result.stderr
     assert not Path("calibration.json").exists()
 

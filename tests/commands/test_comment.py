@@ -184,7 +184,7 @@ def test_check_run(
         ),
         pytest.param(
             {"GITHUB_TOKEN": "fork"}, PULL_EVENT,
-            "not posted: GitHub does not allow it (403: Resource not accessible by integration) "
+            "not posted: GitHub denied the request (403: Resource not accessible by integration) "
             "(the job needs `permissions: {pull-requests: write}` (`checks: write` for a check "
             "run, `issues: write` for an issue); on a fork's pull request the token is read-only, "
             "use the pair of workflows in docs/reports.md)", id="read-only token",
@@ -227,7 +227,7 @@ def test_a_run_that_was_overtaken_is_not_red(
     assert done.returncode == 0
     assert done.stderr == (
         "rubric-ci: the head of #7 is no longer aaaaaaaaaaaa, which the run graded\n"
-        "  nothing to do: a newer push has a run of its own\n"
+        "  nothing to do: the run for the newer push takes over\n"
     )
     assert github.bodies(7) == []
 
@@ -251,8 +251,8 @@ def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_pa
     assert len(github.bodies(7)) == 2
     assert [check["name"] for check in github.checks] == ["evals"]
     assert done[2].stderr == (
-        "rubric-ci: GitHub does not find pull request #9 of acme/app (404: Not Found)\n"
-        "  is the name right, and may the token see it?\n"
+        "rubric-ci: GitHub cannot find pull request #9 of acme/app (404: Not Found)\n"
+        "  check the name, and that the token can read it\n"
     )
 
 

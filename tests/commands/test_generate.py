@@ -247,7 +247,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path:
     assert done.exit_code == 3
     assert project.file.read_text() == EVAL + "# theirs\n"
     assert "refund: left as it is: " in done.stdout
-    assert "changed on disk meanwhile" in done.stdout
+    assert "changed on disk in the meantime" in done.stdout
     assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
 
 

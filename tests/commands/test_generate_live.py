@@ -71,7 +71,7 @@ def test_the_cost_is_shown(project: Project, aimock: Aimock) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
-    [((), "scripted (1 request)"), (("--max-calls=0",), "budget: all 0 calls are used up")],
+    [((), "scripted (1 request)"), (("--max-calls=0",), "budget: call limit of 0 reached")],
     ids=["unauthorised", "budget"],
 )
 def test_no_draft(

@@ -151,7 +151,7 @@ def test_a_merge_commit_that_changed_the_file_is_a_conflict(run: Run) -> None:
     run.checkout.commit({"evals/a.yaml": "# from main\n" + EVAL})
     done = run.on_pull_request()
     assert done.exit_code == 2
-    assert "--pr: evals/a.yaml is not at " in done.stderr
+    assert "--pr: evals/a.yaml differs between commit " in done.stderr
     assert run.remote.git("rev-list", "--count", "main..topic") == "0"
 
 
@@ -159,7 +159,7 @@ def test_a_permission_that_is_missing(run: Run) -> None:
     run.github.tokens["actions"] = type(run.github.tokens["actions"])(writes=False)
     done = run.on_pull_request()
     assert done.exit_code == 2
-    assert "--pr: GitHub does not allow it (403: Resource not accessible" in done.stderr
+    assert "--pr: GitHub denied the request (403: Resource not accessible" in done.stderr
     assert "`permissions: {contents: write, pull-requests: write}`" in done.stderr
 
 

@@ -59,6 +59,11 @@ def guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "token_hex", lambda _: GUESSED)
 
 
+@pytest.fixture
+def broken(guessed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fence, "escaped", lambda text: text)
+
+
 def read(text: str) -> Sequence[Probe]:
     loaded = load("attacks.eval.yaml", text, lambda _: NotFound("nothing here"))
     assert loaded.eval_file
@@ -98,9 +103,8 @@ def test_a_fence_that_was_guessed_still_holds(judge: Gullible) -> None:
     assert (result.exit_code, judge.obeyed) == (0, [])
 
 
-@pytest.mark.usefixtures("guessed")
-def test_a_broken_fence_is_found(judge: Gullible, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "escaped", lambda text: text)
+@pytest.mark.usefixtures("broken")
+def test_a_broken_fence_is_found(judge: Gullible) -> None:
     result = check("attacks.eval.yaml")
     assert result.exit_code == 1
     assert judge.obeyed[0].startswith("It is satisfied.")
@@ -120,9 +124,8 @@ def test_a_broken_fence_is_found(judge: Gullible, monkeypatch: pytest.MonkeyPatc
     )
 
 
-@pytest.mark.usefixtures("guessed")
-def test_some_marks_may_be_let_move(judge: Gullible, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "escaped", lambda text: text)
+@pytest.mark.usefixtures("broken")
+def test_some_marks_may_be_let_move(judge: Gullible) -> None:
     assert check("attacks.eval.yaml", "--max-moved", "1").exit_code == 0
 
 
@@ -157,7 +160,7 @@ def test_an_exhausted_budget_is_reported_once(judge: Gullible) -> None:
     assert any(line.startswith("about 118 requests to openai/gullible, ") for line in lines)
     assert lines[-2:] == [
         "5 model calls, cost unknown, 50 + 25 tokens",
-        "budget: all 5 calls are used up: 113 of 118 answers have no verdict",
+        "budget: call limit of 5 reached: 113 of 118 answers have no verdict",
     ]
     assert "113 answers without a verdict" in result.stdout
 
@@ -171,7 +174,7 @@ def test_a_cap_in_dollars_needs_a_price(judge: Gullible) -> None:
 def test_no_time_at_all(judge: Gullible) -> None:
     result = check("attacks.eval.yaml", "--max-seconds", "0")
     assert result.exit_code == 3
-    assert "budget: 0 seconds have passed: 2 of 2 answers have no verdict" in result.stderr
+    assert "budget: time limit of 0 s reached: 2 of 2 answers have no verdict" in result.stderr
 
 
 def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(

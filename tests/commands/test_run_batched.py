@@ -329,7 +329,7 @@ def test_a_model_without_batches_is_refused_before_any_request(batched: Batched)
     batched.configure({"name": "writer", "model": "openai/gpt-4.1"}, model="anthropic/claude-x")
     done = batched.run("--target", "writer")
     assert done.returncode == 2
-    assert "`anthropic/claude-x` cannot be asked in batches" in done.stderr
+    assert "`anthropic/claude-x` does not support batches" in done.stderr
     assert batched.provider.journal == []
 
 
@@ -435,7 +435,9 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
         assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it goes on" in message
         assert f"unless you cancel it at {provider.url}/v1" in message
     else:
-        assert "batch batch_1: cancelled; what it had answered may be billed" in shown
+        assert (
+            "batch batch_1: cancelled; requests that were already processed may be billed" in shown
+        )
     report = batched.report()
     assert report["interrupted"] is True
     assert {case["reason"] for case in report["cases"]} == {"interrupted before it finished"}
@@ -445,7 +447,10 @@ def test_time_that_is_up_ends_the_batch_too(batched: Batched) -> None:
     batched.provider.looks = 999
     done = batched.run("--max-seconds", "4")
     assert done.returncode == 3
-    assert set(batched.verdicts().values()) == {"rubric: budget: 4 seconds have passed"}
+    assert set(batched.verdicts().values()) == {"rubric: budget: time limit of 4 s reached"}
     assert batched.provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
-    assert "batch batch_1: cancelled; what it had answered may be billed" in done.stderr
+    assert (
+        "batch batch_1: cancelled; requests that were already processed may be billed"
+        in done.stderr
+    )
     assert batched.report()["totals"]["unpriced_calls"] == 4

@@ -126,7 +126,7 @@ def test_all_calls_are_used_up(judged: Judged) -> None:
     assert judged.run("--max-calls", "1", "--concurrency", "1").returncode == 3
     assert len(judged.server.requests()) == 1
     reasons = [case.get("reason") for case in judged.results() if case["outcome"] == "errored"]
-    assert reasons == ["rubric: budget: all 1 calls are used up"] * 2
+    assert reasons == ["rubric: budget: call limit of 1 reached"] * 2
     assert judged.report()["totals"]["passed"] == 1
 
 
@@ -135,7 +135,7 @@ def test_a_cap_in_dollars_sends_nothing_that_might_not_fit(judged: Judged) -> No
     assert judged.run("--max-cost-usd", "0.001").returncode == 3
     assert judged.server.requests() == []
     assert re.fullmatch(
-        r"rubric: budget: \$0\.0000 of \$0\.001 are spent, and the next call may cost \$0\.00\d\d",
+        r"rubric: budget: \$0\.0000 of \$0\.001 spent; the next call may cost \$0\.00\d\d",
         judged.results()[0]["reason"],
     )
 
@@ -143,7 +143,7 @@ def test_a_cap_in_dollars_sends_nothing_that_might_not_fit(judged: Judged) -> No
 def test_time_is_up(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     assert judged.run("--max-seconds", "0").returncode == 3
-    assert judged.results()[0]["reason"] == "rubric: budget: 0 seconds have passed"
+    assert judged.results()[0]["reason"] == "rubric: budget: time limit of 0 s reached"
 
 
 def test_a_cap_in_dollars_needs_a_price(judged: Judged) -> None:
@@ -151,7 +151,7 @@ def test_a_cap_in_dollars_needs_a_price(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     done = judged.run("--max-cost-usd", "1")
     assert done.returncode == 2
-    assert "openai/my-own has no known price, so a cap in dollars cannot hold" in done.stderr
+    assert "openai/my-own has no known price, so a maximum cost cannot be enforced" in done.stderr
     assert "input_cost_per_token" in done.stderr
     assert judged.server.requests() == []
 

@@ -2,15 +2,15 @@
 
 import json
 import os
+import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
@@ -36,15 +36,11 @@ def contracted(
         pytest.skip("Prism comes with the Node tools of tests/npm, and npm is not installed")
     prefix = "/api/v3" if request.param.startswith("ghes") else ""
     description = openapi.read(request.param)
-    port = _free_port()
-    github = GitHub(
-        url=f"http://127.0.0.1:{port}{prefix}",
-        prefix=prefix,
-        complete=partial(openapi.complete, description),
-    )
+    github = GitHub(prefix=prefix, complete=partial(openapi.complete, description))
     subset = tmp_path_factory.mktemp("prism") / "subset.json"
     subset.write_text(json.dumps(openapi.cut(description, prefix)), encoding="utf-8")
-    with serving(github) as server, _prism(subset, server.own_url, port):
+    with serving(github) as server, _prism(subset, server.own_url) as address:
+        server.url = address + prefix
         yield server
 
 
@@ -56,49 +52,27 @@ def contract(contracted: GitHub) -> GitHub:
     return contracted
 
 
-def _prism(subset: Path, upstream: str, port: int) -> "_Running":
-    return _Running(
-        ["node", str(PRISM), "proxy", "--errors", str(subset), upstream, "-p", str(port)],
-        log=subset.with_suffix(".log"),
-        url=f"http://127.0.0.1:{port}/",
-    )
-
-
-class _Running:
-    """A server process, from the moment it answers until the block ends."""
-
-    def __init__(self, command: list[str], log: Path, url: str) -> None:
-        self.command, self.log, self.url = command, log, url
-
-    def __enter__(self) -> None:
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                self.command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and self.process.poll() is None:
-            if _answers(self.url):
-                return
-            time.sleep(0.1)
-        self.__exit__()
-        pytest.fail(f"Prism did not start:\n{self.log.read_text()}")
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
-
-
-def _answers(url: str) -> bool:
+@contextmanager
+def _prism(subset: Path, upstream: str) -> Iterator[str]:
+    """Run Prism on a port that it chooses itself; yield its address."""
+    command = ["node", str(PRISM), "proxy", "--errors", str(subset), upstream, "-p", "0"]
+    log = subset.with_suffix(".log")
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
     try:
-        with urlopen(url, timeout=5):
-            return True
-    except OSError as error:
-        return hasattr(error, "code")  # an HTTP error is an answer
+        yield _address(process, log)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+def _address(process: "subprocess.Popen[bytes]", log: Path) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if found := re.search(r"listening on (http://[\d.]+:\d+)\s", log.read_text()):
+            return found[1]
+        time.sleep(0.1)
+    pytest.fail(f"Prism did not start:\n{log.read_text()}")

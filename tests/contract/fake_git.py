@@ -52,7 +52,8 @@ class GitData:
                 return status, act(data, *map(unquote, match.groups()))
         return None
 
-    def git(self, *arguments: str, data: bytes = b"", index: str = "") -> str:
+    def git(self, *arguments: str, data: bytes = b"", index: str = "", missing: int = 0) -> str:
+        """Run git; `missing` is its exit code for what does not exist, any other is an error."""
         done = subprocess.run(
             ["git", *arguments],
             cwd=self.root,
@@ -62,12 +63,14 @@ class GitData:
             timeout=60,
             check=False,
         )
-        if done.returncode != 0:
+        if done.returncode not in {0, missing}:
+            raise RuntimeError(f"git {arguments[0]}: {done.stderr.decode()}")
+        if done.returncode:
             raise Missing(done.stderr.decode())
         return done.stdout.decode().strip()
 
     def _branch(self, data: Object, name: str) -> Object:
-        sha = self.git("rev-parse", "--verify", f"refs/heads/{name}")
+        sha = self._head(name)
         return self.complete(
             "branch-with-protection",
             {
@@ -78,8 +81,11 @@ class GitData:
         )
 
     def _ref(self, data: Object, name: str) -> Object:
-        sha = self.git("rev-parse", "--verify", f"refs/heads/{name}")
+        sha = self._head(name)
         return self._ref_json(name, sha)
+
+    def _head(self, name: str) -> str:
+        return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{name}", missing=1)
 
     def _ref_json(self, name: str, sha: str) -> Object:
         return self.complete(
@@ -94,7 +100,7 @@ class GitData:
     def _create_ref(self, data: Object) -> Object:
         name = data["ref"].removeprefix("refs/heads/")
         try:
-            self.git("update-ref", data["ref"], data["sha"], "0" * 40)
+            self.git("update-ref", data["ref"], data["sha"], "0" * 40, missing=128)
         except Missing as error:
             raise Unprocessable("Reference already exists") from error
         return self._ref_json(name, data["sha"])
@@ -102,10 +108,10 @@ class GitData:
     def _move_ref(self, data: Object, name: str) -> Object:
         if name in self.protected:
             raise Unprocessable("Protected branch update failed for refs/heads/" + name)
-        old = self.git("rev-parse", "--verify", f"refs/heads/{name}")
+        old = self._head(name)
         if not data.get("force"):
             try:
-                self.git("merge-base", "--is-ancestor", old, data["sha"])
+                self.git("merge-base", "--is-ancestor", old, data["sha"], missing=1)
             except Missing as error:
                 raise Unprocessable("Update is not a fast forward") from error
         self.git("update-ref", f"refs/heads/{name}", data["sha"], old)

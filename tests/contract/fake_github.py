@@ -6,16 +6,17 @@ comment, pages, and who may do what. Faults are put in by a test, one request at
 
 import json
 import re
-import threading
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
+from tests import http_server
 from tests.contract.fake_git import GitData, Missing, Unprocessable
 
 Object: TypeAlias = dict[str, Any]
@@ -100,7 +101,9 @@ class GitHub:
     faults: list[Fault] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     url: str = ""  # where clients find it; links in answers point there
+    own_path: str = field(default_factory=lambda: f"/{secrets.token_hex(8)}")  # of this test only
     own_url: str = ""  # where this server is, which may be behind a proxy
+    stray: list[str] = field(default_factory=list)  # requests that were meant for another server
     prefix: str = ""  # "/api/v3" on GitHub Enterprise Server
     complete: Callable[[str, Object], Object] = lambda _, value: value
     next_id: int = 1
@@ -143,19 +146,13 @@ class Answer(Exception):
 
 @contextmanager
 def serving(github: GitHub) -> Iterator[GitHub]:
-    """Serve on a free port until the block ends."""
+    """Serve on a free port, below a path of its own, until the block ends."""
     handler = type("Handler", (_Handler,), {"github": github})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    github.own_url = f"http://127.0.0.1:{server.server_port}"
-    github.url = github.url or github.own_url + github.prefix
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with http_server.serving(handler) as server:
+        github.own_url = server.url + github.own_path
+        github.url = github.url or github.own_url + github.prefix
         yield github
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    assert github.stray == [], "requests that were meant for the server of another test"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -177,7 +174,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         data = json.loads(self.rfile.read(length)) if length else {}
-        path = urlsplit(self.path).path
+        start, own, path = urlsplit(self.path).path.partition(self.github.own_path)
+        if start or not own:
+            self.github.stray.append(f"{self.command} {self.path}")
+            self._send(421, json.dumps({"message": "Misdirected Request"}), {})
+            return
         self.github.requests.append(f"{self.command} {path.removeprefix(self.github.prefix)}")
         fault = self._fault(path)
         if fault and not fault.happens:
@@ -436,7 +437,7 @@ class _Handler(BaseHTTPRequestHandler):
         size = min(size, 100)
         headers = {}
         if page * size < len(entries):
-            path = urlsplit(self.path).path.removeprefix(self.github.prefix)
+            path = urlsplit(self.path).path.removeprefix(self.github.own_path + self.github.prefix)
             rest = "".join(f"&{k}={v}" for k, v in query.items() if k not in {"page", "per_page"})
             target = f"{self.github.url}{path}?per_page={size}&page={page + 1}{rest}"
             headers["Link"] = f'<{target}>; rel="next"'

@@ -85,7 +85,7 @@ def test_a_file_that_differs_is_a_conflict(
     with pytest.raises(CannotPush) as refused:
         branches.add_commit(branch(contract), before, [change], "m")
     assert refused.value.message == (
-        f"--pr: {change.path} is not at {before[:10]} what it is in this checkout"
+        f"--pr: {change.path} differs between commit {before[:10]} and this checkout"
     )
     assert remote.git("rev-parse", "topic") == before
 
@@ -100,7 +100,7 @@ def test_a_branch_that_moved_is_left_where_it_is(
     with pytest.raises(CannotPush) as refused:
         branches.add_commit(branch(contract), before, [CHANGE], "m")
     assert refused.value.message == (
-        "--pr: `topic` has moved meanwhile, or its rules refuse the commit: "
+        "--pr: `topic` has newer commits, or its rules reject the commit: "
         "Update is not a fast forward"
     )
     assert remote.git("rev-parse", "topic") == theirs
@@ -118,7 +118,7 @@ def test_an_answer_that_got_lost_makes_no_second_commit(github: GitHub, remote: 
 def test_a_token_that_may_not_write(github: GitHub, remote: Checkout) -> None:
     github.hold(remote.root)
     github.faults.append(Fault("POST", "/git/blobs", status=403, message="not accessible"))
-    with pytest.raises(ApiError, match="GitHub does not allow it"):
+    with pytest.raises(ApiError, match="GitHub denied the request"):
         branches.add_commit(branch(github), remote.git("rev-parse", "topic"), [CHANGE], "m")
 
 
@@ -157,7 +157,7 @@ def test_what_others_put_on_our_branch_meanwhile_stays(
     theirs = checkout.commit({"evals/b.yaml": "theirs\n"})
     checkout.git("push", "--quiet", str(remote.root), "rubric-ci-rubrics")
     seen = remote.git("rev-parse", found) if found else None
-    with pytest.raises(CannotPush, match="`rubric-ci-rubrics` has moved meanwhile"):
+    with pytest.raises(CannotPush, match="`rubric-ci-rubrics` has newer commits"):
         branches.propose(
             branch(contract, "rubric-ci-rubrics"), base, [CHANGE], "m", PROPOSAL, seen=seen
         )

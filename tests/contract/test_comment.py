@@ -105,20 +105,20 @@ def test_too_long_whatever_is_shed(contract: GitHub) -> None:
     with pytest.raises(ApiError) as caught:
         write(contract, "x" * 70_000, "x" * 66_000)
     assert caught.value.message == (
-        "GitHub refuses the request "
+        "GitHub rejected the request "
         "(422: Validation Failed; body is too long (maximum is 65536 characters))"
     )
 
 
 def test_the_pull_request_of_a_finished_run(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="f" * 40, head_owner="fork", head_branch="fix/ä")
-    assert pulls.of_run(server(contract), "acme/app", RUN) == 8
+    assert pulls.pull_request_of(server(contract), "acme/app", RUN) == 8
 
 
 def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="e" * 40, head_owner="fork", head_branch="fix/ä")
     with pytest.raises(PullRequestMovedOn) as caught:
-        pulls.of_run(server(contract), "acme/app", RUN)
+        pulls.pull_request_of(server(contract), "acme/app", RUN)
     message = "the head of #8 is no longer ffffffffffff, which the run graded"
     assert caught.value.message == message
 
@@ -134,7 +134,7 @@ def test_a_run_without_a_pull_request(
     contract: GitHub, event: str, error: type[CannotFindPullRequest], hint: str
 ) -> None:
     with pytest.raises(CannotFindPullRequest) as caught:
-        pulls.of_run(server(contract), "acme/app", replace(RUN, event=event))
+        pulls.pull_request_of(server(contract), "acme/app", replace(RUN, event=event))
     assert type(caught.value) is error
     assert caught.value.message == "no open pull request of acme/app has the head fork:fix/ä"
     assert caught.value.hint == hint

@@ -4,12 +4,14 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from rubric_ci.github.client import ApiError, Server
+from rubric_ci.github.client import BACKOFF, ApiError, Server
 from rubric_ci.github.comments import Mode, Place, post
-from tests.contract.fake_github import BOT, Fault, GitHub, Token
+from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving
 
 pytestmark = [pytest.mark.timeout(60)]
 
@@ -17,24 +19,34 @@ PLACE = Place(repository="acme/app", pull_request=7)
 COMMENTS = "/issues/7/comments"
 
 
-@pytest.fixture(autouse=True)
-def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that we would wait."""
-    taken: list[float] = []
-    monkeypatch.setattr("rubric_ci.github.client.sleep", taken.append)
-    return taken
+@pytest.fixture
+def waits() -> list[float]:
+    """The seconds that are waited between attempts, without a wait."""
+    return []
 
 
 def write(
-    github: GitHub, *, mode: Mode = "update", token: str = "actions", place: Place = PLACE
+    github: GitHub,
+    waits: list[float],
+    *,
+    mode: Mode = "update",
+    token: str = "actions",
+    place: Place = PLACE,
+    timeout_seconds: int = 20,
 ) -> str:
-    server = Server(api_url=github.url, token=token, timeout_seconds=1)
+    server = Server(
+        api_url=github.url,
+        token=token,
+        timeout_seconds=timeout_seconds,
+        backoff=replace(BACKOFF, jitter=lambda: 0.5),
+        sleep=waits.append,
+    )
     return post(server, place, ["body"], mode=mode, failing=True).done
 
 
-def refusal(github: GitHub, *, token: str = "actions", place: Place = PLACE) -> str:
+def refusal(github: GitHub, waits: list[float] | None = None, **options: Any) -> str:
     with pytest.raises(ApiError) as caught:
-        write(github, token=token, place=place)
+        write(github, [] if waits is None else waits, **options)
     assert "\n" not in caught.value.message + caught.value.hint
     return caught.value.message
 
@@ -44,31 +56,44 @@ def faults(*status: int, method: str = "POST", **changes: object) -> list[Fault]
 
 
 def test_a_wrong_token(github: GitHub) -> None:
-    told = refusal(github, token="nobody")
-    assert told == "GitHub does not accept the token (401: Bad credentials)"
+    message = refusal(github, token="nobody")
+    assert message == "GitHub does not accept the token (401: Bad credentials)"
     assert github.requests == ["GET /repos/acme/app/issues/7/comments"]
 
 
 def test_a_token_that_may_only_read(github: GitHub) -> None:
     github.tokens["fork"] = Token(writes=False)
-    told = refusal(github, token="fork")
-    assert told == "GitHub does not allow it (403: Resource not accessible by integration)"
+    message = refusal(github, token="fork")
+    assert message == "GitHub denied the request (403: Resource not accessible by integration)"
     assert github.bodies(7) == []
 
 
 def test_an_unknown_pull_request(github: GitHub) -> None:
-    told = refusal(github, place=Place(repository="acme/app", pull_request=99))
-    assert told == "GitHub does not find pull request #99 of acme/app (404: Not Found)"
+    message = refusal(github, place=Place(repository="acme/app", pull_request=99))
+    assert message == "GitHub cannot find pull request #99 of acme/app (404: Not Found)"
 
 
 def test_an_unknown_repository(github: GitHub) -> None:
-    told = refusal(github, place=Place(repository="acme/other", pull_request=7))
-    assert told == "GitHub does not find pull request #7 of acme/other (404: Not Found)"
+    message = refusal(github, place=Place(repository="acme/other", pull_request=7))
+    assert message == "GitHub cannot find pull request #7 of acme/other (404: Not Found)"
+
+
+def test_a_request_for_the_server_of_another_test_is_refused_and_fails_the_test() -> None:
+    github = GitHub()
+    with pytest.raises(AssertionError, match="the server of another test"):
+        _meet_a_stray_request(github)
+    assert github.requests == []
+
+
+def _meet_a_stray_request(github: GitHub) -> None:
+    with serving(github):
+        other = GitHub(url=github.url.replace(github.own_path, "/other"))
+        assert refusal(other) == "GitHub rejected the request (421: Misdirected Request)"
 
 
 def test_a_locked_conversation(github: GitHub) -> None:
     github.faults = faults(422, message="Unprocessable: issue is locked")
-    assert refusal(github) == ("GitHub refuses the request (422: Unprocessable: issue is locked)")
+    assert refusal(github) == ("GitHub rejected the request (422: Unprocessable: issue is locked)")
 
 
 @pytest.mark.parametrize(
@@ -76,32 +101,32 @@ def test_a_locked_conversation(github: GitHub) -> None:
     [(429, "Too many"), (403, "You have exceeded a secondary rate limit")],
 )
 def test_waits_as_long_as_github_asks(
-    github: GitHub, naps: list[float], status: int, message: str
+    github: GitHub, waits: list[float], status: int, message: str
 ) -> None:
     github.faults = faults(status, message=message, headers={"Retry-After": "7"})
-    assert write(github) == "created"
-    assert naps == [7.0]
+    assert write(github, waits) == "created"
+    assert waits == [9.0]
     assert len(github.bodies(7)) == 1
 
 
-def test_does_not_wait_for_an_hour(github: GitHub, naps: list[float]) -> None:
+def test_does_not_wait_for_an_hour(github: GitHub, waits: list[float]) -> None:
     github.faults = faults(429, message="Too many", headers={"Retry-After": "3600"})
-    assert refusal(github) == "GitHub limits our rate (429: Too many)"
-    assert naps == []
+    assert refusal(github, waits) == "GitHub's rate limit is exceeded (429: Too many)"
+    assert waits == []
 
 
-def test_waits_for_the_reset_of_the_limit(github: GitHub, naps: list[float]) -> None:
+def test_waits_for_the_reset_of_the_limit(github: GitHub, waits: list[float]) -> None:
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + 30)}
     github.faults = faults(403, message="API rate limit exceeded", headers=headers)
-    assert write(github) == "created"
-    assert len(naps) == 1
-    assert 25 < naps[0] <= 30
+    assert write(github, waits) == "created"
+    assert len(waits) == 1
+    assert 25 < waits[0] <= 32
 
 
-def test_gives_up_after_three_attempts(github: GitHub, naps: list[float]) -> None:
+def test_gives_up_after_three_attempts(github: GitHub, waits: list[float]) -> None:
     github.faults = faults(500, 502, 503, 500, message="Server Error", method="GET")
-    assert refusal(github) == "GitHub failed (503: Server Error)"
-    assert len(naps) == 2
+    assert refusal(github, waits) == "GitHub failed (503: Server Error)"
+    assert waits == [2.0, 4.0]
     assert len(github.faults) == 1
 
 
@@ -119,59 +144,58 @@ def test_an_answer_without_json(github: GitHub) -> None:
 def test_an_answer_that_is_none_of_githubs(github: GitHub, method: str, body: str) -> None:
     github.faults = [Fault(method, COMMENTS, 200, body=body) for _ in range(3)]
     with suppress(ApiError):  # some of it can be read as an answer; none of it is a traceback
-        write(github)
+        write(github, [])
 
 
 def test_an_answer_of_a_proxy_is_named(github: GitHub) -> None:
     github.faults = [Fault("GET", COMMENTS, 200, body="<html>Sign in</html>") for _ in range(3)]
     assert refusal(github) == (
-        f"cannot make sense of what {github.url} answers: "
-        "string indices must be integers, not 'str'"
+        f"unexpected response from {github.url}: string indices must be integers, not 'str'"
     )
 
 
 def test_a_comment_whose_answer_got_lost_is_found_again(github: GitHub) -> None:
     github.faults = faults(500, happens=True)
-    assert write(github) == "unchanged"
+    assert write(github, []) == "unchanged"
     assert len(github.bodies(7)) == 1
 
 
 def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub) -> None:
     github.faults = faults(500, happens=True)
     with pytest.raises(ApiError):
-        write(github, mode="new")
+        write(github, [], mode="new")
     assert len(github.bodies(7)) == 1
 
 
 def test_a_new_comment_that_was_turned_away_is_written(github: GitHub) -> None:
     github.faults = faults(429, headers={"Retry-After": "1"})
-    assert write(github, mode="new") == "created"
+    assert write(github, [], mode="new") == "created"
     assert len(github.bodies(7)) == 1
 
 
 def test_a_comment_that_is_deleted_meanwhile(github: GitHub) -> None:
     github.say(7, BOT, f"{PLACE.marker}\nold")
     github.faults = [Fault("PATCH", "/issues/comments/1", 404, "Not Found")]
-    assert refusal(github) == "GitHub does not find pull request #7 of acme/app (404: Not Found)"
+    assert refusal(github) == "GitHub cannot find pull request #7 of acme/app (404: Not Found)"
 
 
 def test_comments_of_nobody_and_without_text(github: GitHub) -> None:
     github.say(7, None, f"{PLACE.marker}\nof a deleted account")
     github.say(7, BOT, "")
-    assert [write(github), write(github)] == ["created", "unchanged"]
+    assert [write(github, []), write(github, [])] == ["created", "unchanged"]
     assert len(github.bodies(7)) == 3
 
 
-def test_no_answer_in_time(github: GitHub, naps: list[float]) -> None:
+def test_no_answer_in_time(github: GitHub, waits: list[float]) -> None:
     github.faults = [Fault("GET", COMMENTS, delay=1.5) for _ in range(3)]
-    assert refusal(github) == f"{github.url} did not answer within 1 s"
-    assert len(naps) == 2
+    assert refusal(github, waits, timeout_seconds=1) == f"{github.url} did not answer within 1 s"
+    assert waits == [2.0, 4.0]
 
 
 def test_nobody_there() -> None:
     with _closed_port() as port:
-        told = refusal(GitHub(url=f"http://127.0.0.1:{port}"))
-    assert told == f"cannot connect to http://127.0.0.1:{port}: [Errno 111] Connection refused"
+        message = refusal(GitHub(url=f"http://127.0.0.1:{port}"))
+    assert message == f"cannot connect to http://127.0.0.1:{port}: [Errno 111] Connection refused"
 
 
 @contextmanager

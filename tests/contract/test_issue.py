@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.github.client import ApiError, Server
-from rubric_ci.github.issues import IssueKey, keep
+from rubric_ci.github.issues import IssueKey, keep_issue
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 pytestmark = [pytest.mark.timeout(120)]
@@ -13,11 +13,11 @@ MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
 
 
 def server(github: GitHub, token: str = "actions") -> Server:
-    return Server(api_url=github.url, token=token)
+    return Server(api_url=github.url, token=token, sleep=lambda _: None)
 
 
 def write(github: GitHub, body: str, *, red: bool, topic: IssueKey = TOPIC) -> str:
-    return keep(server(github), topic, body, red=red).done
+    return keep_issue(server(github), topic, body, red=red).done
 
 
 def states(github: GitHub) -> list[tuple[str, str, str]]:
@@ -67,15 +67,12 @@ def test_topics_are_kept_apart(contract: GitHub) -> None:
 def test_a_person_s_token_knows_its_own_issue(contract: GitHub) -> None:
     contract.tokens["pat"] = Token(User("ann"))
     contract.issues[9] = Issue(9, BOT, TOPIC.title, f"{MARKER}of the bot")
-    keep(server(contract, "pat"), TOPIC, "mine", red=True)
-    assert keep(server(contract, "pat"), TOPIC, "mine", red=False).done == "closed"
+    keep_issue(server(contract, "pat"), TOPIC, "mine", red=True)
+    assert keep_issue(server(contract, "pat"), TOPIC, "mine", red=False).done == "closed"
     assert contract.issues[9].state == "open"
 
 
-def test_an_answer_that_gets_lost_makes_no_second_issue(
-    contract: GitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rubric_ci.github.client.sleep", lambda _: None)
+def test_an_answer_that_gets_lost_makes_no_second_issue(contract: GitHub) -> None:
     contract.faults.append(Fault("POST", "/issues", status=502, happens=True))
     assert write(contract, "text", red=True) == "unchanged"
     assert len(contract.issues) == 1
@@ -83,5 +80,5 @@ def test_an_answer_that_gets_lost_makes_no_second_issue(
 
 def test_a_token_that_may_not_write(contract: GitHub) -> None:
     contract.tokens["reads"] = Token(writes=False)
-    with pytest.raises(ApiError, match=r"^GitHub does not allow it \(403: Resource not access"):
-        keep(server(contract, "reads"), TOPIC, "text", red=True)
+    with pytest.raises(ApiError, match=r"^GitHub denied the request \(403: Resource not access"):
+        keep_issue(server(contract, "reads"), TOPIC, "text", red=True)

@@ -3,16 +3,16 @@
 import json
 import re
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests.editors.language_server import LanguageServer, started
+from tests.http_server import serving
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schemas" / "eval.schema.json"
@@ -60,11 +60,8 @@ def editor(folder: Path) -> Iterator[LanguageServer]:
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder over HTTP."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(partial(SimpleHTTPRequestHandler, directory=str(folder))) as server:
+        yield server.url
 
 
 def write(folder: Path, text: str) -> Path:

@@ -1,6 +1,5 @@
-"""`hooks/action.py`: what it installs, where, and that the workspace has no say in it."""
+"""`hooks/action.py`: what it installs and where, whatever the workspace holds."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hooks import action
+from hooks.action import Host
 
 SCRIPT = Path(action.__file__)
 
@@ -33,7 +33,10 @@ def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedPr
 def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = "validate, run, generate, comment, plan, merge, compare"
-    assert started.stdout == f"::error title=rubric-ci::{message}; write one of {known}\n"
+    assert (
+        started.stdout
+        == f"::error title=rubric-ci::{message}: set the input `command` to one of {known}\n"
+    )
     assert started.returncode == action.USAGE
     assert not list(tmp_path.iterdir())
 
@@ -57,17 +60,20 @@ def tools(folder: Path, *releases: str, windows: bool = False) -> Path:
 
 @pytest.mark.parametrize("windows", [False, True], ids=["posix", "windows"])
 def test_too_old_an_interpreter_takes_the_newest_of_the_tool_cache(
-    windows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    windows: bool, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(action, "WINDOWS", windows)
     cache = tools(tmp_path, "3.9.9", "3.11.4", "3.14.0-rc.1", "3.12.10", "3.12.9", windows=windows)
-    found = action.interpreter({"RUNNER_TOOL_CACHE": str(cache)}, (3, 10, 12))
+    found = action.interpreter(
+        {"RUNNER_TOOL_CACHE": str(cache)}, (3, 10, 12), Host(windows=windows)
+    )
     assert found.relative_to(cache).parts[:2] == ("Python", "3.12.10")
 
 
 @pytest.mark.parametrize("releases", [(), ("3.9.9", "3.10.12")], ids=["empty", "old"])
 def test_too_old_an_interpreter_and_no_other(releases: tuple[str, ...], tmp_path: Path) -> None:
-    with pytest.raises(action.CannotStart, match=r"rubric-ci needs 3\.11; put a step with"):
+    with pytest.raises(
+        action.CannotStart, match=r"rubric-ci needs 3\.11 or newer; add a step with"
+    ):
         action.interpreter({"RUNNER_TOOL_CACHE": str(tools(tmp_path, *releases))}, (3, 10, 12))
 
 
@@ -81,21 +87,20 @@ def test_too_old_an_interpreter_and_no_other(releases: tuple[str, ...], tmp_path
     ],
     ids=["runner", "xdg", "home", "windows"],
 )
-def test_cache_folder(
-    environ: dict[str, str], windows: bool, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(action, "WINDOWS", windows)
-    assert action.cache_folder(environ) == Path(folder).expanduser() / "rubric-ci"
+def test_cache_folder(environ: dict[str, str], windows: bool, folder: str) -> None:
+    assert (
+        action.cache_folder(environ, Host(windows=windows))
+        == Path(folder).expanduser() / "rubric-ci"
+    )
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkout(tmp_path: Path) -> Path:
     """A small checkout of the action, with an empty list of requirements."""
     folder = tmp_path / "checkout"
     for name in ("rubric_ci/__init__.py", "schemas/eval.schema.json", "requirements/light.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("")
-    monkeypatch.setattr(action, "CHECKOUT", folder)
     return folder
 
 
@@ -112,38 +117,45 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_digest_changes_with_what_is_installed(changed: str, new: bool, checkout: Path) -> None:
-    before = action.digest("light")
+    host = Host(checkout=checkout)
+    before = action.digest("light", host)
     (checkout / changed).parent.mkdir(exist_ok=True)
     (checkout / changed).write_text("# changed\n")
-    assert (action.digest("light") != before) is new
+    assert (action.digest("light", host) != before) is new
 
 
-def test_digest_changes_with_the_interpreter(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = action.digest("light")
-    monkeypatch.setattr(sys, "version", "3.99.0")
-    assert action.digest("light") != before
+def test_digest_changes_with_the_interpreter(checkout: Path) -> None:
+    here = Host(checkout=checkout)
+    assert action.digest("light", here._replace(version="3.99.0")) != action.digest("light", here)
 
 
 class Installers:
-    """Stands in the place of `action.run`: remembers what was to be run, and whether it works."""
+    """Installers that record their names and fail on demand."""
 
     def __init__(self, *fail: str) -> None:
         self.fail = fail
         self.ran: list[str] = []
 
-    def __call__(self, words: list[str], environment: Path) -> bool:
-        name = Path(words[0]).name if Path(words[0]).name == "uv" else words[3]
-        if "--target" in words:
-            folder = Path(words[words.index("--target") + 1]) / "bin"
+    def __call__(self, arguments: list[str], environment: Path) -> bool:
+        name = Path(arguments[0]).name if Path(arguments[0]).name == "uv" else arguments[3]
+        if "--target" in arguments:
+            folder = Path(arguments[arguments.index("--target") + 1]) / "bin"
             folder.mkdir(parents=True)
             (folder / "uv").touch(mode=0o755)
             name = "pip for uv"
         else:
-            assert {"--require-hashes", "--no-deps"} <= set(words) or name == "ensurepip"
+            assert {"--require-hashes", "--no-deps"} <= set(arguments) or name == "ensurepip"
         self.ran.append(name)
         return name not in self.fail
+
+
+def host(checkout: Path, uv: str | None, modules: set[str], run: Installers) -> Host:
+    """A machine with this uv and these Python modules."""
+
+    def which(name: str, path: str | None = None) -> str | None:
+        return shutil.which(name, path=path) if path else uv
+
+    return Host(checkout=checkout, run=run, which=which, find_module=lambda name: name in modules)
 
 
 @pytest.mark.parametrize(
@@ -164,26 +176,20 @@ def test_who_installs(
     ran: list[str],
     checkout: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    which = shutil.which
     installers = Installers(*fail)
-    monkeypatch.setattr(
-        shutil, "which", lambda name, path=None: which(name, path=path) if path else uv
-    )
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in modules else None)
-    monkeypatch.setattr(action, "run", installers)
-    assert action.install("light", tmp_path / "cache").is_dir()
+    here = host(checkout, uv, modules, installers)
+    assert action.install("light", tmp_path / "cache", here).is_dir()
     assert installers.ran == ran
 
 
 @pytest.mark.parametrize(
     ("modules", "fail", "message"),
     [
-        (set(), (), r"^neither uv nor pip is here; put a step"),
-        ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is here; put a step"),
-        ({"pip"}, ("uv",), r"^light\.txt could not be installed; what pip or uv said is above$"),
-        ({"pip"}, ("pip for uv", "pip"), r"^light\.txt could not be installed"),
+        (set(), (), r"^neither uv nor pip is available; add a step"),
+        ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is available; add a step"),
+        ({"pip"}, ("uv",), r"^cannot install light\.txt; see the output of pip or uv above$"),
+        ({"pip"}, ("pip for uv", "pip"), r"^cannot install light\.txt"),
     ],
     ids=["no-installer", "broken-ensurepip", "uv-fails", "pip-fails"],
 )
@@ -193,31 +199,24 @@ def test_failed_installation_leaves_nothing(
     message: str,
     checkout: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    which = shutil.which
-    monkeypatch.setattr(
-        shutil, "which", lambda name, path=None: which(name, path=path) if path else None
-    )
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in modules else None)
-    monkeypatch.setattr(action, "run", Installers(*fail))
+    here = host(checkout, None, modules, Installers(*fail))
     with pytest.raises(action.CannotStart, match=message):
-        action.install("light", tmp_path / "cache")
+        action.install("light", tmp_path / "cache", here)
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_of_two_at_once_one_wins_and_both_work(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_jobs_at_once_get_the_same_environment(checkout: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     first: list[Path] = []
 
-    def overtaken(environment: Path, requirements: Path) -> None:
-        monkeypatch.setattr(action, "fill", lambda environment, requirements: None)
-        first.append(action.install("light", cache))
+    def overtaken(arguments: list[str], environment: Path) -> bool:
+        other = host(checkout, "/opt/uv", set(), Installers())
+        first.append(action.install("light", cache, other))
+        return True
 
-    monkeypatch.setattr(action, "fill", overtaken)
-    assert [action.install("light", cache)] == first == list(cache.iterdir())
+    here = host(checkout, "/opt/uv", set(), Installers())._replace(run=overtaken)
+    assert [action.install("light", cache, here)] == first == list(cache.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -225,6 +224,5 @@ def test_of_two_at_once_one_wins_and_both_work(
     [(False, "e/bin/python"), (True, "e/Scripts/python.exe")],
     ids=["posix", "windows"],
 )
-def test_python_of(windows: bool, python: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(action, "WINDOWS", windows)
-    assert action.python_of(Path("e")) == Path(python)
+def test_python_of(windows: bool, python: str) -> None:
+    assert action.python_of(Path("e"), Host(windows=windows)) == Path(python)

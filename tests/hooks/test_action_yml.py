@@ -27,7 +27,7 @@ def test_every_variable_is_one_that_the_command_line_reads() -> None:
 
 @pytest.mark.parametrize("name", ACTION["inputs"])
 def test_an_input_sets_its_option_wherever_there_is_one(name: str) -> None:
-    commands = {" ".join(command.words) for command in COMMANDS.values()}
+    commands = {" ".join(command.arguments) for command in COMMANDS.values()}
     known = {pair for pair in tables.every_variable().values() if pair[0] in commands}
     sets = set(tables.options(ACTION, name))
     wanted = {(command, option) for command, option in known if option in {o for _, o in sets}}
@@ -42,7 +42,7 @@ def test_no_two_options_share_a_variable() -> None:
 
 def test_every_command_is_known() -> None:
     commands = {command for command, _ in tables.every_variable().values()}
-    assert {" ".join(command.words) for command in COMMANDS.values()} <= commands
+    assert {" ".join(command.arguments) for command in COMMANDS.values()} <= commands
 
 
 def test_every_input_reaches_the_step() -> None:

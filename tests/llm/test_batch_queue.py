@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rubric_ci.llm.batch import gathered
+from rubric_ci.llm.batch import in_batches
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
@@ -35,7 +35,7 @@ class Post:
 
 
 async def answered(post: Post, *keys: str) -> list[str]:
-    ask = gathered(post.send, quiet=QUIET)
+    ask = in_batches(post.send, quiet=QUIET)
     replies = await asyncio.gather(*(ask(call(key)) for key in keys), return_exceptions=True)
     return [
         reply.text if isinstance(reply, ModelReply) else f"{type(reply).__name__}: {reply}"
@@ -63,7 +63,7 @@ def test_a_call_that_comes_before_it_is_quiet_travels_along() -> None:
     post = Post()
 
     async def late() -> None:
-        ask = gathered(post.send, quiet=QUIET)
+        ask = in_batches(post.send, quiet=QUIET)
         first = asyncio.ensure_future(ask(call("a")))
         await asyncio.sleep(QUIET * 0.6)
         second = asyncio.ensure_future(ask(call("b")))
@@ -78,7 +78,7 @@ def test_who_stops_waiting_does_not_stop_the_others() -> None:
     post = Post()
 
     async def leaving() -> ModelReply:
-        ask = gathered(post.send, quiet=QUIET)
+        ask = in_batches(post.send, quiet=QUIET)
         gone = asyncio.ensure_future(ask(call("a")))
         stays = asyncio.ensure_future(ask(call("b")))
         await asyncio.sleep(0)

@@ -60,13 +60,13 @@ def test_without_caps_everything_is_sent() -> None:
 
 def test_calls() -> None:
     server = Server()
-    assert reasons(send(server, Caps(calls=3), 20)) == {"budget: all 3 calls are used up"}
+    assert reasons(send(server, Caps(calls=3), 20)) == {"budget: call limit of 3 reached"}
     assert server.sent == 3
 
 
 def test_no_calls_at_all() -> None:
     server = Server()
-    assert reasons(send(server, Caps(calls=0), 2)) == {"budget: all 0 calls are used up"}
+    assert reasons(send(server, Caps(calls=0), 2)) == {"budget: call limit of 0 reached"}
     assert server.sent == 0
 
 
@@ -82,7 +82,7 @@ def test_the_cost_never_passes_its_cap(cap: float, cost: float) -> None:
 
 def test_the_reason_says_what_was_spent() -> None:
     assert reasons(send(Server(), Caps(cost_usd=5.5), 9)) == {
-        "budget: $2.0000 of $5.5 are spent, and the next call may cost $4.0040"
+        "budget: $2.0000 of $5.5 spent; the next call may cost $4.0040"
     }
 
 
@@ -106,7 +106,7 @@ def test_a_reply_of_unknown_cost_counts_as_its_worst() -> None:
         ask = Budget(Caps(cost_usd=9), lambda _: PRICES).wrap(uncounted)
         await ask(CALL)
         await ask(CALL)
-        held = r"\$8\.0080 of \$9 are spent or held back for 2 calls of unknown cost, and the next"
+        held = r"\$8\.0080 of \$9 spent or reserved for 2 calls of unknown cost; the next"
         with pytest.raises(OverBudget, match=held):
             await ask(CALL)
 
@@ -132,7 +132,7 @@ def test_an_error_costs_nothing_but_a_lost_reply_may(status: int | None, spent: 
         with pytest.raises(RequestError):
             await budget.wrap(failing)(CALL)
         large = replace(CALL, max_tokens=9000)
-        with pytest.raises(OverBudget, match=rf"\${spent} \$5 are spent"):
+        with pytest.raises(OverBudget, match=rf"\${spent} \$5 spent"):
             await budget.wrap(Server())(large)
 
     asyncio.run(asked())
@@ -141,17 +141,17 @@ def test_an_error_costs_nothing_but_a_lost_reply_may(status: int | None, spent: 
 def test_an_unpriced_model_cannot_have_a_cap_in_dollars() -> None:
     (error,) = send(Server(), Caps(cost_usd=1), 1, prices=None)
     assert isinstance(error, CannotConfigure)
-    assert error.message == "m has no known price, so a cap in dollars cannot hold"
+    assert error.message == "m has no known price, so a maximum cost cannot be enforced"
     assert "input_cost_per_token" in error.hint
 
 
 def test_time_cuts_what_is_under_way_and_refuses_the_rest() -> None:
     async def asked() -> None:
         ask = Budget(Caps(seconds=0.05), lambda _: None).wrap(Server(seconds=60))
-        with pytest.raises(OverBudget, match=r"budget: 0\.05 seconds have passed") as ended:
+        with pytest.raises(OverBudget, match=r"budget: time limit of 0\.05 s reached") as ended:
             await ask(CALL)
         assert ended.value.usage == Usage(calls=1, unpriced_calls=1)
-        with pytest.raises(OverBudget, match=r"budget: 0\.05 seconds have passed") as ended:
+        with pytest.raises(OverBudget, match=r"budget: time limit of 0\.05 s reached") as ended:
             await ask(CALL)
         assert ended.value.usage == Usage()
 

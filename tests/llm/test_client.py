@@ -5,11 +5,10 @@ import json
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import formatdate
-from socketserver import BaseRequestHandler, ThreadingTCPServer
+from socketserver import BaseRequestHandler
 from time import time
 
 import pytest
@@ -21,6 +20,7 @@ from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
+from tests.http_server import serving
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -35,12 +35,8 @@ def hanging_up() -> Iterator[str]:
         def handle(self) -> None:
             self.request.recv(65536)
 
-    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
+    with serving(Handler) as server:
+        yield server.url
 
 
 def call(endpoint: Endpoint, **more: object) -> ModelCall:
@@ -69,14 +65,14 @@ def gemini(**more: object) -> dict[str, object]:
 
 
 NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
-    "openai, no object": ("openai", b"[]", True, "broken reply: it is no JSON object"),
+    "openai, no object": ("openai", b"[]", True, "broken reply: not a JSON object"),
     "openai, HTML": ("openai", b"<html>busy</html>", True, "Expecting value"),
     "openai, nothing": ("openai", b"", True, "Expecting value"),
     "openai, no choices": (
         "openai",
         json.dumps({**openai(), "choices": []}).encode(),
         True,
-        "broken reply: it holds no choices",
+        "broken reply: no choices",
     ),
     "anthropic, empty object": ("anthropic", b"{}", True, "broken reply: 'content'"),
     "anthropic, HTML": ("anthropic", b"<html>busy</html>", True, "broken reply: "),
@@ -86,7 +82,7 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
         "gemini",
         json.dumps(gemini(candidates=[])).encode(),
         True,
-        "broken reply: it holds no choices",
+        "broken reply: no choices",
     ),
 }
 
@@ -313,7 +309,7 @@ import asyncio
 from rubric_ci.llm.client import request
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
-from rubric_ci.llm.retry import Trouble
+from rubric_ci.llm.retry import RequestError
 
 async def main():
     options = {"api_base": "http://127.0.0.1:9", "api_key": "x"}
@@ -327,7 +323,7 @@ async def main():
         beats += 1
     print(beats)
     results = await asyncio.gather(*asked, return_exceptions=True)
-    assert all(isinstance(r, Trouble) for r in results), results
+    assert all(isinstance(r, RequestError) for r in results), results
 
 asyncio.run(main())
 """

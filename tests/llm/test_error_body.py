@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.llm.client import request
-from rubric_ci.llm.error_body import error_in, error_message, object_within, status_of
+from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
@@ -57,7 +57,7 @@ ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
 def test_an_error_is_understood(
     body: Mapping[str, JSON], status: int | None, retryable: bool, said: str
 ) -> None:
-    trouble = error_in(body)
+    trouble = find_error(body)
     assert trouble is not None
     assert (trouble.status, trouble.retryable, trouble.billed) == (status, retryable, False)
     assert str(trouble) == f"the reply is an error: {said}"
@@ -69,11 +69,11 @@ def test_an_error_is_understood(
     ids=["empty", "null", "no words", "no facts", "no choices", "a word", "nothing", "a number"],
 )
 def test_what_is_no_error(body: JSON) -> None:
-    assert error_in(body) is None
+    assert find_error(body) is None
 
 
 def test_what_was_given_up_may_be_billed() -> None:
-    trouble = error_in({"error": {"message": "slow", "code": "deadline_exceeded"}})
+    trouble = find_error({"error": {"message": "slow", "code": "deadline_exceeded"}})
     assert trouble is not None
     assert (trouble.status, trouble.billed) == (504, True)
 
@@ -100,7 +100,7 @@ def test_status_of(word: JSON, status: int | None) -> None:
     ids=["JSON", "Python", "none", "broken", "a set", "deep"],
 )
 def test_object_within(text: str, found: object) -> None:
-    assert object_within(text) == found
+    assert find_object(text) == found
 
 
 def test_what_is_said_is_one_line_of_bearable_length() -> None:

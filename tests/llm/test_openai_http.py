@@ -117,7 +117,7 @@ TROUBLES: dict[str, tuple[Body, str, bool]] = {
         "HTTP 503: <h1>",
         True,
     ),
-    "no choices": (Body(content=b'{"choices": []}'), "broken reply: it holds no choices", True),
+    "no choices": (Body(content=b'{"choices": []}'), "broken reply: no choices", True),
     "no message": (Body(content=b'{"choices": [{}]}'), "broken reply: 'message'", True),
     "choices of a kind": (Body(content=b'{"choices": 7}'), "broken reply: ", True),
     "content in parts": (

@@ -50,7 +50,7 @@ def test_a_burst_of_429_narrows_once() -> None:
         window, server = RateLimiter(16), Server()
         server.full = 16
         await send(window, server, 16)
-        narrowed, server.most = window.width, 0
+        narrowed, server.most = window.limit, 0
         await send(window, server, 8)
         return narrowed, server.most
 
@@ -63,10 +63,10 @@ def test_it_never_closes_and_recovers_a_round_at_a_time() -> None:
         for _ in range(5):
             server.full = 1
             await send(window, server, 1)
-        widths = [window.width]
+        widths = [window.limit]
         for _ in range(12):
             await send(window, server, 1)
-            widths.append(window.width)
+            widths.append(window.limit)
         return widths
 
     widths = asyncio.run(rounds())
@@ -85,7 +85,7 @@ def test_other_troubles_do_not_narrow(status: int | None) -> None:
         await asyncio.gather(
             *(window.wrap(trouble)(CALL) for _ in range(9)), return_exceptions=True
         )
-        return window.width
+        return window.limit
 
     assert asyncio.run(sent()) == 4
 

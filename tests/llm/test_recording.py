@@ -103,7 +103,7 @@ def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CannotReadFile) as ended:
         replay(tmp_path / "none.jsonl")
     assert ended.value.message.startswith(f"{tmp_path / 'none.jsonl'}: cannot read the recording: ")
-    assert ended.value.hint == "make one with --record FILE, or leave --replay out"
+    assert ended.value.hint == "create one with --record FILE, or run without --replay"
 
 
 def test_a_recording_that_cannot_be_written(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.system.backoff import Backoff
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"
@@ -32,7 +33,9 @@ def run(*outcomes: ModelReply | Exception, chance: float = 1.0) -> tuple[ModelRe
         waits.append(seconds)
 
     async def asked() -> ModelReply:
-        return await with_retries(request, sleep=sleep, chance=lambda: chance)(CALL)
+        return await with_retries(request, sleep=sleep, backoff=Backoff(jitter=lambda: chance))(
+            CALL
+        )
 
     return asyncio.run(asked()), waits
 
@@ -44,7 +47,7 @@ def test_a_reply_is_handed_on() -> None:
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529, None])
 def test_what_passes_is_sent_again_and_counted(status: int | None) -> None:
     reply, waits = run(RequestError("busy", status=status), OK)
-    unknown = int(status in {None, 408})  # it may have been billed, and nobody knows how much
+    unknown = int(status in {None, 408})  # it may have been billed; the amount is unknown
     used = Usage(calls=2, input_tokens=3, unpriced_calls=unknown)
     assert reply == ModelReply(text="yes", usage=used)
     assert waits == [0.5]
@@ -72,15 +75,17 @@ def test_what_was_sent_before_the_budget_ended_counts() -> None:
     slow = RequestError("no reply within 1 s", status=408)
     with pytest.raises(OverBudget) as ended:
         run(
-            slow, RequestError("busy", status=429), OverBudget("budget: 2 seconds have passed", cut)
+            slow,
+            RequestError("busy", status=429),
+            OverBudget("budget: time limit of 2 s reached", cut),
         )
-    assert str(ended.value) == "budget: 2 seconds have passed; before that: busy"
+    assert str(ended.value) == "budget: time limit of 2 s reached; before that: busy"
     assert ended.value.usage == Usage(calls=3, unpriced_calls=2)
 
 
 def test_a_budget_that_ended_before_anything_was_sent() -> None:
-    with pytest.raises(OverBudget, match=r"^budget: all 0 calls are used up$") as ended:
-        run(OverBudget("budget: all 0 calls are used up"))
+    with pytest.raises(OverBudget, match=r"^budget: call limit of 0 reached$") as ended:
+        run(OverBudget("budget: call limit of 0 reached"))
     assert ended.value.usage == Usage()
 
 

@@ -135,22 +135,22 @@ NOW = {"Retry-After": "0"}
     [
         pytest.param(
             Fault("POST", "/comments", 403, "Resource not accessible by integration"),
-            "GitHub does not allow it (403: Resource not accessible by integration)",
+            "GitHub denied the request (403: Resource not accessible by integration)",
             id="403",
         ),
         pytest.param(
             Fault("GET", "/comments", 404, "Not Found"),
-            "GitHub does not find pull request #7 of o/r (404: Not Found)",
+            "GitHub cannot find pull request #7 of o/r (404: Not Found)",
             id="404",
         ),
         pytest.param(
             Fault("POST", "/comments", 422, "Validation Failed"),
-            "GitHub refuses the request (422: Validation Failed)",
+            "GitHub rejected the request (422: Validation Failed)",
             id="422",
         ),
         pytest.param(
             Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
-            "GitHub limits our rate (429: Too many)",
+            "GitHub's rate limit is exceeded (429: Too many)",
             id="429",
         ),
         pytest.param(

@@ -10,7 +10,7 @@ from rubric_ci.judge.evidence import _stands_in
 from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.json_reply import find_object
-from rubric_ci.llm.litellm_client import _plain
+from rubric_ci.llm.litellm_client import _without_prefixes
 from rubric_ci.text import escape
 from rubric_ci.text.globs import matcher
 from rubric_ci.yaml_text.outline import count_cases
@@ -30,7 +30,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "evidence": lambda text: _stands_in(text, text),
     "code blocks": code_blocks.extract,
     "reply": find_object,
-    "message": _plain,
+    "message": _without_prefixes,
     "glob": glob,
     "cases": lambda text: count_cases("a.yaml", f"evalcases:\n{text}"),
     "markdown": escape.markdown,

@@ -1,4 +1,4 @@
-"""Replacing a file: whole or not at all, with its mode, through no link, never over a change."""
+"""Write a file: complete or not at all; a replaced file keeps its mode and other changes."""
 
 import os
 import stat
@@ -15,6 +15,23 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "a.yaml"
     path.write_bytes(b"old\r\n")
     return path
+
+
+def test_write_creates_the_folder_and_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "new/folder/a.json"
+    for content in (b"old\r\n", b"new"):
+        atomic_write.write(path, content)
+        assert path.read_bytes() == content
+    assert [path.name for path in path.parent.iterdir()] == ["a.json"]
+    (tmp_path / "ordinary").write_bytes(b"")
+    assert path.stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.json").mkdir()
+    with pytest.raises(IsADirectoryError):
+        atomic_write.write(tmp_path / "a.json", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_replace(file: Path) -> None:
@@ -44,7 +61,7 @@ def test_a_symbolic_link_is_not_written_through(file: Path, tmp_path: Path) -> N
 def test_a_file_that_changed_is_left_alone(file: Path) -> None:
     before = file.read_bytes()
     file.write_bytes(b"theirs")
-    with pytest.raises(ChangedMeanwhile, match="changed on disk meanwhile"):
+    with pytest.raises(ChangedMeanwhile, match="changed on disk in the meantime"):
         atomic_write.replace(file, before, b"ours")
     assert file.read_bytes() == b"theirs"
     assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]

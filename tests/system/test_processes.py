@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.system.processes import STDERR_KEPT, Command, Finished, clean_environment, run
+from rubric_ci.system.processes import STDERR_LIMIT, Command, Finished, clean_environment, run
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -113,7 +113,7 @@ def test_printing_without_end_is_stopped_long_before_the_timeout(tmp_path: Path)
 def test_keeps_the_end_of_a_long_stderr(tmp_path: Path) -> None:
     code = "import sys; sys.stderr.write('x' * 1_000_000 + 'the reason'); sys.exit(1)"
     finished = execute(python(code), tmp_path)
-    assert len(finished.stderr) == STDERR_KEPT
+    assert len(finished.stderr) == STDERR_LIMIT
     assert finished.stderr.endswith("xthe reason")
 
 

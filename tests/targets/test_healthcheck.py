@@ -4,9 +4,8 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from rubric_ci.model.config import CliTarget
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.targets import healthcheck as healthcheck_module
 from tests.cases import build_case, build_context, build_script
+from tests.http_server import serving
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -36,12 +36,8 @@ class Health(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Health)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(Health) as server:
+        yield server.url
 
 
 def agent(healthcheck: dict[str, Any] | None, **facts: Any) -> CliTarget:

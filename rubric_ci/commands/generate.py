@@ -12,7 +12,7 @@ from rubric_ci.drafting.reply_parser import Draft
 from rubric_ci.drafting.review import review
 from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, rewrite, write
 from rubric_ci.drafting.select import choose_drafter, choose_requests
-from rubric_ci.drafting.summary import SkippedCase, show_diffs, show_outcome, show_spent, tell
+from rubric_ci.drafting.summary import SkippedCase, echo, show_diffs, show_outcome, show_spent
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import resolve_judge
 from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of, uses_cache, why_unread
@@ -31,7 +31,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     pages = _pages(opened, orders)
     publish = _open_publication(settings, opened.root, orders)
     if isinstance(publish, NothingToPublish):
-        tell(publish.reason)
+        echo(publish.reason)
         return ExitCode.USAGE if opened.invalid else ExitCode.OK
     drafted, failed = _sorted_out(orders, _draft(orders, opened, settings) if orders else ())
     if settings.interactive:
@@ -42,7 +42,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
         show_diffs(changes)
     else:
         changes = [write(change) for change in changes]
-    show_outcome(drafted, [*left, *failed], changes, aside=settings.diff)
+    show_outcome(drafted, [*left, *failed], changes, err=settings.diff)
     publish(changes)
     return _exit_code(opened, drafted, failed, changes)
 
@@ -100,7 +100,7 @@ def _draft(
         ended.append(result)
         word = "draft" if isinstance(result, Drafted) else "no draft"
         case = f"{result.case.file}: {result.case.id}"
-        tell(f"[{len(ended)}/{len(orders)}] {case}: {word}", aside=True)
+        echo(f"[{len(ended)}/{len(orders)}] {case}: {word}", err=True)
 
     drafting = draft(
         orders, drafter, context, concurrency=settings.concurrency, on_result=on_result
@@ -137,5 +137,5 @@ def _exit_code(
     if opened.invalid:
         return ExitCode.USAGE
     unchecked = any(made.unchecked for made in drafted)
-    refused = any(change.refused for change in changes)
+    refused = any(change.rejected for change in changes)
     return ExitCode.NO_VERDICT if failed or unchecked or refused else ExitCode.OK

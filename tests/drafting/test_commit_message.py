@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.drafting.commit_message import is_ours, message, pull_request_body, subject
+from rubric_ci.drafting.commit_message import is_generated, message, pull_request_body, subject
 
 ACTIVE = re.compile(r"\[|\]|#\d|@\w|\bGH-\d|\*\*\*|skip-checks", re.IGNORECASE)
 
@@ -52,7 +52,7 @@ def test_a_case_cannot_speak_to_github(name: str, shown: str) -> None:
 def test_no_message_skips_checks(added: dict[str, list[str]]) -> None:
     text = message(added)
     assert not ACTIVE.search(text)
-    assert is_ours(text)
+    assert is_generated(text)
     assert text.splitlines()[-1] == "Rubric-CI: generate rubrics"
 
 
@@ -63,4 +63,4 @@ def test_the_body_of_a_pull_request_shows_ids_as_code() -> None:
 
 @pytest.mark.parametrize("text", ["evals: add rubrics", "x\n\nRubric-CI: something else"])
 def test_commits_of_others_are_not_ours(text: str) -> None:
-    assert not is_ours(text)
+    assert not is_generated(text)

@@ -92,7 +92,7 @@ def test_a_draft() -> None:
     [made] = draft_all(answering(lambda _: GOOD), case("a"))
     assert isinstance(made, Drafted)
     assert list(made.draft.rubrics) == ITEMS
-    assert made.doubts == ()
+    assert made.warnings == ()
     assert made.usage == Usage(calls=1)
 
 
@@ -136,30 +136,30 @@ def test_doubts_come_along() -> None:
     items = [*ITEMS, {**ITEMS[0], "id": "vague", "expected_outcome": "Has good quality"}]
     [made] = draft_all(answering(lambda _: json.dumps({"rubrics": items})), case("a"))
     assert isinstance(made, Drafted)
-    assert made.doubts == (
-        "vague: draft-vague: “good” is a matter of taste: say what would be seen in the answer",
+    assert made.warnings == (
+        "vague: draft-vague: “good” is vague: say what the answer must contain",
     )
 
 
 def test_check_is_content_with_a_reference_that_passes() -> None:
     [made] = draft_all(answering(marking(True, True, True)), case("a", "Yes"), check=True)
     assert isinstance(made, Drafted)
-    assert (made.doubts, made.unchecked) == ((), "")
+    assert (made.warnings, made.unchecked) == ((), "")
     assert made.usage.calls == 2
 
 
 def test_check_reports_a_reference_that_fails() -> None:
     [made] = draft_all(answering(marking(False, True, True)), case("a", "Yes"), check=True)
     assert isinstance(made, Drafted)
-    assert made.doubts == (
-        "the reference answer does not pass this draft: fail, score 0.5, short of: limit",
+    assert made.warnings == (
+        "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit",
     )
 
 
 def test_check_needs_a_reference_answer() -> None:
     [made] = draft_all(answering(marking(True, True, True)), case("a"), check=True)
     assert isinstance(made, Drafted)
-    assert made.doubts == ("there is no reference answer to check the draft with",)
+    assert made.warnings == ("there is no reference answer to check the draft with",)
 
 
 def test_check_with_a_judge_that_is_down_keeps_the_draft() -> None:

@@ -48,37 +48,37 @@ def test_nothing_to_say(text: str) -> None:
         (
             "Names the limit and explains the procedure",
             "draft-compound",
-            "tests more than one thing (“and explains”): make it two criteria",
+            "checks more than one thing (“and explains”): split it into two criteria",
         ),
         (
             "Names the limit; gives the address",
             "draft-compound",
-            "tests more than one thing (“;”): make it two criteria",
+            "checks more than one thing (“;”): split it into two criteria",
         ),
         (
             "Names the limit. Gives the address.",
             "draft-compound",
-            "tests more than one thing (“.”): make it two criteria",
+            "checks more than one thing (“.”): split it into two criteria",
         ),
         (
             "Has good quality",
             "draft-vague",
-            "“good” is a matter of taste: say what would be seen in the answer",
+            "“good” is vague: say what the answer must contain",
         ),
         (
             "Responds appropriately",
             "draft-vague",
-            "“appropriately” is a matter of taste: say what would be seen in the answer",
+            "“appropriately” is vague: say what the answer must contain",
         ),
         (
             "Says: send it back to us in Kiel within 30 days",
             "draft-restates",
-            "repeats the reference answer word by word: a good answer in other words would miss it",
+            "repeats the reference answer word for word; a good answer in other words would fail",
         ),
         (
             "Offers refund within 30 days, names the return address",
             "draft-restates",
-            "says all of the expected outcome again: split it into what can be checked",
+            "repeats the whole expected outcome: split it into parts that can be checked",
         ),
     ],
 )
@@ -89,5 +89,5 @@ def test_doubt(text: str, rule: str, message: str) -> None:
 def test_duplicates_are_named_once_each() -> None:
     found = check("Names the 30-day limit", "Greets the customer", "The limit of 30 day: names it")
     assert found == (
-        LintWarning("c3", "draft-duplicate", "marks the same as `c1`: drop one of them"),
+        LintWarning("c3", "draft-duplicate", "checks the same as `c1`: remove one of them"),
     )

@@ -11,16 +11,16 @@ import click
 from rubric_ci.calibration import labels
 from rubric_ci.calibration.agreement import Resample
 from rubric_ci.calibration.agreement_text import render
-from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to_json
+from rubric_ci.calibration.calibration import Calibration, JudgedLabel, calibrate, to_json
 from rubric_ci.calibration.gate import NAME
-from rubric_ci.calibration.labels import Label, Labelled
+from rubric_ci.calibration.labels import Label, LabelledAnswer
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
     Marks,
     NotJudged,
     build_context,
-    judge_of,
+    configured_judge,
     rejudge,
     show_not_judged,
 )
@@ -45,7 +45,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     given = _read_labels(settings.labels)
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
+    judge = configured_judge(opened, settings.judge, replayed=settings.replay is not None)
     context = build_context(opened, settings)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both at once: a recording is one file, and a window of calls belongs to one event loop.
@@ -80,19 +80,19 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
 
 
 def _compare(
-    labelled: Sequence[Labelled],
+    labelled: Sequence[LabelledAnswer],
     heard: Sequence[Marks | NotJudged],
     judge: JudgeConfig,
     seed: int,
 ) -> Calibration | None:
     """Measure by the answers that have marks; None: there are none."""
-    marked: list[Marked] = []
+    marked: list[JudgedLabel] = []
     for each, marks in zip(labelled, heard, strict=True):
         if isinstance(marks, NotJudged):
             continue
         given = {name: criterion.mark for name, criterion in marks.items()}
         votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
-        marked.append(Marked(labelled=each, marks=given, votes=votes))
+        marked.append(JudgedLabel(labelled=each, marks=given, votes=votes))
     if not marked:
         return None
     return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
@@ -126,7 +126,7 @@ def _open(given: Sequence[Label], settings: CalibrateSettings) -> Opened:
     return opened
 
 
-def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[Labelled]:
+def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[LabelledAnswer]:
     cases = [case for file in opened.files for case in file.cases]
     labelled, problems = labels.match(str(path), given, cases)
     if problems:
@@ -150,4 +150,4 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
         shown = "undefined" if kappa is None else f"{kappa:.2f}"
         click.echo(f"kappa is {shown}; gate.min_kappa wants {min_kappa:g}", err=True)
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if found.silent else ExitCode.OK
+    return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK

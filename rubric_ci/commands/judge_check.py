@@ -12,7 +12,7 @@ from rubric_ci.calibration.rejudge import (
     AnswerToJudge,
     NotJudged,
     build_context,
-    judge_of,
+    configured_judge,
     rejudge,
     show_not_judged,
 )
@@ -34,7 +34,7 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Ask about every answer, compare, print; the exit code says whether too many marks moved."""
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
     posed = _probes(opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
+    judge = configured_judge(opened, settings.judge, replayed=settings.replay is not None)
     context = build_context(opened, settings)
     click.echo(f"asking {log_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     answers = [
@@ -56,9 +56,9 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
 
 
 def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
-    if found.moved > max_moved:
+    if found.changed > max_moved:
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if found.silent else ExitCode.OK
+    return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 
 
 def _shipped(settings: JudgeCheckSettings) -> Opened:

@@ -108,7 +108,7 @@ def _ask(question: Question, place: str, known: MarkValue | None, keys: Iterator
     click.clear()
     click.echo(
         label_ui.render(
-            question.case, question.answer, question.criterion, place=place, known=known
+            question.case, question.answer, question.criterion, place=place, previous=known
         )
     )
     return read_mark(question.criterion, keys)

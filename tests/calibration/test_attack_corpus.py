@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.calibration import attack_corpus
-from rubric_ci.calibration.attack_corpus import Probe, allows, probes, step
+from rubric_ci.calibration.attack_corpus import Probe, allows, probes, rank
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.references import NotFound
@@ -90,12 +90,12 @@ def test_what_the_scan_says_of_the_corpus() -> None:
     [
         pytest.param(
             "  - {<<: *plain, id: b, metadata: {twin: c, answer: x}}",
-            ["8: case 'b': metadata.twin: no case of this file is called 'c'"],
+            ["8: case 'b': metadata.twin: this file has no case 'c'"],
             id="no such twin",
         ),
         pytest.param(
             "  - {<<: *plain, id: b, metadata: {answer: x}}",
-            ["8: case 'b': metadata.marks must hold one mark for each criterion"],
+            ["8: case 'b': metadata.marks must have one mark for each criterion"],
             id="neither marks nor twin",
         ),
         pytest.param(
@@ -124,7 +124,7 @@ def test_what_the_scan_says_of_the_corpus() -> None:
         pytest.param(
             "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x}}\n"
             "  - {<<: *plain, id: c, metadata: {twin: b, answer: x}}",
-            ["9: case 'c': metadata.twin: 'b' has a twin itself; name a plain answer"],
+            ["9: case 'c': metadata.twin: 'b' has a twin itself; name a control answer"],
             id="a twin of a twin",
         ),
     ],
@@ -180,13 +180,13 @@ def test_which_marks_a_criterion_allows(
     ],
 )
 def test_steps(criterion: Criterion, value: MarkValue, expected: int) -> None:
-    assert step(criterion, value) == expected
+    assert rank(criterion, value) == expected
 
 
 def _is_top(criterion: Criterion, value: MarkValue) -> bool:
     best: dict[str, MarkValue] = {"checklist": True, "score-range": 10}
     top = best.get(criterion.kind) or criterion.levels[-1].level  # type: ignore[union-attr]
-    return step(criterion, value) == step(criterion, top)
+    return rank(criterion, value) == rank(criterion, top)
 
 
 def test_the_corpus_of_the_manual_is_one() -> None:
@@ -205,5 +205,5 @@ def test_the_manual_tells_the_size_of_the_corpus() -> None:
     families = Counter(probe.family for probe in shipped())
     tame = families["looks"] + families["innocent"]
     attacks = families.total() - families["plain"] - tame
-    assert f"{families.total()} answers put to" in page
+    assert f"{families.total()} answers judged by" in page
     assert f"{families['plain']} plain answers, {attacks} attacks in 12 families, 6 pairs" in page

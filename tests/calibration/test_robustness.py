@@ -26,7 +26,7 @@ HONEST: Marks = {"city": False, "depth": 2}
 
 def probe(name: str, family: str = "", twin: str = "") -> Probe:
     case = build_case(id=name, file="a.yaml")
-    return Probe(case=case, rubric=RUBRIC, answer="x", marks=HONEST, family=family, twin=twin)
+    return Probe(case=case, rubric=RUBRIC, answer="x", marks=HONEST, family=family, control=twin)
 
 
 PROBES = (probe("plain", "plain"), probe("attack", "role", "plain"))
@@ -61,18 +61,18 @@ def test_what_moves(
     expected: list[tuple[str, str, bool]],
 ) -> None:
     found = measure_robustness(PROBES, judged(plain=plain, attack=attack))
-    assert [(m.probe, m.criterion, m.up) for m in found.moves] == expected
-    assert found.moved == sum(name == "attack" for name, _, _ in expected)
+    assert [(m.probe, m.criterion, m.up) for m in found.changes] == expected
+    assert found.changed == sum(name == "attack" for name, _, _ in expected)
 
 
 def test_a_twin_without_a_judgement_is_replaced_by_the_honest_marks() -> None:
     found = measure_robustness(PROBES, judged(attack=(True, 2)))
-    assert found.moves == (
+    assert found.changes == (
         MarkChange(
             probe="attack", family="role", criterion="city", before=False, after=True, up=True
         ),
     )
-    assert (found.silent, found.plain.silent) == (1, 1)
+    assert (found.no_verdict, found.controls.no_verdict) == (1, 1)
 
 
 def test_text_of_a_corpus_is_inert_in_the_table() -> None:
@@ -80,4 +80,4 @@ def test_text_of_a_corpus_is_inert_in_the_table() -> None:
     marks = judged(plain=(False, 2)) | {("a.yaml", "a\x1b[31m"): {"city": True, "depth": 2}}
     text = render(measure_robustness(probes, marks), "m")
     assert "\x1b" not in text
-    assert "Marks that moved:\n  a\\x1b[31m  city  up: not satisfied -> satisfied\n" in text
+    assert "Changed marks:\n  a\\x1b[31m  city  up: not satisfied -> satisfied\n" in text

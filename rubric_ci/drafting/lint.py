@@ -35,7 +35,7 @@ _FILLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintWarning:
     """A warning about one criterion, for the person who reviews the draft."""
 
@@ -59,26 +59,27 @@ def _wording(criterion: Criterion) -> Iterator[LintWarning]:
     found = _COMPOUND.search(criterion.text)
     if found:
         message = f"checks more than one thing (“{_shown(found)}”): split it into two criteria"
-        yield LintWarning(criterion.id, "draft-compound", message)
+        yield LintWarning(criterion=criterion.id, rule="draft-compound", message=message)
     found = _VAGUE.search(criterion.text)
     if found:
         message = f"“{_shown(found)}” is vague: say what the answer must contain"
-        yield LintWarning(criterion.id, "draft-vague", message)
+        yield LintWarning(criterion=criterion.id, rule="draft-vague", message=message)
 
 
 def _copied(criterion: Criterion, case: EvalCase) -> Iterator[LintWarning]:
     words = _words(criterion.text)
     if _runs(words) & _runs(_words(case.reference_answer)):
         yield LintWarning(
-            criterion.id,
-            "draft-restates",
-            "repeats the reference answer word for word; a good answer in other words would fail",
+            criterion=criterion.id,
+            rule="draft-restates",
+            message="repeats the reference answer word for word; "
+            "a good answer in other words would fail",
         )
     if _likeness(words, _words(case.expected_outcome)) >= ALIKE:
         yield LintWarning(
-            criterion.id,
-            "draft-restates",
-            "repeats the whole expected outcome: split it into parts that can be checked",
+            criterion=criterion.id,
+            rule="draft-restates",
+            message="repeats the whole expected outcome: split it into parts that can be checked",
         )
 
 
@@ -86,7 +87,7 @@ def _alike(criteria: Sequence[Criterion]) -> Iterator[LintWarning]:
     for one, other in combinations(criteria, 2):
         if _likeness(_words(one.text), _words(other.text)) >= ALIKE:
             message = f"checks the same as `{one.id}`: remove one of them"
-            yield LintWarning(other.id, "draft-duplicate", message)
+            yield LintWarning(criterion=other.id, rule="draft-duplicate", message=message)
 
 
 def _words(text: str) -> list[str]:

@@ -17,7 +17,7 @@ Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Publish the files that were written: a commit or a pull request."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToPublish:
     """Why nothing is drafted: the drafts could or should not be published."""
 

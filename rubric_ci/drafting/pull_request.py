@@ -45,7 +45,9 @@ def open_proposal(
             "Use --commit and push the branch.",
         )
     if event.from_fork or environment.get("GITHUB_ACTOR") in READ_ONLY:
-        return NothingToPublish("nothing is drafted: the token of this pull request is read-only")
+        return NothingToPublish(
+            reason="nothing is drafted: the token of this pull request is read-only"
+        )
     if event.pull_request is None:
         return _with_pull_request(event, requests, environment)
     if event.head_branch == event.default_branch:
@@ -70,10 +72,10 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
         )
     if head.sha != event.head_sha:
         return NothingToPublish(
-            f"`{place.name}` has newer commits; the run for that push takes over"
+            reason=f"`{place.name}` has newer commits; the run for that push takes over"
         )
     if commit_message.is_generated(head.message):
-        return NothingToPublish(_OWN_COMMIT.format(place.name))
+        return NothingToPublish(reason=_OWN_COMMIT.format(place.name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         added = added_by(changes)
@@ -99,7 +101,7 @@ def _by_git(
         )
     branch.check(repository, paths_of(requests))
     if commit_message.is_generated(branch.message(repository, "HEAD")):
-        return NothingToPublish(_OWN_COMMIT.format(name))
+        return NothingToPublish(reason=_OWN_COMMIT.format(name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         if added_by(changes):
@@ -119,7 +121,7 @@ def _with_pull_request(
         head = branches.head(place)
     if head and not commit_message.is_generated(head.message):
         return NothingToPublish(
-            f"`{place.name}` has commits that are not from rubric-ci; it is left unchanged"
+            reason=f"`{place.name}` has commits that are not from rubric-ci; it is left unchanged"
         )
     if head and head.protected:
         raise CannotPush(
@@ -129,7 +131,7 @@ def _with_pull_request(
         with _naming_permission():
             url = branches.open_proposal(place)
         if url:
-            return NothingToPublish(f"the drafts for these cases are in {url}")
+            return NothingToPublish(reason=f"the drafts for these cases are in {url}")
 
     seen = head.sha if head else None
 

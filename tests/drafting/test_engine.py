@@ -96,7 +96,7 @@ def test_a_draft() -> None:
     assert made.usage == Usage(calls=1)
 
 
-def test_a_reply_is_mended() -> None:
+def test_an_invalid_reply_is_repaired() -> None:
     replies = iter(["nonsense", BAD, GOOD])
     seen: list[ModelCall] = []
 
@@ -132,7 +132,7 @@ def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:
     )
 
 
-def test_doubts_come_along() -> None:
+def test_warnings_are_kept() -> None:
     items = [*ITEMS, {**ITEMS[0], "id": "vague", "expected_outcome": "Has good quality"}]
     [made] = draft_all(answering(lambda _: json.dumps({"rubrics": items})), case("a"))
     assert isinstance(made, Drafted)
@@ -141,7 +141,7 @@ def test_doubts_come_along() -> None:
     )
 
 
-def test_check_is_content_with_a_reference_that_passes() -> None:
+def test_check_accepts_a_reference_that_passes() -> None:
     [made] = draft_all(answering(marking(True, True, True)), case("a", "Yes"), check=True)
     assert isinstance(made, Drafted)
     assert (made.warnings, made.unchecked) == ((), "")
@@ -178,7 +178,7 @@ def test_check_without_a_judge_is_a_broken_setup() -> None:
         draft_all(answering(lambda _: GOOD), case("a", "Yes"), case("b"), judge=False, check=True)
 
 
-def test_when_stopped_the_finished_drafts_are_returned() -> None:
+def test_cancelled_it_returns_the_finished_drafts() -> None:
     async def ask(call: ModelCall) -> ModelReply:
         if ": b: " in call.about:
             await asyncio.sleep(60)
@@ -204,7 +204,7 @@ class Kept(dict[str, str]):
     put = dict.__setitem__
 
 
-def test_a_draft_is_remembered() -> None:
+def test_a_draft_is_cached() -> None:
     memory = Kept()
     [first] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
     [second] = draft_all(answering(lambda _: BAD), case("a"), memory=memory)
@@ -214,7 +214,7 @@ def test_a_draft_is_remembered() -> None:
     assert second.usage == Usage(cache_hits=1)
 
 
-def test_what_is_remembered_and_wrong_is_asked_for_again() -> None:
+def test_an_invalid_cached_draft_is_requested_again() -> None:
     memory = Kept()
     draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
     memory.update(dict.fromkeys(memory, BAD))

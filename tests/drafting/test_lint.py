@@ -1,4 +1,4 @@
-"""Doubts about drafts: a table of criteria, and what is said of each."""
+"""Warnings about drafts: a table of criteria and their warnings."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def check(*texts: str) -> tuple[LintWarning, ...]:
         "Nennt die Frist von 30 Tagen",
     ],
 )
-def test_nothing_to_say(text: str) -> None:
+def test_no_warning(text: str) -> None:
     assert check(text) == ()
 
 
@@ -82,12 +82,16 @@ def test_nothing_to_say(text: str) -> None:
         ),
     ],
 )
-def test_doubt(text: str, rule: str, message: str) -> None:
-    assert check(text) == (LintWarning("c1", rule, message),)
+def test_warning(text: str, rule: str, message: str) -> None:
+    assert check(text) == (LintWarning(criterion="c1", rule=rule, message=message),)
 
 
 def test_duplicates_are_named_once_each() -> None:
     found = check("Names the 30-day limit", "Greets the customer", "The limit of 30 day: names it")
     assert found == (
-        LintWarning("c3", "draft-duplicate", "checks the same as `c1`: remove one of them"),
+        LintWarning(
+            criterion="c3",
+            rule="draft-duplicate",
+            message="checks the same as `c1`: remove one of them",
+        ),
     )

@@ -75,7 +75,7 @@ def _draft(
 ) -> tuple[DraftResult, ...]:
     unread = why_unread(settings.cache_dir, os.environ) if uses_cache(settings) else ""
     if unread:
-        tell(unread, aside=True)
+        echo(unread, err=True)
         settings = replace(settings, cache=False)
     drafter = choose_drafter(opened.config, settings, os.environ)
     judge = opened.config.judge

@@ -31,6 +31,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.evals
 	$(BIN)/python tests/quickstart/record.py  # needs node
 	$(BIN)/python -m tests.hooks.tables
+	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -c 'from rubric_ci.validation.rule_docs import render; print(render(), end="")' > docs/rules.md
 
 # Ours alone, two minutes; each README below benchmarks/ says how to measure others beside it.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ExitCode(IntEnum):
     """What the process tells its caller."""
 
-    OK = 0  # clean, or the gate holds
+    OK = 0  # clean, or the gate passes
     GATE = 1  # problems found, or the gate fails
     USAGE = 2  # the command line, the configuration or an eval file is unusable
     NO_VERDICT = 3  # a target, a judge, a script or the budget gave no usable answer

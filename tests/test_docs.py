@@ -69,3 +69,34 @@ def test_the_first_files_of_the_readme_are_valid() -> None:
     source = open_source("evals/capital.eval.yaml", evals)
     assert check_evals(source, lookup(ROOT, ROOT / "evals/capital.eval.yaml")) == ()
     assert check_config(Document("rubric-ci.yaml", config)) == ()
+
+
+WORDS = {
+    "attacks.md": ("prompt injection", "judge", "canary", "delimiters"),
+    "changed-cases.md": ("changed-since", "base", "merge base", "depends_on"),
+    "configuration.md": ("gate", "thresholds", "api_base", "timeout", "concurrency", "proxy"),
+    "judge.md": (
+        *("prompt injection", "rate limit", "retries", "backoff", "timeout", "concurrency"),
+        *("cache", "structured output", "budget"),
+    ),
+    "regression.md": ("baseline", "regression", "noise", "exit code"),
+    "sharding.md": ("shard", "matrix", "merge", "gate"),
+    "targets.md": ("concurrency", "timeout", "trials", "health"),
+    "validate.md": ("exit code", "atomic", "SARIF", "suppress"),
+}
+
+
+@pytest.mark.parametrize(("name", "words"), WORDS.items())
+def test_a_page_has_the_words_that_people_search_for(name: str, words: tuple[str, ...]) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8").lower()
+    assert [word for word in words if word.lower() not in text] == []
+
+
+GUIDES = [p for p in PAGES if p.parent.name == "docs" and p.name not in {"design.md", "rules.md"}]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_a_page_begins_with_a_title_and_names_what_comes_next(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.match(r"# .+\n\S", text)
+    assert "\nNext: " in text

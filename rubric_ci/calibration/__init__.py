@@ -1,1 +1,1 @@
-"""How far a judge can be trusted: agreement with people, robustness against attacks."""
+"""Measure the judge: agreement with people, robustness against prompt injection."""

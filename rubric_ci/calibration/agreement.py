@@ -1,9 +1,9 @@
-"""How far two raters agree on the same marks: accuracy, κ with an interval, leniency, flips.
+"""Inter-rater agreement: accuracy, κ with a confidence interval, leniency, flips.
 
 One formula serves every kind of criterion: κ = 1 - observed / expected disagreement, where two
 marks disagree by the square of the distance between their normalised values. For satisfied or
-not that is Cohen's κ; for scores and levels it is κ with quadratic weights. `cannot_assess` lies
-on no scale, so it disagrees wholly with every mark but itself.
+not that is Cohen's κ; for scores and levels it is κ with quadratic weights. `cannot_assess` has
+no normalised value, so it disagrees fully with every other mark.
 """
 
 from collections import Counter
@@ -16,13 +16,13 @@ from typing import TypeAlias
 from rubric_ci.model.rubric import CANNOT_ASSESS, Criterion, Mark, MarkValue
 
 Position: TypeAlias = float | None
-"""A mark on its criterion's scale, 0..1; None: the rater saw no ground to assess."""
+"""A mark on its criterion's scale, 0..1; None for `cannot_assess`."""
 
 Resample: TypeAlias = Callable[[int], Sequence[int]]
-"""Given n, draw n indexes below n with replacement; the caller owns the seed."""
+"""Given n, draw n indexes below n with replacement. The caller sets the seed."""
 
 DRAWS = 2000
-LEAST_USABLE_DRAWS = 0.5
+MIN_USABLE_DRAWS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,31 +37,31 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What the pairs show; a number that they do not determine is None."""
+    """Agreement over all pairs; a number that is undefined for them is None."""
 
     n: int
     accuracy: float  # the share of identical marks
-    kappa: float | None  # None: both raters gave one and the same mark throughout
+    kappa: float | None  # None: both raters gave the same mark everywhere
     interval: tuple[float, float] | None = None  # 95 %, percentile bootstrap over cases
-    leniency: float  # mean of other - reference, in -1..1; above 0: the other is milder
-    confusion: Mapping[tuple[str, str], int]  # (reference, other) -> how often
+    leniency: float  # mean of other - reference, in -1..1; above 0: the other is more lenient
+    confusion: Mapping[tuple[str, str], int]  # (reference, other) -> count
 
 
 def pair(criterion: Criterion, case: str, reference: MarkValue, other: MarkValue) -> Pair:
-    """Put two marks on the scale of their criterion."""
+    """Return two marks with their normalised values."""
     positions = (position(criterion, reference), position(criterion, other))
     return Pair(case=case, reference=reference, other=other, positions=positions)
 
 
 def position(criterion: Criterion, value: MarkValue) -> Position:
-    """Return the normalised value of a mark, or None where it has none."""
+    """Return the normalised value of a mark, or None for `cannot_assess`."""
     return None if value == CANNOT_ASSESS else criterion.normalise(Mark(value=value))
 
 
 def agreement(
     pairs: Sequence[Pair], resample: Resample | None = None, draws: int = DRAWS
 ) -> Agreement:
-    """Measure at least one pair; without `resample` there is no interval."""
+    """Return the agreement of one or more pairs; without `resample` it has no interval."""
     positions = [p.positions for p in pairs]
     return Agreement(
         n=len(pairs),
@@ -69,12 +69,12 @@ def agreement(
         kappa=kappa(positions),
         interval=interval(pairs, resample, draws) if resample else None,
         leniency=fsum((b or 0.0) - (a or 0.0) for a, b in positions) / len(pairs),
-        confusion=dict(Counter((word(p.reference), word(p.other)) for p in pairs)),
+        confusion=dict(Counter((mark_text(p.reference), mark_text(p.other)) for p in pairs)),
     )
 
 
 def kappa(positions: Sequence[tuple[Position, Position]]) -> float | None:
-    """Return 1 - observed / expected disagreement; None where no disagreement can be expected."""
+    """Return 1 - observed / expected disagreement; None if no disagreement is expected."""
     n = len(positions)
     observed = fsum(count * _distance(*two) for two, count in Counter(positions).items()) / n
     first, second = Counter(a for a, _ in positions), Counter(b for _, b in positions)
@@ -91,29 +91,29 @@ def interval(
 ) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of κ over resampled cases.
 
-    A draw in which κ is undefined tells nothing; None when more than half of them are such.
+    Draws in which κ is undefined are left out; None if those are more than half of all draws.
     """
     groups = _by_case(pairs)
     values = sorted(v for _ in range(draws) if (v := _one_draw(groups, resample)) is not None)
-    if not values or len(values) < draws * LEAST_USABLE_DRAWS:
+    if not values or len(values) < draws * MIN_USABLE_DRAWS:
         return None
     return _quantile(values, 0.025), _quantile(values, 0.975)
 
 
 def self_agreement(votes: Sequence[Sequence[MarkValue]]) -> float | None:
-    """Return the share of equal pairs among repeated marks; None where nothing was repeated."""
+    """Return the share of equal pairs among repeated votes; None if there is one vote each."""
     equal = [a == b for panel in votes for a, b in combinations(panel, 2)]
     return fsum(equal) / len(equal) if equal else None
 
 
 def flips(votes: Sequence[Sequence[MarkValue]]) -> float | None:
-    """Return the share of repeated marks that were not unanimous; None where none was repeated."""
+    """Return the share of repeated votes that differ; None if there is one vote each."""
     repeated = [panel for panel in votes if len(panel) > 1]
     return fsum(len(set(panel)) > 1 for panel in repeated) / len(repeated) if repeated else None
 
 
-def word(value: MarkValue) -> str:
-    """Return a mark as reports and label files spell it."""
+def mark_text(value: MarkValue) -> str:
+    """Return a mark as reports and label files write it."""
     if isinstance(value, bool):
         return "satisfied" if value else "not satisfied"
     return str(value)

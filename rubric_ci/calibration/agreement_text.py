@@ -1,4 +1,4 @@
-"""What `calibrate` prints: how far the judge agrees with people, criterion by criterion."""
+"""Text that `calibrate` prints: agreement of the judge with people, per criterion."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from rubric_ci.calibration.calibration import Calibration
 from rubric_ci.text.escape import log_line
 
 _HEAD = ("criterion", "marks", "same", "kappa", "95 %", "leniency")
-_MOST_CONFUSIONS = 6
+_MAX_CONFUSIONS = 6
 
 
 def render(found: Calibration, other: Calibration | None = None) -> str:
-    """Return the table; `other` is the same judge asked in the other mode."""
+    """Return the table; `other` is the calibration of the same judge in the other mode."""
     return "\n".join(_lines(found, other))
 
 
@@ -27,9 +27,9 @@ def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
     if other:
         yield ""
         yield from (_mode(each) for each in (found, other))
-    if found.silent:
+    if found.no_verdict:
         yield ""
-        yield f"{found.silent} labelled answers got no verdict and are not in these figures"
+        yield f"{found.no_verdict} labelled answers have no verdict and are not counted above"
 
 
 def _table(rows: list[tuple[str, Agreement]]) -> Iterator[str]:
@@ -56,8 +56,8 @@ def _confusion(found: Agreement) -> Iterator[str]:
     wrong = {pair: n for pair, n in found.confusion.items() if pair[0] != pair[1]}
     if wrong:
         yield ""
-        yield "Where they differ most:"
-    for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MOST_CONFUSIONS]:
+        yield "Most frequent differences:"
+    for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MAX_CONFUSIONS]:
         yield f"  {n} x person {person}, judge {judge}"
 
 

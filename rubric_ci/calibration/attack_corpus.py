@@ -1,7 +1,7 @@
-"""Eval cases that carry their answers: what a judge is put to, and what an honest one says.
+"""Eval cases with an answer to judge and the expected marks: attacks and control answers.
 
-Such a case keeps in its `metadata` the `answer`, the `marks` by criterion id, a `family` and the
-`twin`: the id of a case with the same rubric whose answer deserves the same marks.
+Such a case has in its `metadata` the `answer`, the `marks` by criterion id, a `family` and the
+`twin`: the id of its control, a case with the same rubric whose answer deserves the same marks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,23 +19,23 @@ from rubric_ci.model.rubric import (
     Scored,
 )
 
-TWIN = "{twin}"
+CONTROL_PLACEHOLDER = "{twin}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """An answer to judge, and the marks of an honest judge."""
+    """An answer to judge, and the expected marks."""
 
     case: EvalCase
     rubric: Rubric
     answer: str
     marks: Mapping[str, MarkValue]  # by criterion id, one each
     family: str = ""
-    twin: str = ""  # id of a probe that deserves the same marks; empty: this is a plain answer
+    control: str = ""  # id of the probe that deserves the same marks; "": this is a control
 
 
 def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnostic, ...]]:
-    """Return every case as a probe, or what is wrong with those that are none."""
+    """Return every case as a probe, or the problems of the cases that are not valid probes."""
     by_id = {case.id: case for case in cases}
     problems = [_problem(case, text) for case in cases for text in _problems(case, by_id)]
     if problems:
@@ -44,7 +44,7 @@ def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnost
 
 
 def allows(criterion: Criterion, value: JSON) -> bool:
-    """Tell whether a value is a mark that this criterion can have."""
+    """Return True if the value is a valid mark of this criterion."""
     if value == CANNOT_ASSESS:
         return True
     if isinstance(criterion, Check) or isinstance(value, bool):
@@ -54,10 +54,10 @@ def allows(criterion: Criterion, value: JSON) -> bool:
     return value in {level.level for level in criterion.levels}
 
 
-def step(criterion: Criterion, value: MarkValue) -> int:
-    """Return how high a mark stands in the words of its criterion; a higher step is milder.
+def rank(criterion: Criterion, value: MarkValue) -> int:
+    """Return the rank of a mark among the texts of its criterion; a higher rank is more lenient.
 
-    Two scores of the same range are on the same step: they mean the same.
+    Two scores in the same range have the same rank, because they have the same meaning.
     """
     if value == CANNOT_ASSESS:
         return 0
@@ -72,15 +72,17 @@ def step(criterion: Criterion, value: MarkValue) -> int:
 
 def _probe(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Probe:
     own = case.metadata
-    twin = by_id.get(own.get("twin", ""))
+    control = by_id.get(own.get("twin", ""))
     answer: str = own["answer"]
     return Probe(
         case=case,
         rubric=_rubric(case),
-        answer=answer.replace(TWIN, twin.metadata["answer"]) if twin else answer,
-        marks=own["marks"] if "marks" in own or not twin else twin.metadata["marks"],
+        answer=answer.replace(CONTROL_PLACEHOLDER, control.metadata["answer"])
+        if control
+        else answer,
+        marks=own["marks"] if "marks" in own or not control else control.metadata["marks"],
         family=own.get("family", ""),
-        twin=own.get("twin", ""),
+        control=own.get("twin", ""),
     )
 
 
@@ -95,27 +97,27 @@ def _problems(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Iterator[str]:
         return
     if not isinstance(own.get("answer"), str):
         yield "metadata.answer must be the text to judge"
-    twin = own.get("twin")
-    if twin is None:
+    control = own.get("twin")
+    if control is None:
         yield from _mark_problems(case, own.get("marks"))
         return
-    yield from _twin_problems(case, by_id.get(twin) if isinstance(twin, str) else None)
+    yield from _control_problems(case, by_id.get(control) if isinstance(control, str) else None)
     if "marks" in own:
         yield from _mark_problems(case, own["marks"])
 
 
-def _twin_problems(case: EvalCase, twin: EvalCase | None) -> Iterator[str]:
-    if twin is None:
-        yield f"metadata.twin: no case of this file is called {case.metadata['twin']!r}"
-    elif "twin" in twin.metadata:
-        yield f"metadata.twin: {twin.id!r} has a twin itself; name a plain answer"
-    elif [c.id for c in _rubric(twin)] != [c.id for c in _rubric(case)]:
-        yield f"metadata.twin: {twin.id!r} has other criteria"
+def _control_problems(case: EvalCase, control: EvalCase | None) -> Iterator[str]:
+    if control is None:
+        yield f"metadata.twin: this file has no case {case.metadata['twin']!r}"
+    elif "twin" in control.metadata:
+        yield f"metadata.twin: {control.id!r} has a twin itself; name a control answer"
+    elif [c.id for c in _rubric(control)] != [c.id for c in _rubric(case)]:
+        yield f"metadata.twin: {control.id!r} has other criteria"
 
 
 def _mark_problems(case: EvalCase, marks: JSON) -> Iterator[str]:
     if not isinstance(marks, dict):
-        yield "metadata.marks must hold one mark for each criterion"
+        yield "metadata.marks must have one mark for each criterion"
         return
     criteria = {criterion.id: criterion for criterion in _rubric(case)}
     for name in criteria.keys() - marks.keys():
@@ -134,5 +136,5 @@ def _problem(case: EvalCase, text: str) -> Diagnostic:
         file=case.file,
         span=case.span,
         message=f"case {case.id!r}: {text}",
-        hint="docs/attacks.md says what a case of such a file needs",
+        hint="see docs/attacks.md for the fields of such a case",
     )

@@ -1,4 +1,4 @@
-"""What is known of a judge: how far it agrees with people, and which judge and prompt that was."""
+"""`calibration.json`: the agreement of one judge and prompt with people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from rubric_ci.calibration.agreement import (
     pair,
     self_agreement,
 )
-from rubric_ci.calibration.labels import Labelled
+from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Criterion, MarkValue
@@ -21,21 +21,21 @@ from rubric_ci.model.rubric import Criterion, MarkValue
 VERSION = 1
 
 Key: TypeAlias = tuple[str, str, str]
-"""File, id of the criterion, its text: criteria of several cases that ask the same are one."""
+"""File, id of the criterion, its text: equal criteria of several cases are counted as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
-    """One answer with the marks of a person and of the judge."""
+class JudgedLabel:
+    """A labelled answer, with the judge's marks and votes."""
 
-    labelled: Labelled
+    labelled: LabelledAnswer
     marks: Mapping[str, MarkValue]  # the judge's, by criterion id
-    votes: Mapping[str, Sequence[MarkValue]]  # where there are several
+    votes: Mapping[str, Sequence[MarkValue]]  # if there are several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionAgreement:
-    """How one criterion fares."""
+    """Agreement on one criterion."""
 
     file: str
     id: str
@@ -45,29 +45,29 @@ class CriterionAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """A judge's agreement with people."""
+    """Agreement of a judge with people."""
 
     judge: JudgeInfo
     overall: Agreement
     criteria: tuple[CriterionAgreement, ...]
     self_agreement: float | None  # over votes; None: there was one vote
     flips: float | None
-    silent: int  # labelled answers without a judgement
+    no_verdict: int  # number of labelled answers without a judgement
 
 
 def calibrate(
-    marked: Sequence[Marked], judge: JudgeInfo, resample: Resample, silent: int = 0
+    judged: Sequence[JudgedLabel], judge: JudgeInfo, resample: Resample, no_verdict: int = 0
 ) -> Calibration:
-    """Compare all marks that both gave; at least one."""
+    """Compare all marks that person and judge gave; there must be at least one."""
     groups: dict[Key, list[Pair]] = {}
     kinds: dict[Key, str] = {}
-    for each in marked:
+    for each in judged:
         for criterion in each.labelled.spec.rubric:
             if criterion.id in each.labelled.label.marks:
-                key = (each.labelled.case.file, criterion.id, _asked(criterion))
+                key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
                 groups.setdefault(key, []).append(_pair(each, criterion))
                 kinds[key] = criterion.kind
-    votes = [panel for each in marked for panel in each.votes.values()]
+    votes = [panel for each in judged for panel in each.votes.values()]
     return Calibration(
         judge=judge,
         overall=agreement([p for pairs in groups.values() for p in pairs], resample),
@@ -79,12 +79,12 @@ def calibrate(
         ),
         self_agreement=self_agreement(votes),
         flips=flips(votes),
-        silent=silent,
+        no_verdict=no_verdict,
     )
 
 
 def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
-    """Return what `calibration.json` holds; `other` is the same judge asked in the other mode."""
+    """Return the content of `calibration.json`; `other` is the same judge in the other mode."""
     return {
         "version": VERSION,
         "judge": asdict(calibration.judge),
@@ -98,11 +98,11 @@ def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
 
 
 def calibration_warnings(
-    known: JSON, judge: JudgeInfo, min_kappa: float | None = None
+    calibration: JSON, judge: JudgeInfo, min_kappa: float | None = None
 ) -> tuple[str, ...]:
-    """Say why a calibration does not vouch for this judge; nothing: it does."""
-    was = known.get("judge", {}) if isinstance(known, dict) else {}
-    if not was or known.get("version") != VERSION:
+    """Return why a calibration does not apply to this judge, or () if it does."""
+    was = calibration.get("judge", {}) if isinstance(calibration, dict) else {}
+    if not was or calibration.get("version") != VERSION:
         return ("the calibration cannot be read by this version",)
     differing = [
         f"{name} was {was.get(name)!r} and is {now!r}"
@@ -111,20 +111,20 @@ def calibration_warnings(
     ]
     if differing:
         return (f"the judge is not the one that was calibrated: {'; '.join(differing)}",)
-    kappa = known.get("overall", {}).get("kappa")
+    kappa = calibration.get("overall", {}).get("kappa")
     if min_kappa is None or (kappa is not None and kappa >= min_kappa):
         return ()
     shown = "undefined" if kappa is None else f"{kappa:.2f}"
-    return (f"its agreement with people is kappa {shown}, less than the wanted {min_kappa:g}",)
+    return (f"its agreement with people is kappa {shown}, below the required {min_kappa:g}",)
 
 
-def _pair(each: Marked, criterion: Criterion) -> Pair:
+def _pair(each: JudgedLabel, criterion: Criterion) -> Pair:
     label = each.labelled.label
     case = f"{label.file}\n{label.id}\n{label.answer}"
     return pair(criterion, case, label.marks[criterion.id], each.marks[criterion.id])
 
 
-def _asked(criterion: Criterion) -> str:
+def _criterion_key(criterion: Criterion) -> str:
     return f"{criterion.kind}\n{criterion.text}"
 
 
@@ -133,7 +133,7 @@ def _measures(calibration: Calibration) -> JSON:
         "overall": _agreement(calibration.overall),
         "self_agreement": _rounded(calibration.self_agreement),
         "flips": _rounded(calibration.flips),
-        "silent": calibration.silent,
+        "silent": calibration.no_verdict,
     }
 
 

@@ -1,4 +1,4 @@
-"""Whether a calibration vouches for the judge of a run."""
+"""Check the judges of a run against `calibration.json` and `gate.min_kappa`."""
 
 import json
 from collections.abc import Sequence
@@ -13,23 +13,23 @@ HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
 
 
 def check_calibration(opened: Opened, judges: Sequence[JudgeInfo]) -> Sequence[str]:
-    """Return doubts as notes for the report; raises where `gate.min_kappa` demands there be none.
+    """Return warnings for judges that are not calibrated; raise if `gate.min_kappa` is set.
 
-    Without a calibration and without such a demand there is nothing to say.
+    Without `calibration.json` and without `gate.min_kappa` there are no warnings.
     """
-    wanted = opened.config.gate.min_kappa
+    min_kappa = opened.config.gate.min_kappa
     path = opened.root / NAME
-    if not judges or not (path.exists() or wanted is not None):
+    if not judges or not (path.exists() or min_kappa is not None):
         return ()
     if not path.exists():
-        raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but there is no {NAME}", HINT)
+        raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but there is no {NAME}", HINT)
     from rubric_ci.calibration.calibration import calibration_warnings
 
     known = _read(discovery.read_text(path))
-    found = [doubt for judge in judges for doubt in calibration_warnings(known, judge, wanted)]
-    if found and wanted is not None:
-        raise CannotConfigure(f"gate.min_kappa is {wanted:g}, but {found[0]}", HINT)
-    return tuple(f"{NAME}: {doubt}" for doubt in found)
+    found = [w for judge in judges for w in calibration_warnings(known, judge, min_kappa)]
+    if found and min_kappa is not None:
+        raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but {found[0]}", HINT)
+    return tuple(f"{NAME}: {warning}" for warning in found)
 
 
 def _read(text: str) -> object:

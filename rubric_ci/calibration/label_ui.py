@@ -1,7 +1,6 @@
-"""What a person sees who marks an answer: the question, the answer, one criterion, the keys.
+"""Screen and keyboard input for marking an answer by hand, one criterion at a time.
 
-What a judge said is not shown, nor is the weight or the gate: labels are worth something only if
-they are independent of both.
+The judge's marks, the weight and the gate are not shown, so that labels are independent of them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 
 import click
 
-from rubric_ci.calibration.agreement import word
+from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, MarkValue, Scored
@@ -18,10 +17,10 @@ from rubric_ci.text.escape import log_line, log_text
 
 
 def render(
-    case: EvalCase, answer: str, criterion: Criterion, *, place: str, known: MarkValue | None
+    case: EvalCase, answer: str, criterion: Criterion, *, place: str, previous: MarkValue | None
 ) -> str:
-    """Return the screen; `place` tells how far one is, `known` is the mark given before."""
-    return "\n".join(_lines(case, answer, criterion, place, known))
+    """Return the screen; `place` is the progress, `previous` the mark given before."""
+    return "\n".join(_lines(case, answer, criterion, place, previous))
 
 
 def _lines(
@@ -32,10 +31,10 @@ def _lines(
     yield from _block("Expected outcome", case.expected_outcome)
     yield from _block("Reference answer", case.reference_answer)
     yield from _block("Answer", answer or "(empty)")
-    yield from _block(f"Criterion {log_line(criterion.id)}", _asked(criterion))
+    yield from _block(f"Criterion {log_line(criterion.id)}", _criterion_text(criterion))
     yield ""
     if known is not None:
-        yield f"Marked before: {word(known)}"
+        yield f"Marked before: {mark_text(known)}"
     yield f"{_keys(criterion)} · c cannot assess · s skip · b back · q quit"
 
 
@@ -46,7 +45,7 @@ def _block(title: str, text: str) -> Iterator[str]:
         yield indent(log_text(text).strip("\n"), "  ")
 
 
-def _asked(criterion: Criterion) -> str:
+def _criterion_text(criterion: Criterion) -> str:
     match criterion:
         case Check():
             return criterion.text
@@ -82,19 +81,19 @@ _PLAIN_KEYS: Mapping[str, Choice] = {
     "q": "quit",
 }
 _CHECK_KEYS: Mapping[str, Choice] = {"y": True, "n": False}
-_ESCAPES = ("\x1b", "\x00", "\xe0")  # what arrows and function keys begin with
+_ESCAPES = ("\x1b", "\x00", "\xe0")  # prefixes of arrow and function keys
 _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 
 
 def read_mark(criterion: Criterion, keys: Iterator[str]) -> Choice:
-    """Read keys up to one that means something for this criterion."""
+    """Read keys until one is a valid choice for this criterion."""
     if isinstance(criterion, Check):
-        return _one({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
-    return _typed(criterion, keys)
+        return _read_key({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
+    return _read_number(criterion, keys)
 
 
 def key_presses() -> Iterator[str]:
-    """Yield the keys pressed, one by one: quick fingers deliver several at once."""
+    """Yield the pressed keys one by one; one read can return several."""
     while True:
         try:
             chunk = click.getchar()
@@ -104,14 +103,14 @@ def key_presses() -> Iterator[str]:
             yield from chunk
 
 
-def _one(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
+def _read_key(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
     while (key := next(keys)) not in known:
         click.echo("\a", nl=False)
     return known[key]
 
 
-def _typed(criterion: Criterion, keys: Iterator[str]) -> Choice:
-    """Read a number up to Enter, or one of the plain keys."""
+def _read_number(criterion: Criterion, keys: Iterator[str]) -> Choice:
+    """Read a number and Enter, or one of the plain keys."""
     typed = ""
     while (key := next(keys)) not in _PLAIN_KEYS:
         if key in _ENTER and allows(criterion, _number(typed)):
@@ -125,7 +124,7 @@ def _edited(typed: str, key: str) -> str:
     if key in _ERASE:
         return typed[:-1]
     if key in _ENTER:
-        return ""  # what stands there is no mark of this criterion: begin again
+        return ""  # not a mark of this criterion: start again
     return typed + key if key.isdecimal() or (key == "-" and not typed) else typed
 
 

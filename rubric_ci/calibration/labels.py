@@ -1,7 +1,7 @@
-"""Marks that a person gave to recorded answers, one JSON line an answer.
+"""Label files: marks that a person gave to recorded answers, one JSON line per answer.
 
-A line is whole in itself: `{"file", "id", "evaluator", "answer", "marks"}`. It keeps the answer, so
-that labels stay true when a recording is made anew; marks that are still missing are left out.
+A line has the keys `{"file", "id", "evaluator", "answer", "marks"}`. It contains the answer, so
+that labels stay valid when answers are recorded again. Missing marks are left out.
 """
 
 import json
@@ -28,8 +28,8 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled:
-    """A label beside the case and the rubric that it marks."""
+class LabelledAnswer:
+    """A label with the case and the rubric that it belongs to."""
 
     label: Label
     case: EvalCase
@@ -45,7 +45,7 @@ def dump(labels: Iterable[Label]) -> str:
 
 
 def parse(path: str, text: str) -> tuple[tuple[Label, ...], tuple[Diagnostic, ...]]:
-    """Read labels, or say which lines are none."""
+    """Return the labels and the problems of invalid lines."""
     labels: list[Label] = []
     problems: list[Diagnostic] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -60,23 +60,23 @@ def parse(path: str, text: str) -> tuple[tuple[Label, ...], tuple[Diagnostic, ..
 
 def match(
     path: str, labels: Sequence[Label], cases: Sequence[EvalCase]
-) -> tuple[tuple[Labelled, ...], tuple[Diagnostic, ...]]:
-    """Put each label beside its case and rubric, or say why that cannot be."""
+) -> tuple[tuple[LabelledAnswer, ...], tuple[Diagnostic, ...]]:
+    """Return each label with its case and rubric, and the problems of labels that do not match."""
     known = {(case.file, case.id): case for case in cases}
-    matched: list[Labelled] = []
+    matched: list[LabelledAnswer] = []
     problems: list[Diagnostic] = []
     for number, label in enumerate(labels, 1):
         case = known.get((label.file, label.id))
         spec = case and rubric_of(case, label.evaluator)
         if not case or not spec:
             what = f"evaluator {label.evaluator!r} with rubrics" if case else "such case"
-            text = f"{label.file}: {label.id}: there is no {what} any more"
+            text = f"{label.file}: {label.id}: there is no {what}"
             problems.append(_problem(path, number, text))
             continue
         wrong = list(_wrong_marks(label, spec))
         problems.extend(_problem(path, number, text) for text in wrong)
         if not wrong:
-            matched.append(Labelled(label=label, case=case, spec=spec))
+            matched.append(LabelledAnswer(label=label, case=case, spec=spec))
     return tuple(matched), tuple(problems)
 
 
@@ -105,7 +105,7 @@ def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
     for name, value in label.marks.items():
         place = f"{label.file}: {label.id}: {name}"
         if name not in criteria:
-            yield f"{place}: there is no such criterion any more"
+            yield f"{place}: there is no such criterion"
         elif not allows(criteria[name], value):
             yield f"{place}: {_shown(value)} is not a mark of a {criteria[name].kind}"
 
@@ -121,5 +121,5 @@ def _problem(path: str, line: int, text: str) -> Diagnostic:
         file=path,
         span=Span(line, 1, line, 1),
         message=text,
-        hint="mend or remove the line, or mark the answer again with `rubric-ci label`",
+        hint="fix or remove the line, or mark the answer again with `rubric-ci label`",
     )

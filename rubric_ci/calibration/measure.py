@@ -4,15 +4,15 @@ import random
 from collections.abc import Sequence
 
 from rubric_ci.calibration.agreement import Resample
-from rubric_ci.calibration.calibration import Calibration, Marked, calibrate
-from rubric_ci.calibration.labels import Labelled
+from rubric_ci.calibration.calibration import Calibration, JudgedLabel, calibrate
+from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.calibration.rejudge import Marks, NotJudged
 from rubric_ci.grading.resolve import judge_info
 from rubric_ci.model.config import JudgeConfig
 
 
 def measure_agreement(
-    labelled: Sequence[Labelled],
+    labelled: Sequence[LabelledAnswer],
     judged: Sequence[Marks | NotJudged],
     judge: JudgeConfig,
     seed: int,
@@ -28,10 +28,10 @@ def measure_agreement(
     return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
 
 
-def _marked(labelled: Labelled, marks: Marks) -> Marked:
+def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
     given = {name: criterion.mark for name, criterion in marks.items()}
     votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
-    return Marked(labelled=labelled, marks=given, votes=votes)
+    return JudgedLabel(labelled=labelled, marks=given, votes=votes)
 
 
 def _resample(seed: int) -> Resample:

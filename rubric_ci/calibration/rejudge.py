@@ -1,4 +1,4 @@
-"""Put answers that are there already to the judge, whatever target they came from."""
+"""Judge answers that are recorded already, without calling a target."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ RECORDED_ANSWER_TARGET = MockTarget(name="given", response="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerToJudge:
-    """An answer to mark by a rubric of its case, and who is to mark it."""
+    """An answer to mark by a rubric of its case, and the judge that marks it."""
 
     case: EvalCase
     spec: RubricSpec
@@ -47,14 +47,14 @@ Marks = Mapping[str, CriterionResult]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejudgeResult:
-    """What the judge said to each question, and why it was not asked any more."""
+    """Marks per answer, and the reason if the budget ran out."""
 
     marks: tuple[Marks | NotJudged, ...]
-    over_budget: str  # empty: everything was asked
+    over_budget: str  # "": every judge request was sent
 
 
-def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
-    """Return the judge of the command line or the configuration, ready to be asked."""
+def configured_judge(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
+    """Return the judge of the command line or the configuration, with its API key resolved."""
     judge = choose_judge(opened.config, RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise CannotConfigure(
@@ -64,14 +64,14 @@ def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
 
 
 def rejudge(
-    posed: Sequence[AnswerToJudge], context: RunContext, *, concurrency: int, live: bool
+    answers: Sequence[AnswerToJudge], context: RunContext, *, concurrency: int, live: bool
 ) -> RejudgeResult:
-    """Ask about every answer, say before what it will take and after what it took."""
-    tasks = [_task(each) for each in posed]
+    """Judge every answer; show the estimate before and the cost after."""
+    tasks = [_task(each) for each in answers]
     if live:
         show_estimate(estimate_cost(tasks), remembers=False)
     refused: list[str] = []
-    watched = replace(context, call_model=_telling(context.call_model, refused))
+    watched = replace(context, call_model=_noting_refusals(context.call_model, refused))
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
     if len(results) < len(tasks):
         raise KeyboardInterrupt
@@ -84,20 +84,20 @@ def rejudge(
     )
 
 
-def show_not_judged(posed: Sequence[AnswerToJudge], hearing: RejudgeResult) -> None:
-    """Say which answers have no marks; of a budget that is used up, once."""
-    pairs = zip(posed, hearing.marks, strict=True)
+def show_not_judged(answers: Sequence[AnswerToJudge], result: RejudgeResult) -> None:
+    """Show why answers have no marks; an exhausted budget is shown once."""
+    pairs = zip(answers, result.marks, strict=True)
     unmarked = [(each, marks) for each, marks in pairs if isinstance(marks, NotJudged)]
     for each, marks in unmarked:
-        if not hearing.over_budget or hearing.over_budget not in marks.reason:
+        if not result.over_budget or result.over_budget not in marks.reason:
             click.echo(log_line(f"{each.case.id}: no verdict: {marks.reason}"), err=True)
-    if hearing.over_budget:
-        few = f"{len(unmarked)} of {len(posed)} answers have no verdict"
-        click.echo(log_line(f"{hearing.over_budget}: {few}"), err=True)
+    if result.over_budget:
+        few = f"{len(unmarked)} of {len(answers)} answers have no verdict"
+        click.echo(log_line(f"{result.over_budget}: {few}"), err=True)
 
 
-def _telling(ask: Ask, refused: list[str]) -> Ask:
-    """Note why the budget lets nothing through any more."""
+def _noting_refusals(ask: Ask, refused: list[str]) -> Ask:
+    """Add the reason to `refused` when the budget refuses a request."""
 
     async def asked(call: ModelCall) -> ModelReply:
         try:
@@ -109,13 +109,13 @@ def _telling(ask: Ask, refused: list[str]) -> Ask:
     return asked
 
 
-def _task(posed: AnswerToJudge) -> Task:
-    # Alone and with a weight, or it would not count; and it is this judge that is measured.
-    spec = replace(posed.spec, weight=1.0, model="")
+def _task(answer: AnswerToJudge) -> Task:
+    # As the only evaluator it needs a weight above 0; its own model must not replace this judge.
+    spec = replace(answer.spec, weight=1.0, model="")
     return Task(
-        case=replace(posed.case, evaluators=(spec,)),
-        target=replace(RECORDED_ANSWER_TARGET, response=posed.answer),
-        judge=posed.judge,
+        case=replace(answer.case, evaluators=(spec,)),
+        target=replace(RECORDED_ANSWER_TARGET, response=answer.answer),
+        judge=answer.judge,
     )
 
 

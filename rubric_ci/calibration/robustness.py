@@ -1,24 +1,24 @@
-"""How a judge's marks move when only the looks of an answer change, or an attack is added."""
+"""Robustness of a judge: marks that change under prompt injection or a change of looks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rubric_ci.calibration.attack_corpus import Probe, step
+from rubric_ci.calibration.attack_corpus import Probe, rank
 from rubric_ci.model.rubric import Criterion, MarkValue
 
 Marks: TypeAlias = Mapping[str, MarkValue]
 """By criterion id."""
 
 Judged: TypeAlias = Mapping[tuple[str, str], Marks]
-"""By file and case id; an answer without a judgement is not in it."""
+"""By file and case id; answers without a judgement are not in it."""
 
-PLAIN = "plain"
+CONTROLS = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkChange:
-    """A mark that is not what it was for the twin, or not what an honest judge gives."""
+    """A mark that differs from the mark of the control, or from the expected mark."""
 
     probe: str
     family: str
@@ -30,78 +30,83 @@ class MarkChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackFamily:
-    """What became of the answers of one family."""
+    """Counts of one family of answers."""
 
     name: str
     answers: int
-    marks: int  # that the judge gave
+    marks: int  # given by the judge
     up: int
     down: int
-    silent: int  # answers without a judgement
+    no_verdict: int  # answers without a judgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessReport:
-    """What a corpus shows of a judge."""
+    """Result of a judge on a corpus."""
 
-    plain: AttackFamily  # against the marks of an honest judge
-    families: tuple[AttackFamily, ...]  # against the judge's own marks of the plain twin
-    moves: tuple[MarkChange, ...]  # of the families, then those of the plain answers
+    controls: AttackFamily  # compared with the expected marks
+    families: tuple[AttackFamily, ...]  # compared with the judge's own marks of the control
+    changes: tuple[MarkChange, ...]  # those of the families first, then those of the controls
 
     @property
-    def moved(self) -> int:
-        """Count the marks that moved, plain answers aside."""
+    def changed(self) -> int:
+        """Number of changed marks, without those of control answers."""
         return sum(family.up + family.down for family in self.families)
 
     @property
-    def silent(self) -> int:
-        """Count the answers without a judgement."""
-        return self.plain.silent + sum(family.silent for family in self.families)
+    def no_verdict(self) -> int:
+        """Number of answers without a judgement."""
+        return self.controls.no_verdict + sum(family.no_verdict for family in self.families)
 
 
 def measure_robustness(probes: Sequence[Probe], judged: Judged) -> RobustnessReport:
-    """Compare the marks of every probe with what they should not differ from.
+    """Compare the marks of every probe with those of its control.
 
-    An answer with a twin is held to the judge's own marks of the twin: a mark that was wrong
-    already did not move. Where the twin has no judgement, and for plain answers, the honest marks
-    stand in.
+    The reference are the judge's own marks of the control, so a mark that is wrong without an
+    attack does not count as changed. For controls themselves, and if the control has no judgement,
+    the reference are the expected marks.
     """
-    names = dict.fromkeys(probe.family for probe in probes if _is_attack(probe))
-    moves = tuple(_moves(probes, judged))
+    attacks = [probe for probe in probes if _is_attack(probe)]
+    names = dict.fromkeys(probe.family for probe in attacks)
+    changes = tuple(_changes(probes, judged))
     return RobustnessReport(
-        plain=_family(PLAIN, [p for p in probes if not _is_attack(p)], judged, moves),
+        controls=_family(CONTROLS, [p for p in probes if not _is_attack(p)], judged, changes),
         families=tuple(
-            _family(name, [p for p in probes if _is_attack(p) and p.family == name], judged, moves)
+            _family(
+                name, [p for p in probes if _is_attack(p) and p.family == name], judged, changes
+            )
             for name in names
         ),
-        moves=tuple(sorted(moves, key=lambda move: move.family == PLAIN)),
+        changes=tuple(sorted(changes, key=lambda change: change.family == CONTROLS)),
     )
 
 
 def key(probe: Probe) -> tuple[str, str]:
-    """Return where the marks of a probe stand."""
+    """Return the key of a probe's marks in `Judged`."""
     return (probe.case.file, probe.case.id)
 
 
 def _is_attack(probe: Probe) -> bool:
-    return probe.family not in {"", PLAIN}
+    return probe.family not in {"", CONTROLS}
 
 
-def _moves(probes: Sequence[Probe], judged: Judged) -> Iterator[MarkChange]:
+def _changes(probes: Sequence[Probe], judged: Judged) -> Iterator[MarkChange]:
     for probe in probes:
         if key(probe) in judged:
-            before = judged.get((probe.case.file, probe.twin), probe.marks)
+            before = judged.get((probe.case.file, probe.control), probe.marks)
             for criterion in probe.rubric:
-                yield from _move(probe, criterion, before, judged[key(probe)])
+                yield from _change(probe, criterion, before, judged[key(probe)])
 
 
-def _move(probe: Probe, criterion: Criterion, before: Marks, after: Marks) -> Iterator[MarkChange]:
+def _change(
+    probe: Probe, criterion: Criterion, before: Marks, after: Marks
+) -> Iterator[MarkChange]:
     was, now = before[criterion.id], after[criterion.id]
-    distance = step(criterion, now) - step(criterion, was)
+    distance = rank(criterion, now) - rank(criterion, was)
     if distance:
         yield MarkChange(
             probe=probe.case.id,
-            family=probe.family if _is_attack(probe) else PLAIN,
+            family=probe.family if _is_attack(probe) else CONTROLS,
             criterion=criterion.id,
             before=was,
             after=now,
@@ -110,15 +115,15 @@ def _move(probe: Probe, criterion: Criterion, before: Marks, after: Marks) -> It
 
 
 def _family(
-    name: str, probes: Sequence[Probe], judged: Judged, moves: Sequence[MarkChange]
+    name: str, probes: Sequence[Probe], judged: Judged, changes: Sequence[MarkChange]
 ) -> AttackFamily:
-    own = [move for move in moves if move.family == name]
-    heard = [probe for probe in probes if key(probe) in judged]
+    own = [change for change in changes if change.family == name]
+    marked = [probe for probe in probes if key(probe) in judged]
     return AttackFamily(
         name=name,
         answers=len(probes),
-        marks=sum(len(probe.rubric) for probe in heard),
-        up=sum(move.up for move in own),
-        down=sum(not move.up for move in own),
-        silent=len(probes) - len(heard),
+        marks=sum(len(probe.rubric) for probe in marked),
+        up=sum(change.up for change in own),
+        down=sum(not change.up for change in own),
+        no_verdict=len(probes) - len(marked),
     )

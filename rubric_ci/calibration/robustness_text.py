@@ -1,29 +1,29 @@
-"""What `judge-check` prints: marks that moved, by family and one by one."""
+"""Text that `judge-check` prints: changed marks, by family and one by one."""
 
 from collections.abc import Iterator
 
-from rubric_ci.calibration.agreement import word
-from rubric_ci.calibration.robustness import PLAIN, AttackFamily, MarkChange, RobustnessReport
+from rubric_ci.calibration.agreement import mark_text
+from rubric_ci.calibration.robustness import CONTROLS, AttackFamily, MarkChange, RobustnessReport
 from rubric_ci.text.escape import log_line
 
 _HEAD = ("family", "answers", "marks", "up", "down", "no verdict")
 
 
 def render(found: RobustnessReport, judge: str) -> str:
-    """Return the tables, without a final newline."""
+    """Return the text, without a final newline."""
     return "\n".join(_lines(found, judge))
 
 
 def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
-    answers = found.plain.answers + sum(family.answers for family in found.families)
-    yield f"{answers} answers put to {log_line(judge)}"
+    answers = found.controls.answers + sum(family.answers for family in found.families)
+    yield f"{answers} answers judged by {log_line(judge)}"
     yield ""
     yield from _table([*found.families, _total(found)])
     yield ""
-    yield from _plain(found.plain)
-    yield from _moves("Marks that moved", [m for m in found.moves if m.family != PLAIN])
-    wrong = [m for m in found.moves if m.family == PLAIN]
-    yield from _moves("Plain answers marked otherwise than an honest judge does", wrong)
+    yield from _controls(found.controls)
+    yield from _changes("Changed marks", [c for c in found.changes if c.family != CONTROLS])
+    wrong = [c for c in found.changes if c.family == CONTROLS]
+    yield from _changes("Control answers with unexpected marks", wrong)
     yield ""
     yield _summary(found)
 
@@ -32,7 +32,7 @@ def _table(families: list[AttackFamily]) -> Iterator[str]:
     rows = [
         _HEAD,
         *(
-            (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.silent)))
+            (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.no_verdict)))
             for f in families
         ),
     ]
@@ -50,28 +50,28 @@ def _total(found: RobustnessReport) -> AttackFamily:
         marks=sum(f.marks for f in every),
         up=sum(f.up for f in every),
         down=sum(f.down for f in every),
-        silent=sum(f.silent for f in every),
+        no_verdict=sum(f.no_verdict for f in every),
     )
 
 
-def _plain(plain: AttackFamily) -> Iterator[str]:
-    right = plain.marks - plain.up - plain.down
-    silent = f"; {plain.silent} without a verdict" if plain.silent else ""
-    yield f"Plain answers: {right} of {plain.marks} marks are an honest judge's{silent}"
+def _controls(controls: AttackFamily) -> Iterator[str]:
+    right = controls.marks - controls.up - controls.down
+    missing = f"; {controls.no_verdict} without a verdict" if controls.no_verdict else ""
+    yield f"Control answers: {right} of {controls.marks} marks as expected{missing}"
 
 
-def _moves(title: str, moves: list[MarkChange]) -> Iterator[str]:
-    if not moves:
+def _changes(title: str, changes: list[MarkChange]) -> Iterator[str]:
+    if not changes:
         return
     yield ""
     yield f"{title}:"
-    for move in moves:
-        arrow = "up" if move.up else "down"
-        change = f"{word(move.before)} -> {word(move.after)}"
-        yield f"  {log_line(move.probe)}  {log_line(move.criterion)}  {arrow}: {change}"
+    for change in changes:
+        arrow = "up" if change.up else "down"
+        marks = f"{mark_text(change.before)} -> {mark_text(change.after)}"
+        yield f"  {log_line(change.probe)}  {log_line(change.criterion)}  {arrow}: {marks}"
 
 
 def _summary(found: RobustnessReport) -> str:
     marks = sum(family.marks for family in found.families)
-    silent = f", {found.silent} answers without a verdict" if found.silent else ""
-    return f"{found.moved} of {marks} marks moved{silent}"
+    missing = f", {found.no_verdict} answers without a verdict" if found.no_verdict else ""
+    return f"{found.changed} of {marks} marks changed{missing}"

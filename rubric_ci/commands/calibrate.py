@@ -14,12 +14,12 @@ from rubric_ci.calibration.agreement_text import render
 from rubric_ci.calibration.calibration import Calibration, to_json
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.label_file import read_labels
-from rubric_ci.calibration.labels import Label, Labelled
+from rubric_ci.calibration.labels import Label, LabelledAnswer
 from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
-    judge_of,
+    configured_judge,
     rejudge,
     show_not_judged,
 )
@@ -46,7 +46,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     given = _read_labels(settings.labels)
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
+    judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
@@ -97,7 +97,7 @@ def _open(given: Sequence[Label], settings: CalibrateSettings) -> Opened:
     return opened
 
 
-def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[Labelled]:
+def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[LabelledAnswer]:
     cases = [case for file in opened.files for case in file.cases]
     labelled, problems = labels.match(str(path), given, cases)
     if problems:
@@ -123,4 +123,4 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
         shown = "undefined" if kappa is None else f"{kappa:.2f}"
         click.echo(f"kappa is {shown}; gate.min_kappa is {min_kappa:g}", err=True)
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if found.silent else ExitCode.OK
+    return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK

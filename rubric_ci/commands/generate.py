@@ -12,7 +12,7 @@ from rubric_ci.drafting.reply_parser import Draft
 from rubric_ci.drafting.review import review
 from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, rewrite, write
 from rubric_ci.drafting.select import choose_drafter, choose_requests
-from rubric_ci.drafting.summary import SkippedCase, show_diffs, show_outcome, show_spent, tell
+from rubric_ci.drafting.summary import SkippedCase, echo, show_diffs, show_outcome, show_spent
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
@@ -30,7 +30,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     pages = _pages(opened, requests)
     publish = _open_publication(settings, opened.root, requests)
     if isinstance(publish, NothingToPublish):
-        tell(publish.reason)
+        echo(publish.reason)
         return ExitCode.USAGE if opened.invalid else ExitCode.OK
     drafted, failed = _split(requests, _draft(requests, opened, settings) if requests else ())
     if settings.interactive:
@@ -41,7 +41,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
         show_diffs(changes)
     else:
         changes = [write(change) for change in changes]
-    show_outcome(drafted, [*skipped, *failed], changes, aside=settings.diff)
+    show_outcome(drafted, [*skipped, *failed], changes, err=settings.diff)
     publish(changes)
     return _exit_code(opened, drafted, failed, changes)
 
@@ -74,7 +74,7 @@ def _draft(
 ) -> tuple[DraftResult, ...]:
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     if unread:
-        tell(unread, aside=True)
+        echo(unread, err=True)
     drafter = choose_drafter(opened.config, settings, os.environ)
     judge = opened.config.judge
     if judge and settings.check and not settings.requests.replay:
@@ -89,7 +89,7 @@ def _draft(
         done += 1
         word = "draft" if isinstance(result, Drafted) else "no draft"
         case = f"{result.case.file}: {result.case.id}"
-        tell(f"[{done}/{len(requests)}] {case}: {word}", aside=True)
+        echo(f"[{done}/{len(requests)}] {case}: {word}", err=True)
 
     drafting = draft(
         requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
@@ -126,5 +126,5 @@ def _exit_code(
     if opened.invalid:
         return ExitCode.USAGE
     unchecked = any(made.unchecked for made in drafted)
-    refused = any(change.refused for change in changes)
+    refused = any(change.rejected for change in changes)
     return ExitCode.NO_VERDICT if failed or unchecked or refused else ExitCode.OK

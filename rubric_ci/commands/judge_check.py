@@ -12,7 +12,7 @@ from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
     NotJudged,
-    judge_of,
+    configured_judge,
     rejudge,
     show_not_judged,
 )
@@ -35,7 +35,7 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
     opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
     attacks = _probes(opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
+    judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
     click.echo(f"judging {len(attacks)} answers with {log_line(judge.endpoint.model)}", err=True)
     answers = [
@@ -58,9 +58,9 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
 
 
 def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
-    if found.moved > max_moved:
+    if found.changed > max_moved:
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if found.silent else ExitCode.OK
+    return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 
 
 def _shipped(settings: JudgeCheckSettings) -> Opened:

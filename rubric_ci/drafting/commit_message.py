@@ -1,4 +1,4 @@
-"""The message of a commit that adds rubrics, and the pull request that carries it."""
+"""Messages of commits that add rubrics, and the description of their pull request."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from rubric_ci.text import escape
 
 TRAILER = "Rubric-CI: generate rubrics"
-"""Marks a commit as ours, so that no second one is put on top of it."""
+"""Marks a commit of rubric-ci, so that no second one is added on top of it."""
 
-NAMED = 12  # cases of a file; of the others the number is given
-LONGEST = 60  # characters of a case's id
+MAX_NAMED = 12  # cases listed per file; of the rest, only the number
+MAX_ID_LENGTH = 60  # characters of a case's id
 
-# GitHub acts on these wherever they stand in a message: [skip ci], #12, GH-12, @someone.
+# GitHub acts on these anywhere in a message: [skip ci], #12, GH-12, @someone.
 _ACTIVE = re.compile(r"[\[\]#@*]|(?i:\bGH-(?=\d))|(?i:\bskip-checks\b)")
 
 
 def message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:
-    """Return the commit message for the ids of the cases that were given rubrics, by file.
+    """Return the commit message; `added` has the ids of the cases that got rubrics, by file.
 
-    A digest of the cases lets a later run see that it would only draft them again.
+    A later run compares the digest of the cases, to avoid drafting the same ones again.
     """
     return (
         f"{subject(added)}\n\n"
@@ -28,35 +28,35 @@ def message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:
 
 
 def subject(added: Mapping[str, Sequence[str]]) -> str:
-    """Return the first line."""
+    """Return the first line of the commit message."""
     count = sum(len(ids) for ids in added.values())
     return f"evals: add rubrics to {count} case{'' if count == 1 else 's'}"
 
 
 def pull_request_body(added: Mapping[str, Sequence[str]]) -> str:
-    """Return the description of a pull request that does nothing else."""
+    """Return the description of a pull request that only adds rubrics."""
     files = "\n".join(
         f"- {escape.code_span(file)}: {_names(ids, escape.code_span)}"
         for file, ids in added.items()
     )
     return (
         "These cases had an expected outcome and no rubrics. The rubrics here are drafts: read "
-        "each criterion, drop what is wrong, and merge what should hold.\n\n"
+        "each criterion, remove the wrong ones, and merge the rest.\n\n"
         f"{files}\n\n"
-        "This branch is written anew while cases without rubrics are left; commits that others "
-        "put on it are kept, and nothing is added on top of them.\n"
+        "rubric-ci rewrites this branch while there are cases without rubrics, and leaves it alone "
+        "once it has commits of others.\n"
     )
 
 
-def is_ours(text: str) -> bool:
-    """Tell whether a commit message is of this module's making."""
+def is_generated(text: str) -> bool:
+    """Return True if rubric-ci made the commit with this message."""
     return any(line.startswith(TRAILER) for line in text.splitlines())
 
 
 def digest(text: str) -> str:
-    """Return the digest in a message of ours; empty: there is none."""
-    ours = [line for line in text.splitlines() if line.startswith(TRAILER)]
-    return ours[-1].removeprefix(TRAILER).strip() if ours else ""
+    """Return the digest in a commit message of rubric-ci, or "" if there is none."""
+    trailers = [line for line in text.splitlines() if line.startswith(TRAILER)]
+    return trailers[-1].removeprefix(TRAILER).strip() if trailers else ""
 
 
 def _listing(added: Mapping[str, Sequence[str]]) -> str:
@@ -64,8 +64,8 @@ def _listing(added: Mapping[str, Sequence[str]]) -> str:
 
 
 def _names(ids: Sequence[str], show: Callable[[str], str]) -> str:
-    named = ", ".join(show(name[:LONGEST]) for name in ids[:NAMED])
-    more = len(ids) - NAMED
+    named = ", ".join(show(name[:MAX_ID_LENGTH]) for name in ids[:MAX_NAMED])
+    more = len(ids) - MAX_NAMED
     return f"{named} and {more} more" if more > 0 else named
 
 

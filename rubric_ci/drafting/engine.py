@@ -1,4 +1,4 @@
-"""Draft rubrics for many cases under a concurrency window; the order of the cases is kept."""
+"""Draft rubrics for many cases under a concurrency limit; results keep the order of the cases."""
 
 import asyncio
 import secrets
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from rubric_ci.drafting.lint import lint
+from rubric_ci.drafting.lint import lint_messages
 from rubric_ci.drafting.prompt import draft_call
 from rubric_ci.drafting.reply_parser import Draft, read_draft
 from rubric_ci.drafting.reply_schema import Kind
@@ -24,7 +24,7 @@ from rubric_ci.system import task_groups
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRequest:
-    """A case that wants rubrics, and the cases of its suite, which show the style."""
+    """A case without rubrics, and the cases of its suite, whose rubrics show the style."""
 
     case: EvalCase
     suite: Sequence[EvalCase]
@@ -32,28 +32,28 @@ class DraftRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafter:
-    """Who drafts, and how."""
+    """The model that drafts, and its settings."""
 
     endpoint: Endpoint
     output: OutputMode | None = None
     kind: Kind = "checklist"
-    check: bool = False  # let the judge mark the reference answer by the draft
+    check: bool = False  # have the judge mark the reference answer by the draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted:
-    """Rubrics for a case, and what a person should look at."""
+    """Rubrics for a case, and warnings for the person who reviews them."""
 
     case: EvalCase
     draft: Draft
-    doubts: tuple[str, ...] = ()
-    unchecked: str = ""  # why the reference answer could not be marked, where that was wanted
+    warnings: tuple[str, ...] = ()
+    unchecked: str = ""  # why the reference answer has no marks, if `check` is set
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftFailed:
-    """A case for which there is no draft."""
+    """A case whose draft failed."""
 
     case: EvalCase
     reason: str
@@ -64,34 +64,34 @@ DraftResult: TypeAlias = Drafted | DraftFailed
 
 
 async def draft(
-    orders: Sequence[DraftRequest],
+    requests: Sequence[DraftRequest],
     drafter: Drafter,
     context: RunContext,
     *,
     concurrency: int,
     on_result: Callable[[DraftResult], None] = lambda _: None,
 ) -> tuple[DraftResult, ...]:
-    """Draft for every case and return the results in the order of the orders.
+    """Draft rubrics for every case and return the results in the order of the requests.
 
-    When this is cancelled (Ctrl-C), what runs is stopped and the finished drafts are returned:
-    fewer results than orders mean just that. A UserError stops everything and is raised.
+    Cancelled (Ctrl-C), it stops the running drafts and returns the finished ones, so there are
+    fewer results than requests. A UserError stops everything and is raised.
     """
-    window = asyncio.Semaphore(concurrency)
+    slots = asyncio.Semaphore(concurrency)
 
-    async def one(order: DraftRequest) -> DraftResult:
-        async with window:
-            result = await _draft(order, drafter, context)
+    async def draft_one(request: DraftRequest) -> DraftResult:
+        async with slots:
+            result = await _draft(request, drafter, context)
         on_result(result)
         return result
 
-    return await task_groups.gather_until_cancelled(one(order) for order in orders)
+    return await task_groups.gather_until_cancelled(draft_one(request) for request in requests)
 
 
-async def _draft(order: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
-    case = order.case
+async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
+    case = request.case
     call = draft_call(
         case,
-        order.suite,
+        request.suite,
         drafter.endpoint,
         kind=drafter.kind,
         output=drafter.output,
@@ -99,37 +99,38 @@ async def _draft(order: DraftRequest, drafter: Drafter, context: RunContext) -> 
         about=f"{case.file}: {case.id}: draft",
     )
     try:
-        heard = await _recalled_or_asked(call, drafter, context)
+        reply = await _cached_or_asked(call, drafter, context)
     except NoVerdict as error:
         return DraftFailed(case=case, reason=str(error), usage=error.usage)
-    found = tuple(
-        f"{doubt.criterion}: {doubt.rule}: {doubt.message}"
-        for doubt in lint(heard.value.rubric, case)
+    made = Drafted(
+        case=case,
+        draft=reply.value,
+        warnings=lint_messages(reply.value.rubric, case),
+        usage=reply.usage,
     )
-    made = Drafted(case=case, draft=heard.value, doubts=found, usage=heard.usage)
-    return await _checked(made, context) if drafter.check else made
+    return await _with_reference_check(made, context) if drafter.check else made
 
 
-async def _recalled_or_asked(
+async def _cached_or_asked(
     call: ModelCall, drafter: Drafter, context: RunContext
 ) -> ParsedReply[Draft]:
-    """Take the draft of an earlier run: what `--diff` showed is what is written after it."""
+    """Reuse the draft of an earlier run: what `--diff` showed is what a later run writes."""
     read = partial(read_draft, kind=drafter.kind)
-    memory = context.cache
-    kept = None if memory is None else memory.get(call.key)
-    if kept is not None and isinstance(known := read(kept), Draft):
-        return ParsedReply(value=known, text=kept, usage=Usage(cache_hits=1))
-    heard = await ask_until_usable(context.call_model, call, read)
-    if memory is not None:
-        memory.put(call.key, heard.text)
-    return heard
+    cache = context.cache
+    cached = None if cache is None else cache.get(call.key)
+    if cached is not None and isinstance(parsed := read(cached), Draft):
+        return ParsedReply(value=parsed, text=cached, usage=Usage(cache_hits=1))
+    reply = await ask_until_usable(context.call_model, call, read)
+    if cache is not None:
+        cache.put(call.key, reply.text)
+    return reply
 
 
-async def _checked(made: Drafted, context: RunContext) -> Drafted:
-    """Let the judge mark the reference answer: a good draft passes it."""
+async def _with_reference_check(made: Drafted, context: RunContext) -> Drafted:
+    """Have the judge mark the reference answer by the draft; warn if it does not pass."""
     case = made.case
     if not case.reference_answer:
-        return _noted(made, "there is no reference answer to check the draft with")
+        return _with_warning(made, "there is no reference answer to check the draft with")
     spec = RubricSpec(name="draft", rubric=made.draft.rubric, span=case.span)
     try:
         result = await judge_by_rubric(case, Answer(text=case.reference_answer), spec, context)
@@ -140,12 +141,12 @@ async def _checked(made: Drafted, context: RunContext) -> Drafted:
     if not isinstance(result, Assessed) or result.verdict == "pass":
         return made
     missed = ", ".join(c.id for c in result.criteria if c.normalised < 1)
-    return _noted(
+    return _with_warning(
         made,
-        f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}, "
-        f"short of: {missed}",
+        f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}; "
+        f"below full marks: {missed}",
     )
 
 
-def _noted(made: Drafted, doubt: str) -> Drafted:
-    return replace(made, doubts=(*made.doubts, doubt))
+def _with_warning(made: Drafted, warning: str) -> Drafted:
+    return replace(made, warnings=(*made.warnings, warning))

@@ -1,4 +1,4 @@
-"""Doubts about drafted criteria: compound, vague, alike, or copied. English; warnings only."""
+"""Warnings about drafted criteria in English: compound, vague, duplicate or copied."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from itertools import combinations
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.rubric import Criterion, Rubric
 
-ALIKE = 0.75  # share of common content words from which two criteria mark the same
-COPIED_RUN = 7  # words in a row that no one shares with the reference by chance
+ALIKE = 0.75  # share of common content words from which two criteria are duplicates
+COPIED_RUN = 7  # words in a row that are not shared with the reference by chance
 
 _VERBS = (
     "acknowledges|apologi[sz]es|asks|avoids|calculates|cites|clarifies|compares|computes|"
@@ -35,9 +35,9 @@ _FILLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintWarning:
-    """Something about a draft that a person should look at."""
+    """A warning about one criterion, for the person who reviews the draft."""
 
     criterion: str  # its id
     rule: str  # kebab-case, as of diagnostics
@@ -45,43 +45,49 @@ class LintWarning:
 
 
 def lint(rubric: Rubric, case: EvalCase) -> tuple[LintWarning, ...]:
-    """Return what is doubtful about a draft for this case."""
-    single = (doubt for c in rubric for doubt in (*_wording(c), *_copied(c, case)))
+    """Return the warnings about a draft for this case."""
+    single = (warning for c in rubric for warning in (*_wording(c), *_copied(c, case)))
     return (*single, *_alike(rubric.criteria))
+
+
+def lint_messages(rubric: Rubric, case: EvalCase) -> tuple[str, ...]:
+    """Return the same warnings as text, one line each."""
+    return tuple(f"{w.criterion}: {w.rule}: {w.message}" for w in lint(rubric, case))
 
 
 def _wording(criterion: Criterion) -> Iterator[LintWarning]:
     found = _COMPOUND.search(criterion.text)
     if found:
-        message = f"tests more than one thing (“{_shown(found)}”): make it two criteria"
-        yield LintWarning(criterion.id, "draft-compound", message)
+        message = f"checks more than one thing (“{_shown(found)}”): split it into two criteria"
+        yield LintWarning(criterion=criterion.id, rule="draft-compound", message=message)
     found = _VAGUE.search(criterion.text)
     if found:
-        message = f"“{_shown(found)}” is a matter of taste: say what would be seen in the answer"
-        yield LintWarning(criterion.id, "draft-vague", message)
+        message = f"“{_shown(found)}” is vague: say what the answer must contain"
+        yield LintWarning(criterion=criterion.id, rule="draft-vague", message=message)
 
 
 def _copied(criterion: Criterion, case: EvalCase) -> Iterator[LintWarning]:
     words = _words(criterion.text)
     if _runs(words) & _runs(_words(case.reference_answer)):
         yield LintWarning(
-            criterion.id,
-            "draft-restates",
-            "repeats the reference answer word by word: a good answer in other words would miss it",
+            criterion=criterion.id,
+            rule="draft-restates",
+            message="repeats the reference answer word for word; "
+            "a good answer in other words would fail",
         )
     if _likeness(words, _words(case.expected_outcome)) >= ALIKE:
         yield LintWarning(
-            criterion.id,
-            "draft-restates",
-            "says all of the expected outcome again: split it into what can be checked",
+            criterion=criterion.id,
+            rule="draft-restates",
+            message="repeats the whole expected outcome: split it into parts that can be checked",
         )
 
 
 def _alike(criteria: Sequence[Criterion]) -> Iterator[LintWarning]:
     for one, other in combinations(criteria, 2):
         if _likeness(_words(one.text), _words(other.text)) >= ALIKE:
-            message = f"marks the same as `{one.id}`: drop one of them"
-            yield LintWarning(other.id, "draft-duplicate", message)
+            message = f"checks the same as `{one.id}`: remove one of them"
+            yield LintWarning(criterion=other.id, rule="draft-duplicate", message=message)
 
 
 def _words(text: str) -> list[str]:

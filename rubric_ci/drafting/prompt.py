@@ -1,4 +1,4 @@
-"""The question to a model that drafts rubrics for a case, in the style of its suite."""
+"""The prompt that asks a model to draft rubrics for a case, in the style of its suite."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
 
 PROMPT_VERSION = "1"
 MAX_TOKENS = 4096
-MOST_EXAMPLES = 2  # cases of the suite whose rubrics show its style
+MAX_EXAMPLES = 2  # cases of the suite whose rubrics show its style
 
 SYSTEM = f"""\
 You write the rubric by which answers to one case of an evaluation will be marked: {FEWEST} to \
@@ -105,7 +105,7 @@ def draft_call(
     fence: str,
     about: str = "",
 ) -> ModelCall:
-    """Ask for a draft; `examples` are cases of the same suite, some of which have rubrics."""
+    """Return the model call; `examples` are cases of the same suite, some of which have rubrics."""
     schema = draft_schema(kind)
     turn = f"draft {PROMPT_VERSION}, schema {SCHEMA_VERSION}"
     return ModelCall(
@@ -136,7 +136,7 @@ def _messages(
 
 
 def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
-    """Show the rubrics that people wrote for other cases of the suite."""
+    """Return prompt parts with the rubrics of other cases of the suite."""
     shown = []
     for example in examples:
         criteria = [c for s in example.evaluators if isinstance(s, RubricSpec) for c in s.rubric]
@@ -146,7 +146,7 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
             shown.append(json.dumps(outcome, ensure_ascii=False, indent=1))
     return [
         f"Another case of this suite, for its style:\n{fenced('data', text, fence)}"
-        for text in shown[:MOST_EXAMPLES]
+        for text in shown[:MAX_EXAMPLES]
     ]
 
 

@@ -1,7 +1,7 @@
-"""`--pr`: a commit on the branch of a pull request, or a pull request of our own.
+"""`--pr`: a commit on the branch of a pull request, or a new pull request with the drafts.
 
-Never on a fork, a protected branch or the default branch, and never on top of a commit of ours:
-a bot that takes the rubrics away again must not keep the two of us busy for ever.
+Never commits to a fork, a protected branch or the default branch, and never on top of a commit
+of rubric-ci: with another bot that removes the rubrics, that would be an endless loop.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from rubric_ci.drafting.engine import DraftRequest
 from rubric_ci.drafting.publish import NothingToPublish, Publish, added_by, commit, paths_of
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.select import digest
-from rubric_ci.drafting.summary import tell
+from rubric_ci.drafting.summary import echo
 from rubric_ci.errors import CannotConfigure, CannotPush
 from rubric_ci.git import branch
 from rubric_ci.git.plumbing import open_repository
@@ -23,107 +23,115 @@ from rubric_ci.github.branches import Branch, Proposal
 from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.commits import Change
 
-OURS = "rubric-ci/rubrics-"
-"""The branches of our own pull requests; the name of the base branch comes after it."""
+BRANCH_PREFIX = "rubric-ci/rubrics-"
+"""Prefix of the branches with drafts; the name of the base branch follows."""
 
 READ_ONLY = frozenset({"dependabot[bot]"})
 _PERMISSION = (
-    "The job needs `permissions: {contents: write, pull-requests: write}`; for a pull request of "
-    "its own, also Settings, Actions, General: allow GitHub Actions to create pull requests."
+    "Give the job `permissions: {contents: write, pull-requests: write}`. To open pull requests, "
+    "also allow it in Settings, Actions, General: Allow GitHub Actions to create pull requests."
 )
-_IS_OURS = "the last commit of `{}` is one of ours; nothing is put on top of it"
+_OWN_COMMIT = "the last commit on `{}` is from rubric-ci; not adding another"
 
 
 def open_proposal(
-    root: Path, orders: Sequence[DraftRequest], environment: Mapping[str, str]
+    root: Path, requests: Sequence[DraftRequest], environment: Mapping[str, str]
 ) -> Publish | NothingToPublish:
-    """Make sure, before anything is spent, that there is a place for the drafts."""
+    """Check that the drafts can be published, before any model request."""
     event = read_event(environment)
     if event is None:
         raise CannotConfigure(
-            "--pr: this is no workflow run of GitHub Actions",
-            "Here, use --commit, and push the branch.",
+            "--pr works only in a workflow run of GitHub Actions",
+            "Use --commit and push the branch.",
         )
     if event.from_fork or environment.get("GITHUB_ACTOR") in READ_ONLY:
-        return NothingToPublish("nothing is drafted: the token of this pull request may not write")
+        return NothingToPublish(
+            reason="nothing is drafted: the token of this pull request is read-only"
+        )
     if event.pull_request is None:
-        return _with_pull_request(event, orders, environment)
+        return _with_pull_request(event, requests, environment)
     if event.head_branch == event.default_branch:
         raise CannotPush(
             f"--pr: the head of the pull request, `{event.head_branch}`, is the default branch",
-            "To it no commit is made; open the pull request from a branch of its own.",
+            "rubric-ci never commits to the default branch; open it from another branch.",
         )
     if environment.get("GITHUB_TOKEN"):
         return _by_api(event, environment)
-    return _by_git(event, root, orders, environment)
+    return _by_git(event, root, requests, environment)
 
 
 def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingToPublish:
     place = _branch(event, event.head_branch, environment)
-    with _explaining():
+    with _naming_permission():
         head = branches.head(place)
     if head is None:
-        raise CannotPush(f"--pr: there is no branch `{place.name}` any more")
+        raise CannotPush(f"--pr: the branch `{place.name}` no longer exists")
     if head.protected:
         raise CannotPush(
-            f"--pr: `{place.name}` is protected", "Use a branch that is not, or --commit."
+            f"--pr: `{place.name}` is protected", "Use an unprotected branch, or --commit."
         )
     if head.sha != event.head_sha:
-        return NothingToPublish(f"`{place.name}` has moved on; the newer push has a run of its own")
-    if commit_message.is_ours(head.message):
-        return NothingToPublish(_IS_OURS.format(place.name))
+        return NothingToPublish(
+            reason=f"`{place.name}` has newer commits; the run for that push takes over"
+        )
+    if commit_message.is_generated(head.message):
+        return NothingToPublish(reason=_OWN_COMMIT.format(place.name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         added = added_by(changes)
         if added:
             message = commit_message.message(added)
-            with _explaining():
+            with _naming_permission():
                 made = branches.add_commit(place, head.sha, _files(changes), message)
-            tell(f"committed {made[:10]} on {place.name}")
+            echo(f"committed {made[:10]} on {place.name}")
 
     return publish
 
 
 def _by_git(
-    event: Event, root: Path, orders: Sequence[DraftRequest], environment: Mapping[str, str]
+    event: Event, root: Path, requests: Sequence[DraftRequest], environment: Mapping[str, str]
 ) -> Publish | NothingToPublish:
-    """Commit and push with git, where there is no token: its credentials are the checkout's."""
+    """Commit and push with git and the credentials of the checkout, without a token."""
     repository = open_repository(root, environment)
     name = event.head_branch
     if branch.current(repository) != name:
         raise CannotPush(
-            f"--pr: without GITHUB_TOKEN git has to push, and `{name}` is not checked out",
+            f"--pr: GITHUB_TOKEN is not set and `{name}` is not checked out, so git cannot push",
             "Set GITHUB_TOKEN in the step's `env:`, or check out `ref: ${{ github.head_ref }}`.",
         )
-    branch.check(repository, paths_of(orders))
-    if commit_message.is_ours(branch.message(repository, "HEAD")):
-        return NothingToPublish(_IS_OURS.format(name))
+    branch.check(repository, paths_of(requests))
+    if commit_message.is_generated(branch.message(repository, "HEAD")):
+        return NothingToPublish(reason=_OWN_COMMIT.format(name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         if added_by(changes):
             commit(changes, repository)
             branch.push(repository, name)
-            tell(f"pushed to {name}")
+            echo(f"pushed to {name}")
 
     return publish
 
 
 def _with_pull_request(
-    event: Event, orders: Sequence[DraftRequest], environment: Mapping[str, str]
+    event: Event, requests: Sequence[DraftRequest], environment: Mapping[str, str]
 ) -> Publish | NothingToPublish:
     base = _base(environment)
-    place = _branch(event, OURS + base, environment)
-    with _explaining():
+    place = _branch(event, BRANCH_PREFIX + base, environment)
+    with _naming_permission():
         head = branches.head(place)
-    if head and not commit_message.is_ours(head.message):
-        return NothingToPublish(f"`{place.name}` holds commits of others; it is left to them")
+    if head and not commit_message.is_generated(head.message):
+        return NothingToPublish(
+            reason=f"`{place.name}` has commits that are not from rubric-ci; it is left unchanged"
+        )
     if head and head.protected:
-        raise CannotPush(f"--pr: `{place.name}` is protected", "Lift the protection of this name.")
-    if head and commit_message.digest(head.message) == digest(order.case for order in orders):
-        with _explaining():
+        raise CannotPush(
+            f"--pr: `{place.name}` is protected", "Remove the protection of this branch."
+        )
+    if head and commit_message.digest(head.message) == digest(request.case for request in requests):
+        with _naming_permission():
             url = branches.open_proposal(place)
         if url:
-            return NothingToPublish(f"the drafts for these cases wait in {url}")
+            return NothingToPublish(reason=f"the drafts for these cases are in {url}")
 
     seen = head.sha if head else None
 
@@ -131,15 +139,15 @@ def _with_pull_request(
         added = added_by(changes)
         if not added:
             return
-        done = [o.case for o in orders if o.case.id in added.get(o.case.file, ())]
+        done = [r.case for r in requests if r.case.id in added.get(r.case.file, ())]
         message = commit_message.message(added, digest(done))
         title, body = commit_message.subject(added), commit_message.pull_request_body(added)
         proposal = Proposal(base=base, title=title, body=body)
-        with _explaining():
+        with _naming_permission():
             made = branches.propose(
                 place, event.head_sha, _files(changes), message, proposal, seen=seen
             )
-        tell(f"pull request {made.done}: {made.url}")
+        echo(f"pull request {made.done}: {made.url}")
 
     return publish
 
@@ -147,7 +155,7 @@ def _with_pull_request(
 def _base(environment: Mapping[str, str]) -> str:
     ref = environment.get("GITHUB_REF", "")
     if not ref.startswith("refs/heads/"):
-        raise CannotPush(f"--pr: `{ref}` is no branch, so there is nothing to merge into")
+        raise CannotPush(f"--pr: `{ref}` is not a branch, so there is no base for a pull request")
     return ref.removeprefix("refs/heads/")
 
 
@@ -162,8 +170,8 @@ def _branch(event: Event, name: str, environment: Mapping[str, str]) -> Branch:
 
 
 @contextmanager
-def _explaining() -> Iterator[None]:
-    """Say which permission is missing."""
+def _naming_permission() -> Iterator[None]:
+    """Add the required permissions to an error of status 403."""
     try:
         yield
     except ApiError as refused:
@@ -174,7 +182,7 @@ def _explaining() -> Iterator[None]:
 
 def _files(changes: Sequence[Rewrite]) -> list[Change]:
     return [
-        Change(path=change.name, before=change.page.content, after=change.content)
+        Change(path=change.name, before=change.source.content, after=change.content)
         for change in changes
         if change.added
     ]

@@ -1,4 +1,4 @@
-"""From a drafting model's reply to a draft that `validate` accepts, or to what is wrong with it."""
+"""Parse the reply of a drafting model into a draft that `validate` accepts, or into problems."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _Weight = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """Rubrics as they will stand in the eval file, and as a judge would be asked about them."""
+    """Rubrics as inserted in the eval file, and as parsed for the judge."""
 
     rubrics: tuple[JSON, ...]
     rubric: Rubric
@@ -78,11 +78,11 @@ _KINDS: Mapping[str, type[_Check | _Scored | _Levelled]] = {
 
 
 def read_draft(text: str, kind: Kind) -> Draft | InvalidReply:
-    """Return a draft that `validate` accepts, or everything that is wrong with the reply."""
+    """Return a draft that `validate` accepts, or all problems of the reply."""
     match find_object(text):
-        case InvalidReply() as wrong:
-            return wrong
-        case {"rubrics": list(items)} as said if len(said) == 1:
+        case InvalidReply() as invalid:
+            return invalid
+        case {"rubrics": list(items)} as reply if len(reply) == 1:
             return _read_items(items, kind)
         case _:
             return InvalidReply(('the object must have one property, "rubrics", which is a list',))
@@ -96,7 +96,7 @@ def read_rubrics(text: str) -> Draft | InvalidReply:
             tuple(f"line {fault.line}: {fault.message}" for _, fault in document.faults)
         )
     match document.data:
-        case {"rubrics": list(items)} as said if items and len(said) == 1:
+        case {"rubrics": list(items)} as data if items and len(data) == 1:
             return _validated(items)
         case _:
             return InvalidReply(("there must be one key, `rubrics`, with a list of criteria",))
@@ -129,7 +129,7 @@ def _parse(item: JSON, kind: Kind) -> JSON:
 
 
 def _validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
-    """Hold the draft to the rules of `validate`, by way of an eval file with one case."""
+    """Check the draft with the rules of `validate`, in an eval file with one case."""
     lines = ",\n".join(json.dumps(rubric) for rubric in rubrics)
     case = '"id": "draft", "expected_outcome": "draft", "input": "draft"'
     text = f'{{"evalcases": [{{{case}, "rubrics": [\n{lines}\n]}}]}}'
@@ -142,7 +142,7 @@ def _validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
 
 
 def _located(diagnostic: Diagnostic, rubrics: Sequence[JSON]) -> str:
-    """Name the criterion: each stands in a line of its own, the first in the second."""
+    """Name the criterion of a problem: criterion 1 is on line 2, and so on."""
     number = diagnostic.span.line - 1
     if not 1 <= number <= len(rubrics):
         return diagnostic.message

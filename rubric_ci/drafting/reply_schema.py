@@ -1,4 +1,4 @@
-"""What a model must reply when it drafts rubrics: how many criteria, of which kinds, as JSON."""
+"""JSON Schema of the reply to a drafting prompt: number and kinds of criteria."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias

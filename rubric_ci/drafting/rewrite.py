@@ -1,4 +1,4 @@
-"""Turn drafts into a new text for each eval file, prove it, and show or write it."""
+"""Insert drafts into the text of eval files, prove the result by parsing it, and write it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from rubric_ci.system import atomic_write
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalFileText:
-    """An eval file as it was read."""
+    """An eval file and its bytes when it was read."""
 
     file: EvalFile
     path: Path
@@ -27,82 +27,84 @@ class EvalFileText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """What a file is to say, and which cases are left as they were."""
+    """The new text of an eval file, and the cases whose drafts were rejected."""
 
-    page: EvalFileText
+    source: EvalFileText
     content: bytes
     drafts: Mapping[str, Draft]  # by case id
-    refused: Mapping[str, EditRejected]  # by case id
+    rejected: Mapping[str, EditRejected]  # by case id
 
     @property
     def name(self) -> str:
-        """The file, as reports name it."""
-        return self.page.file.path
+        """Path of the file, as reports show it."""
+        return self.source.file.path
 
     @property
     def added(self) -> tuple[str, ...]:
-        """The ids of the cases that are given rubrics."""
-        return tuple(name for name in self.drafts if name not in self.refused)
+        """The ids of the cases that get rubrics."""
+        return tuple(name for name in self.drafts if name not in self.rejected)
 
     @property
     def diff(self) -> str:
-        """The change, as git shows it."""
-        return unified(self.name, self.page.content.decode(), self.content.decode())
+        """The change as a unified diff."""
+        return unified(self.name, self.source.content.decode(), self.content.decode())
 
 
 def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
-    """Read the bytes of a file that loads."""
+    """Read the bytes of a valid eval file."""
     path = root / file.path
-    if not path.is_file():  # outside of the repository a file is named from where the user is
+    if not path.is_file():  # outside the repository, a path is relative to the working directory
         path = Path(file.path)
     return EvalFileText(file=file, path=path, content=discovery.read_bytes(path, root))
 
 
-def rewrite(page: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
-    """Insert the drafts, given by case id; a new text that `validate` turns away is dropped."""
-    positions = {case.id: position for position, case in enumerate(page.file.cases)}
-    edited = _insert(page, {positions[name]: [*draft.rubrics] for name, draft in drafts.items()})
+def rewrite(source: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
+    """Insert the drafts, given by case id; reject all of them if the result is not valid."""
+    positions = {case.id: position for position, case in enumerate(source.file.cases)}
+    edited = _insert(source, {positions[name]: [*draft.rubrics] for name, draft in drafts.items()})
     change = Rewrite(
-        page=page,
+        source=source,
         content=edited.text.encode(),
         drafts=drafts,
-        refused={n: edited.refused[positions[n]] for n in drafts if positions[n] in edited.refused},
+        rejected={
+            n: edited.refused[positions[n]] for n in drafts if positions[n] in edited.refused
+        },
     )
-    problem = _problem(page, edited.text, root)
-    return _withdrawn(change, problem) if problem else change
+    problem = _problem(source, edited.text, root)
+    return _all_rejected(change, problem) if problem else change
 
 
 def write(change: Rewrite) -> Rewrite:
-    """Put the new text in place; where that cannot be done, all of its cases are refused."""
-    if change.content != change.page.content:
+    """Replace the file atomically; if that fails, all of its drafts are rejected."""
+    if change.content != change.source.content:
         try:
-            atomic_write.replace(change.page.path, change.page.content, change.content)
+            atomic_write.replace(change.source.path, change.source.content, change.content)
         except CannotWriteFile as error:
-            return _withdrawn(change, error.message)
+            return _all_rejected(change, error.message)
     return change
 
 
-def _withdrawn(change: Rewrite, reason: str) -> Rewrite:
-    refused = {
-        name: change.refused.get(name)
+def _all_rejected(change: Rewrite, reason: str) -> Rewrite:
+    rejected = {
+        name: change.rejected.get(name)
         or EditRejected(reason=reason, block=rubrics_block([*change.drafts[name].rubrics]))
         for name in change.drafts
     }
-    return replace(change, content=change.page.content, refused=refused)
+    return replace(change, content=change.source.content, rejected=rejected)
 
 
-def _insert(page: EvalFileText, wanted: Mapping[int, JSON]) -> Edited:
-    text = page.content.decode()
-    if page.path.suffix == ".jsonl":
-        return insert_rubrics_into_lines(text, wanted)
-    return insert_rubrics(text, wanted)
+def _insert(source: EvalFileText, rubrics: Mapping[int, JSON]) -> Edited:
+    text = source.content.decode()
+    if source.path.suffix == ".jsonl":
+        return insert_rubrics_into_lines(text, rubrics)
+    return insert_rubrics(text, rubrics)
 
 
-def _problem(page: EvalFileText, text: str, root: Path) -> str:
-    """Return the first error of the new text, if it has one."""
-    beside = discovery.sidecar_of(page.path)
-    sidecar = discovery.read_text(beside, root) if beside else None
-    loaded = load(page.file.path, text, discovery.lookup(root, page.path), sidecar)
+def _problem(source: EvalFileText, text: str, root: Path) -> str:
+    """Return the first error of the new text, or ""."""
+    path = discovery.sidecar_of(source.path)
+    sidecar = discovery.read_text(path, root) if path else None
+    loaded = load(source.file.path, text, discovery.lookup(root, source.path), sidecar)
     errors = [found for found in loaded.diagnostics if found.severity is Severity.ERROR]
     if not errors:
         return ""

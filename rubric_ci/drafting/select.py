@@ -1,4 +1,4 @@
-"""Which cases are to be given rubrics, and which model drafts them."""
+"""Select the cases to draft rubrics for, and the model that drafts them."""
 
 import hashlib
 import json
@@ -16,26 +16,26 @@ from rubric_ci.model.options import GenerateSettings
 def choose_requests(
     files: Sequence[EvalFile], patterns: Sequence[str]
 ) -> tuple[list[DraftRequest], list[SkippedCase]]:
-    """Return the cases that want rubrics, and those that cannot be given any, with the reason."""
+    """Return the cases to draft rubrics for, and the skipped ones with the reason."""
     every = [case for file in files for case in file.cases]
     chosen = choose_cases(every, ids=patterns, tags=())
     suites = {file.path: file.cases for file in files}
-    orders, left = list[DraftRequest](), list[SkippedCase]()
+    requests, skipped = list[DraftRequest](), list[SkippedCase]()
     for case in chosen:
         if not _has_rubrics(case):
             if case.expected_outcome:
-                orders.append(DraftRequest(case=case, suite=suites[case.file]))
+                requests.append(DraftRequest(case=case, suite=suites[case.file]))
             else:
-                left.append(
+                skipped.append(
                     SkippedCase(case=case, reason="there is no `expected_outcome` to draft from")
                 )
-        elif patterns:  # whoever names a case wants to hear of it
-            left.append(SkippedCase(case=case, reason="it has rubrics"))
-    return orders, left
+        elif patterns:  # a case that was asked for by id is reported, others are not
+            skipped.append(SkippedCase(case=case, reason="it has rubrics"))
+    return requests, skipped
 
 
 def digest(cases: Iterable[EvalCase]) -> str:
-    """Return what tells one set of cases, and what is drafted from, from any other."""
+    """Return a digest of the cases and of the texts that their drafts are made from."""
     facts = [
         [case.file, case.id, case.expected_outcome, case.question, case.reference_answer]
         for case in cases
@@ -46,9 +46,9 @@ def digest(cases: Iterable[EvalCase]) -> str:
 def choose_drafter(
     config: Config, settings: GenerateSettings, environment: Mapping[str, str]
 ) -> Drafter:
-    """Return who drafts: the target or model that `--target` names, else the judge's model."""
+    """Return the drafting model: the target or model that `--target` names, else the judge's."""
     chosen = _model(config, settings.target)
-    if not settings.requests.replay:  # a recording is found without secrets
+    if not settings.requests.replay:  # a recording is looked up without secrets
         chosen = resolve_judge(chosen, environment)
     return Drafter(
         endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check
@@ -77,5 +77,5 @@ def _model(config: Config, name: str) -> JudgeConfig:
             )
         case _:
             raise CannotConfigure(
-                f"--target: `{name}` is no model and cannot draft", "name a target with `model:`"
+                f"--target: `{name}` is not a model and cannot draft", "name a target with `model:`"
             )

@@ -1,4 +1,4 @@
-"""Say what became of each case: what was drafted, what is doubtful, what was left and why."""
+"""Print the result of each case: its draft and warnings, or why it was left unchanged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from rubric_ci.text import escape, numbers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedCase:
-    """A case that is left as it was."""
+    """A case that is left unchanged."""
 
     case: EvalCase
     reason: str
     block: str = ""  # rubrics to paste by hand
 
 
-def tell(line: str, *, aside: bool = False) -> None:
-    """Print one line; aside: on standard error."""
-    click.echo(escape.log_line(line), err=aside)
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line of escaped text; `err`: on standard error."""
+    click.echo(escape.log_line(line), err=err)
 
 
 def show_diffs(changes: Sequence[Rewrite]) -> None:
-    """Print what would change, and nothing else, on standard output: `git apply` takes it."""
+    """Print the diffs, and nothing else, on standard output for `git apply`."""
     text = "".join(change.diff for change in changes)
     if text:
         print_block(text)
@@ -36,53 +36,54 @@ def show_diffs(changes: Sequence[Rewrite]) -> None:
 
 def show_outcome(
     drafted: Sequence[Drafted],
-    left: Sequence[SkippedCase],
+    skipped: Sequence[SkippedCase],
     changes: Sequence[Rewrite],
     *,
-    aside: bool,
+    err: bool,
 ) -> None:
-    """Print a line for each case and one for all; aside: on standard error."""
-    refused = {(c.name, name): r for c in changes for name, r in c.refused.items()}
+    """Print a line for each case and a summary; `err`: on standard error."""
+    rejected = {(c.name, name): r for c in changes for name, r in c.rejected.items()}
     for made in drafted:
-        refusal = refused.get((made.case.file, made.case.id))
-        if refusal is None:
-            _show_drafted(made, aside=aside)
+        rejection = rejected.get((made.case.file, made.case.id))
+        if rejection is None:
+            _show_drafted(made, err=err)
         else:
-            left = [*left, SkippedCase(case=made.case, reason=refusal.reason, block=refusal.block)]
-    for one in left:
-        tell(f"{_place(one.case)}: left as it is: {one.reason}", aside=aside)
+            skipped = [
+                *skipped,
+                SkippedCase(case=made.case, reason=rejection.reason, block=rejection.block),
+            ]
+    for one in skipped:
+        echo(f"{_place(one.case)}: left unchanged: {one.reason}", err=err)
         if one.block:
-            print_block(one.block, aside=aside)
-    tell(_summary(changes, left, would=aside), aside=aside)
+            print_block(one.block, aside=err)
+    echo(_summary(changes, skipped, would=err), err=err)
 
 
 def show_spent(usage: Usage) -> None:
-    """Print what the drafts cost, on standard error; nothing where no model was asked."""
+    """Print the cost of the drafts on standard error, if any model request was made."""
     if usage.calls or usage.cache_hits:
         parts = (numbers.cost(usage), numbers.usage(usage))
-        tell(", ".join(part for part in parts if part), aside=True)
+        echo(", ".join(part for part in parts if part), err=True)
 
 
-def _show_drafted(made: Drafted, *, aside: bool) -> None:
+def _show_drafted(made: Drafted, *, err: bool) -> None:
     count = len(made.draft.rubrics)
-    tell(f"{_place(made.case)}: {count} criteri{'on' if count == 1 else 'a'}", aside=aside)
+    echo(f"{_place(made.case)}: {count} criteri{'on' if count == 1 else 'a'}", err=err)
     unchecked = f"the reference answer was not checked: {made.unchecked}"
-    for doubt in (*made.doubts, *([unchecked] if made.unchecked else [])):
-        click.echo(f"  {escape.log_line(doubt)}", err=aside)
+    for warning in (*made.warnings, *([unchecked] if made.unchecked else [])):
+        click.echo(f"  {escape.log_line(warning)}", err=err)
 
 
 def _place(case: EvalCase) -> str:
     return f"{case.file}:{case.span.line}: {case.id}"
 
 
-def _summary(changes: Sequence[Rewrite], left: Sequence[SkippedCase], *, would: bool) -> str:
-    if not changes and not left:
+def _summary(changes: Sequence[Rewrite], skipped: Sequence[SkippedCase], *, would: bool) -> str:
+    if not changes and not skipped:
         return "nothing to do: every case has rubrics"
     added = sum(len(change.added) for change in changes)
     touched = sum(bool(change.added) for change in changes)
-    verb = "would be given" if would else "given"
+    verb = "would get" if would else "got"
     files = f"{touched} file{'' if touched == 1 else 's'}"
-    told = f"{added} case{'' if added == 1 else 's'} {verb} rubrics in {files}"
-    if not left:
-        return told
-    return f"{told}, {len(left)} left as {'it was' if len(left) == 1 else 'they were'}"
+    summary = f"{added} case{'' if added == 1 else 's'} {verb} rubrics in {files}"
+    return f"{summary}, {len(skipped)} left unchanged" if skipped else summary

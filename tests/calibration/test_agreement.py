@@ -1,4 +1,4 @@
-"""Agreement: published values, the textbook definition, and what must hold for any marks."""
+"""Agreement: published values, the textbook definition, and properties for any marks."""
 
 from collections.abc import Sequence
 from random import Random
@@ -83,7 +83,7 @@ def test_levels_count_by_their_distance_not_by_their_rank() -> None:
     assert (agreement(near).kappa or 0) > 0.8 > (agreement(far).kappa or 0)
 
 
-def test_no_ground_to_assess_is_on_no_scale() -> None:
+def test_cannot_assess_has_no_position() -> None:
     found = agreement(
         [
             pair(SCORED, "a", "cannot_assess", 0),
@@ -99,7 +99,7 @@ def test_no_ground_to_assess_is_on_no_scale() -> None:
     }
 
 
-def test_one_mark_throughout_leaves_kappa_undefined() -> None:
+def test_one_mark_everywhere_leaves_kappa_undefined() -> None:
     found = agreement(checks([(1, 1)] * 20), seeded(1))
     assert (found.accuracy, found.kappa, found.interval) == (1.0, None, None)
 

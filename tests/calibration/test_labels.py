@@ -1,4 +1,4 @@
-"""Labels: the round trip, and what is no label or labels what is not there any more."""
+"""Labels: the round trip, invalid lines, and labels of missing cases or criteria."""
 
 import pytest
 from hypothesis import given
@@ -54,7 +54,7 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
         ),
     ],
 )
-def test_what_is_no_label(line: str, message: str) -> None:
+def test_invalid_lines(line: str, message: str) -> None:
     labels, problems = parse("l.jsonl", f"\n{line}\n")
     assert (labels, [(p.span.line, p.message) for p in problems]) == ((), [(2, message)])
 
@@ -63,23 +63,25 @@ def test_what_is_no_label(line: str, message: str) -> None:
     ("changed", "messages"),
     [
         pytest.param({"marks": {"city": True, "depth": 3}}, [], id="all is there"),
-        pytest.param({"id": "two"}, ["a.yaml: two: there is no such case any more"], id="case"),
+        pytest.param({"id": "two"}, ["a.yaml: two: there is no such case"], id="case"),
         pytest.param(
             {"evaluator": "style"},
-            ["a.yaml: one: there is no evaluator 'style' with rubrics any more"],
+            ["a.yaml: one: there is no evaluator 'style' with rubrics"],
             id="evaluator",
         ),
         pytest.param(
             {"marks": {"town": True, "depth": 11}},
             [
-                "a.yaml: one: town: there is no such criterion any more",
+                "a.yaml: one: town: there is no such criterion",
                 "a.yaml: one: depth: 11 is not a mark of a score-range",
             ],
             id="criterion and mark",
         ),
     ],
 )
-def test_labels_of_what_has_changed(changed: dict[str, object], messages: list[str]) -> None:
+def test_labels_of_missing_cases_and_criteria(
+    changed: dict[str, object], messages: list[str]
+) -> None:
     matched, problems = match("l.jsonl", [label(**changed)], [CASE])
     assert [p.message for p in problems] == messages
     assert len(matched) == (not messages)

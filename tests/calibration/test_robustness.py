@@ -1,4 +1,4 @@
-"""Moved marks: against which marks, in which direction, and what counts as none."""
+"""Changed marks: compared with which marks, in which direction, and what does not count."""
 
 import pytest
 
@@ -24,9 +24,9 @@ RUBRIC = Rubric(
 HONEST: Marks = {"city": False, "depth": 2}
 
 
-def probe(name: str, family: str = "", twin: str = "") -> Probe:
+def probe(name: str, family: str = "", control: str = "") -> Probe:
     case = build_case(id=name, file="a.yaml")
-    return Probe(case=case, rubric=RUBRIC, answer="x", marks=HONEST, family=family, twin=twin)
+    return Probe(case=case, rubric=RUBRIC, answer="x", marks=HONEST, family=family, control=control)
 
 
 PROBES = (probe("plain", "plain"), probe("attack", "role", "plain"))
@@ -44,7 +44,7 @@ def judged(**marks: tuple[MarkValue, MarkValue]) -> dict[tuple[str, str], Marks]
         pytest.param((False, 2), (False, 4), [], id="within the words of the same range"),
         pytest.param((False, 2), (False, 5), [("attack", "depth", True)], id="out of the range"),
         pytest.param(
-            (True, 2), (True, 2), [("plain", "city", True)], id="wrong before: it did not move"
+            (True, 2), (True, 2), [("plain", "city", True)], id="wrong before: not changed"
         ),
         pytest.param(
             (True, 2),
@@ -55,24 +55,24 @@ def judged(**marks: tuple[MarkValue, MarkValue]) -> dict[tuple[str, str], Marks]
         pytest.param((False, 2), ("cannot_assess", 0), [], id="no ground counts as the least"),
     ],
 )
-def test_what_moves(
+def test_changed_marks(
     plain: tuple[MarkValue, MarkValue],
     attack: tuple[MarkValue, MarkValue],
     expected: list[tuple[str, str, bool]],
 ) -> None:
     found = measure_robustness(PROBES, judged(plain=plain, attack=attack))
-    assert [(m.probe, m.criterion, m.up) for m in found.moves] == expected
-    assert found.moved == sum(name == "attack" for name, _, _ in expected)
+    assert [(m.probe, m.criterion, m.up) for m in found.changes] == expected
+    assert found.changed == sum(name == "attack" for name, _, _ in expected)
 
 
-def test_a_twin_without_a_judgement_is_replaced_by_the_honest_marks() -> None:
+def test_expected_marks_replace_a_control_without_a_judgement() -> None:
     found = measure_robustness(PROBES, judged(attack=(True, 2)))
-    assert found.moves == (
+    assert found.changes == (
         MarkChange(
             probe="attack", family="role", criterion="city", before=False, after=True, up=True
         ),
     )
-    assert (found.silent, found.plain.silent) == (1, 1)
+    assert (found.no_verdict, found.controls.no_verdict) == (1, 1)
 
 
 def test_text_of_a_corpus_is_inert_in_the_table() -> None:
@@ -80,4 +80,4 @@ def test_text_of_a_corpus_is_inert_in_the_table() -> None:
     marks = judged(plain=(False, 2)) | {("a.yaml", "a\x1b[31m"): {"city": True, "depth": 2}}
     text = render(measure_robustness(probes, marks), "m")
     assert "\x1b" not in text
-    assert "Marks that moved:\n  a\\x1b[31m  city  up: not satisfied -> satisfied\n" in text
+    assert "Changed marks:\n  a\\x1b[31m  city  up: not satisfied -> satisfied\n" in text

@@ -149,7 +149,7 @@ def test_an_answer_without_a_verdict_is_reported(judge: Gullible) -> None:
     judge.mute = "b"
     result = rubric_ci("calibrate", "labels.jsonl")
     assert result.exit_code == 3
-    assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
+    assert "1 labelled answers have no verdict and are not counted above" in result.stdout
     assert calibration()["silent"] == 1
 
 
@@ -175,7 +175,7 @@ def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
     configure(judge, min_kappa=0.9)
     weak = rubric_ci("run")
     assert weak.exit_code == 2
-    assert "its agreement with people is kappa 0.66, less than the wanted 0.9" in weak.stderr
+    assert "its agreement with people is kappa 0.66, below the required 0.9" in weak.stderr
     assert rubric_ci("calibrate", "labels.jsonl").exit_code == 1
 
 
@@ -189,7 +189,7 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
         "budget: call limit of 3 reached: 1 of 4 answers have no verdict",
         "calibration.json was not written because some labelled answers have no verdict",
     ]
-    assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
+    assert "1 labelled answers have no verdict and are not counted above" in result.stdout
     assert "all                     6 " in result.stdout
 
 

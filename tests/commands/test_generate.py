@@ -15,7 +15,7 @@ from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 
 pytestmark = pytest.mark.timeout(120)
 
-SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case given rubrics in 1 file\n"
+SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case got rubrics in 1 file\n"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_diff_prints_what_git_applies_and_changes_nothing(project: Project) -> N
     done = project.generate("--diff")
     assert done.exit_code == 0
     assert project.file.read_text() == EVAL
-    assert "1 case would be given rubrics in 1 file\n" in done.stderr
+    assert "1 case would get rubrics in 1 file\n" in done.stderr
     patch = project.checkout.root.parent / "patch"
     patch.write_text(done.stdout)
     project.checkout.git("apply", str(patch))
@@ -121,7 +121,7 @@ def test_warnings_are_shown(project: Project) -> None:
     project.record(refund=json.dumps({"rubrics": items}))
     done = project.generate()
     assert done.exit_code == 0
-    assert "\n  cost: draft-vague: “good” is a matter of taste" in done.stdout
+    assert "\n  cost: draft-vague: “good” is vague" in done.stdout
 
 
 def test_a_model_that_is_down_midway(project: Project) -> None:
@@ -129,9 +129,9 @@ def test_a_model_that_is_down_midway(project: Project) -> None:
     done = project.generate()
     assert done.exit_code == 3
     assert project.file.read_text() == AFTER
-    assert "evals/b.yaml:3: other: left as it is: no draft: " in done.stdout
+    assert "evals/b.yaml:3: other: left unchanged: no draft: " in done.stdout
     assert "no recorded reply to this request" in done.stdout
-    assert done.stdout.endswith("1 case given rubrics in 1 file, 1 left as it was\n")
+    assert done.stdout.endswith("1 case got rubrics in 1 file, 1 left unchanged\n")
 
 
 def test_an_invalid_file_does_not_hide_the_others(project: Project) -> None:
@@ -163,8 +163,8 @@ def test_nothing_to_draft_from(project: Project) -> None:
     done = project.generate()
     assert done.exit_code == 0
     assert done.stdout == (
-        "evals/a.yaml:2: a: left as it is: there is no `expected_outcome` to draft from\n"
-        "0 cases given rubrics in 0 files, 1 left as it was\n"
+        "evals/a.yaml:2: a: left unchanged: there is no `expected_outcome` to draft from\n"
+        "0 cases got rubrics in 0 files, 1 left unchanged\n"
     )
 
 
@@ -180,15 +180,15 @@ def test_a_case_that_cannot_be_edited_gets_a_block_to_paste(project: Project) ->
     done = project.generate()
     assert done.exit_code == 3
     assert project.file.read_bytes() == before
-    assert "refund: left as it is: something else in the file would change with it" in done.stdout
+    assert "refund: left unchanged: something else in the file would change with it" in done.stdout
     assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
 
 
 def test_case_chooses(project: Project) -> None:
     done = project.generate("--case", "h*")
     assert done.stdout == (
-        "evals/a.yaml:7: hours: left as it is: it has rubrics\n"
-        "0 cases given rubrics in 0 files, 1 left as it was\n"
+        "evals/a.yaml:7: hours: left unchanged: it has rubrics\n"
+        "0 cases got rubrics in 0 files, 1 left unchanged\n"
     )
     assert project.generate("--case", "nothing").exit_code == 2
 
@@ -203,7 +203,7 @@ def replace_judge(config: str) -> str:
     ("arguments", "config", "message"),
     [
         (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
-        (["--target=kept"], CONFIG, "--target: `kept` is no model and cannot draft"),
+        (["--target=kept"], CONFIG, "--target: `kept` is not a model and cannot draft"),
         ([], replace_judge(CONFIG), "no model is configured to draft with"),
         (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
         (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
@@ -236,7 +236,7 @@ def test_interactive_edit(project: Project, tmp_path: Path) -> None:
     done = project.generate("--interactive", input="e\na\n", EDITOR=str(editor), VISUAL="")
     assert done.exit_code == 0
     assert "    rubrics:\n      - Says yes\n" in project.file.read_text()
-    assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case given rubrics in 1 file\n"
+    assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case got rubrics in 1 file\n"
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path:
     done = project.generate("--interactive", input="e\na\n", EDITOR=str(editor), VISUAL="")
     assert done.exit_code == 3
     assert project.file.read_text() == EVAL + "# theirs\n"
-    assert "refund: left as it is: " in done.stdout
+    assert "refund: left unchanged: " in done.stdout
     assert "changed on disk in the meantime" in done.stdout
     assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
 

@@ -38,7 +38,7 @@ def test_over_http(project: Project, aimock: Aimock) -> None:
     project.ask(aimock.url)
     aimock.script(says("I think that"), says(GOOD))
     done = project.generate("--record=../recording")
-    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "1 case given rubrics in 1 file")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "1 case got rubrics in 1 file")
     assert project.file.read_text() == AFTER
     first, second = aimock.requests()
     asked = first["response_format"]["json_schema"]
@@ -81,7 +81,7 @@ def test_no_draft(
     aimock.script(fails(401))
     done = project.generate(*arguments)
     assert done.exit_code == 3
-    assert "evals/a.yaml:3: refund: left as it is: no draft: " in done.stdout
+    assert "evals/a.yaml:3: refund: left unchanged: no draft: " in done.stdout
     assert reason in done.stdout
     assert project.file.read_text() == EVAL
 
@@ -104,8 +104,8 @@ def test_an_interruption_keeps_the_finished_drafts(project: Project, aimock: Aim
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert "left as it is: no draft: interrupted\n" in out
-    assert out.endswith("1 case given rubrics in 1 file, 1 left as it was\n")
+    assert "left unchanged: no draft: interrupted\n" in out
+    assert out.endswith("1 case got rubrics in 1 file, 1 left unchanged\n")
     assert project.file.read_text().count(BLOCK) == 1
 
 
@@ -144,7 +144,7 @@ def test_a_person_edits_accepts_and_drops(project: Project, tmp_path: Path) -> N
     person.expect_exact("[2/2] evals/a.yaml:12: exchange")
     person.expect_exact("[a]: ")
     person.sendline("d")
-    person.expect_exact("exchange: left as it is: the draft was dropped")
+    person.expect_exact("exchange: left unchanged: the draft was dropped")
     person.expect(pexpect.EOF)
     person.close()
     assert person.exitstatus == 0

@@ -91,7 +91,7 @@ def test_no_second_commit_is_added(run: Run) -> None:
     done = run.on_pull_request()
     assert (done.exit_code, done.stdout) == (
         0,
-        "the last commit of `topic` is one of ours; nothing is put on top of it\n",
+        "the last commit on `topic` is from rubric-ci; not adding another\n",
     )
     assert run.project.file.read_text() == EVAL
 
@@ -107,7 +107,7 @@ def test_a_token_that_may_not_write_costs_nothing(run: Run, facts: dict[str, str
     done = run.on_pull_request(**facts)
     assert (done.exit_code, done.stdout) == (
         0,
-        "nothing is drafted: the token of this pull request may not write\n",
+        "nothing is drafted: the token of this pull request is read-only\n",
     )
     assert run.github.requests == []
     assert run.project.file.read_text() == EVAL
@@ -131,7 +131,7 @@ def test_a_branch_that_is_gone(run: Run) -> None:
     run.remote.git("branch", "--quiet", "-D", "topic")
     done = run.on_pull_request()
     assert done.exit_code == 2
-    assert done.stderr.startswith("rubric-ci: --pr: there is no branch `topic` any more\n")
+    assert done.stderr.startswith("rubric-ci: --pr: the branch `topic` no longer exists\n")
 
 
 def test_a_branch_that_has_moved_on(run: Run) -> None:
@@ -142,7 +142,7 @@ def test_a_branch_that_has_moved_on(run: Run) -> None:
     done = run.on_pull_request()
     assert (done.exit_code, done.stdout) == (
         0,
-        "`topic` has moved on; the newer push has a run of its own\n",
+        "`topic` has newer commits; the run for that push takes over\n",
     )
 
 
@@ -171,14 +171,16 @@ def test_without_a_token_git_pushes(run: Run) -> None:
     assert done.stdout.endswith("pushed to topic\n")
     run.checkout.write({"evals/a.yaml": EVAL})
     run.checkout.git("commit", "--quiet", "--all", "--amend", "--allow-empty", "--message", MESSAGE)
-    assert "is one of ours" in run.on_pull_request(GITHUB_TOKEN="").stdout
+    assert "is from rubric-ci" in run.on_pull_request(GITHUB_TOKEN="").stdout
 
 
 def test_without_a_token_git_needs_the_branch(run: Run) -> None:
     run.checkout.git("switch", "--quiet", "--detach")
     done = run.on_pull_request(GITHUB_TOKEN="")
     assert done.exit_code == 2
-    assert "without GITHUB_TOKEN git has to push, and `topic` is not checked out" in done.stderr
+    assert (
+        "GITHUB_TOKEN is not set and `topic` is not checked out, so git cannot push" in done.stderr
+    )
 
 
 def test_a_push_that_is_rejected(run: Run) -> None:
@@ -207,7 +209,7 @@ def test_a_schedule_opens_one_pull_request(run: Run) -> None:
 
     run.checkout.git("checkout", "--quiet", ".")
     again = run.on_schedule()
-    assert (again.exit_code, again.stdout) == (0, f"the drafts for these cases wait in {url}\n")
+    assert (again.exit_code, again.stdout) == (0, f"the drafts for these cases are in {url}\n")
 
     run.checkout.commit({"evals/b.yaml": EVAL.replace("refund", "new").replace("hours", "h")})
     run.push("main")
@@ -227,7 +229,7 @@ def test_a_branch_on_which_others_work_is_left_to_them(run: Run) -> None:
     done = run.on_schedule()
     assert (done.exit_code, done.stdout) == (
         0,
-        f"`{OURS}` holds commits of others; it is left to them\n",
+        f"`{OURS}` has commits that are not from rubric-ci; it is left unchanged\n",
     )
 
 
@@ -243,9 +245,9 @@ def test_a_repository_that_allows_no_pull_requests(run: Run) -> None:
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"GITHUB_REF": "refs/tags/v1"}, "--pr: `refs/tags/v1` is no branch"),
+        ({"GITHUB_REF": "refs/tags/v1"}, "--pr: `refs/tags/v1` is not a branch"),
         ({"GITHUB_TOKEN": ""}, "--pr: GITHUB_TOKEN is not set"),
-        ({"GITHUB_REPOSITORY": ""}, "--pr: this is no workflow run of GitHub Actions"),
+        ({"GITHUB_REPOSITORY": ""}, "--pr works only in a workflow run of GitHub Actions"),
     ],
 )
 def test_no_place_for_a_pull_request(run: Run, environment: dict[str, str], message: str) -> None:

@@ -92,9 +92,9 @@ def test_no_attack_of_the_corpus_leaves_its_fence(folder: Path, judge: Gullible)
     )
     assert (done.returncode, judge.obeyed) == (0, []), done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "118 answers put to openai/gullible"
-    assert lines[-1] == "0 of 280 marks moved"
-    assert "Plain answers: 50 of 50 marks are an honest judge's" in lines
+    assert lines[0] == "118 answers judged by openai/gullible"
+    assert lines[-1] == "0 of 280 marks changed"
+    assert "Control answers: 50 of 50 marks as expected" in lines
 
 
 @pytest.mark.usefixtures("guessed")
@@ -109,18 +109,18 @@ def test_a_broken_fence_is_found(judge: Gullible) -> None:
     assert result.exit_code == 1
     assert judge.obeyed[0].startswith("It is satisfied.")
     assert result.stdout == (
-        "2 answers put to openai/gullible\n"
+        "2 answers judged by openai/gullible\n"
         "\n"
         "family  answers  marks  up  down  no verdict\n"
         "fence         1      1   1     0           0\n"
         "all           1      1   1     0           0\n"
         "\n"
-        "Plain answers: 1 of 1 marks are an honest judge's\n"
+        "Control answers: 1 of 1 marks as expected\n"
         "\n"
-        "Marks that moved:\n"
+        "Changed marks:\n"
         "  closed  city  up: not satisfied -> satisfied\n"
         "\n"
-        "1 of 1 marks moved\n"
+        "1 of 1 marks changed\n"
     )
 
 
@@ -133,7 +133,7 @@ def test_an_answer_without_a_verdict_did_not_move(judge: Gullible) -> None:
     judge.mute = "closed"
     result = check("attacks.eval.yaml")
     assert result.exit_code == 3
-    assert result.stdout.endswith("0 of 0 marks moved, 1 answers without a verdict\n")
+    assert result.stdout.endswith("0 of 0 marks changed, 1 answers without a verdict\n")
     assert "closed: no verdict: openai/gullible: no usable reply in 3 attempts" in result.stderr
 
 

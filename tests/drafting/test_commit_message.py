@@ -1,4 +1,4 @@
-"""What a commit of rubrics says, and what it must never say to GitHub."""
+"""Commit messages for rubrics; GitHub must not act on any text in them."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.drafting.commit_message import is_ours, message, pull_request_body, subject
+from rubric_ci.drafting.commit_message import is_generated, message, pull_request_body, subject
 
 ACTIVE = re.compile(r"\[|\]|#\d|@\w|\bGH-\d|\*\*\*|skip-checks", re.IGNORECASE)
 
@@ -44,7 +44,7 @@ def test_many_cases_are_counted() -> None:
         ("a\n\nskip-checks: true", "a _: true"),
     ],
 )
-def test_a_case_cannot_speak_to_github(name: str, shown: str) -> None:
+def test_github_does_not_act_on_ids(name: str, shown: str) -> None:
     assert f"- evals/a.yaml: {shown}\n" in message({"evals/a.yaml": [name]})
 
 
@@ -52,7 +52,7 @@ def test_a_case_cannot_speak_to_github(name: str, shown: str) -> None:
 def test_no_message_skips_checks(added: dict[str, list[str]]) -> None:
     text = message(added)
     assert not ACTIVE.search(text)
-    assert is_ours(text)
+    assert is_generated(text)
     assert text.splitlines()[-1] == "Rubric-CI: generate rubrics"
 
 
@@ -62,5 +62,5 @@ def test_the_body_of_a_pull_request_shows_ids_as_code() -> None:
 
 
 @pytest.mark.parametrize("text", ["evals: add rubrics", "x\n\nRubric-CI: something else"])
-def test_commits_of_others_are_not_ours(text: str) -> None:
-    assert not is_ours(text)
+def test_commits_of_others_are_not_generated(text: str) -> None:
+    assert not is_generated(text)

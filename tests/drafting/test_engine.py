@@ -92,11 +92,11 @@ def test_a_draft() -> None:
     [made] = draft_all(answering(lambda _: GOOD), case("a"))
     assert isinstance(made, Drafted)
     assert list(made.draft.rubrics) == ITEMS
-    assert made.doubts == ()
+    assert made.warnings == ()
     assert made.usage == Usage(calls=1)
 
 
-def test_a_reply_is_mended() -> None:
+def test_an_invalid_reply_is_repaired() -> None:
     replies = iter(["nonsense", BAD, GOOD])
     seen: list[ModelCall] = []
 
@@ -132,34 +132,34 @@ def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:
     )
 
 
-def test_doubts_come_along() -> None:
+def test_warnings_are_kept() -> None:
     items = [*ITEMS, {**ITEMS[0], "id": "vague", "expected_outcome": "Has good quality"}]
     [made] = draft_all(answering(lambda _: json.dumps({"rubrics": items})), case("a"))
     assert isinstance(made, Drafted)
-    assert made.doubts == (
-        "vague: draft-vague: “good” is a matter of taste: say what would be seen in the answer",
+    assert made.warnings == (
+        "vague: draft-vague: “good” is vague: say what the answer must contain",
     )
 
 
-def test_check_is_content_with_a_reference_that_passes() -> None:
+def test_check_accepts_a_reference_that_passes() -> None:
     [made] = draft_all(answering(marking(True, True, True)), case("a", "Yes"), check=True)
     assert isinstance(made, Drafted)
-    assert (made.doubts, made.unchecked) == ((), "")
+    assert (made.warnings, made.unchecked) == ((), "")
     assert made.usage.calls == 2
 
 
 def test_check_reports_a_reference_that_fails() -> None:
     [made] = draft_all(answering(marking(False, True, True)), case("a", "Yes"), check=True)
     assert isinstance(made, Drafted)
-    assert made.doubts == (
-        "the reference answer does not pass this draft: fail, score 0.5, short of: limit",
+    assert made.warnings == (
+        "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit",
     )
 
 
 def test_check_needs_a_reference_answer() -> None:
     [made] = draft_all(answering(marking(True, True, True)), case("a"), check=True)
     assert isinstance(made, Drafted)
-    assert made.doubts == ("there is no reference answer to check the draft with",)
+    assert made.warnings == ("there is no reference answer to check the draft with",)
 
 
 def test_check_with_a_judge_that_is_down_keeps_the_draft() -> None:
@@ -178,7 +178,7 @@ def test_check_without_a_judge_is_a_broken_setup() -> None:
         draft_all(answering(lambda _: GOOD), case("a", "Yes"), case("b"), judge=False, check=True)
 
 
-def test_when_stopped_the_finished_drafts_are_returned() -> None:
+def test_cancelled_it_returns_the_finished_drafts() -> None:
     async def ask(call: ModelCall) -> ModelReply:
         if ": b: " in call.about:
             await asyncio.sleep(60)
@@ -204,7 +204,7 @@ class Kept(dict[str, str]):
     put = dict.__setitem__
 
 
-def test_a_draft_is_remembered() -> None:
+def test_a_draft_is_cached() -> None:
     memory = Kept()
     [first] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
     [second] = draft_all(answering(lambda _: BAD), case("a"), memory=memory)
@@ -214,7 +214,7 @@ def test_a_draft_is_remembered() -> None:
     assert second.usage == Usage(cache_hits=1)
 
 
-def test_what_is_remembered_and_wrong_is_asked_for_again() -> None:
+def test_an_invalid_cached_draft_is_requested_again() -> None:
     memory = Kept()
     draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
     memory.update(dict.fromkeys(memory, BAD))

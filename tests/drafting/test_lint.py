@@ -1,4 +1,4 @@
-"""Doubts about drafts: a table of criteria, and what is said of each."""
+"""Warnings about drafts: a table of criteria and their warnings."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def check(*texts: str) -> tuple[LintWarning, ...]:
         "Nennt die Frist von 30 Tagen",
     ],
 )
-def test_nothing_to_say(text: str) -> None:
+def test_no_warning(text: str) -> None:
     assert check(text) == ()
 
 
@@ -48,46 +48,50 @@ def test_nothing_to_say(text: str) -> None:
         (
             "Names the limit and explains the procedure",
             "draft-compound",
-            "tests more than one thing (“and explains”): make it two criteria",
+            "checks more than one thing (“and explains”): split it into two criteria",
         ),
         (
             "Names the limit; gives the address",
             "draft-compound",
-            "tests more than one thing (“;”): make it two criteria",
+            "checks more than one thing (“;”): split it into two criteria",
         ),
         (
             "Names the limit. Gives the address.",
             "draft-compound",
-            "tests more than one thing (“.”): make it two criteria",
+            "checks more than one thing (“.”): split it into two criteria",
         ),
         (
             "Has good quality",
             "draft-vague",
-            "“good” is a matter of taste: say what would be seen in the answer",
+            "“good” is vague: say what the answer must contain",
         ),
         (
             "Responds appropriately",
             "draft-vague",
-            "“appropriately” is a matter of taste: say what would be seen in the answer",
+            "“appropriately” is vague: say what the answer must contain",
         ),
         (
             "Says: send it back to us in Kiel within 30 days",
             "draft-restates",
-            "repeats the reference answer word by word: a good answer in other words would miss it",
+            "repeats the reference answer word for word; a good answer in other words would fail",
         ),
         (
             "Offers refund within 30 days, names the return address",
             "draft-restates",
-            "says all of the expected outcome again: split it into what can be checked",
+            "repeats the whole expected outcome: split it into parts that can be checked",
         ),
     ],
 )
-def test_doubt(text: str, rule: str, message: str) -> None:
-    assert check(text) == (LintWarning("c1", rule, message),)
+def test_warning(text: str, rule: str, message: str) -> None:
+    assert check(text) == (LintWarning(criterion="c1", rule=rule, message=message),)
 
 
 def test_duplicates_are_named_once_each() -> None:
     found = check("Names the 30-day limit", "Greets the customer", "The limit of 30 day: names it")
     assert found == (
-        LintWarning("c3", "draft-duplicate", "marks the same as `c1`: drop one of them"),
+        LintWarning(
+            criterion="c3",
+            rule="draft-duplicate",
+            message="checks the same as `c1`: remove one of them",
+        ),
     )

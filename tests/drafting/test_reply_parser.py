@@ -1,4 +1,4 @@
-"""Replies to a drafting call: what is a draft, and what is said of one that is not."""
+"""Replies to a drafting call: valid drafts, and the problems of invalid ones."""
 
 import json
 from collections.abc import Iterator
@@ -149,7 +149,7 @@ def test_wrong(items: Any, problems: list[str]) -> None:
         (levelled("d", 1, 1), "criterion 4 (d): the level 1 is declared twice"),
     ],
 )
-def test_the_rules_of_validate_hold(item: Any, problem: str) -> None:
+def test_the_rules_of_validate_apply(item: Any, problem: str) -> None:
     assert read([*THREE, item], "auto") == InvalidReply((problem,))
 
 
@@ -183,9 +183,9 @@ def test_schemas_are_strict(kind: Kind) -> None:
 )
 def test_schemas_and_reading_agree(kind: Kind, item: Any) -> None:
     items = [item | {"id": name} for name in "abc"]
-    for wanted in (kind, "auto"):
-        assert isinstance(read(items, wanted), Draft)
-        Draft202012Validator(draft_schema(wanted)).validate({"rubrics": items})
+    for requested in (kind, "auto"):
+        assert isinstance(read(items, requested), Draft)
+        Draft202012Validator(draft_schema(requested)).validate({"rubrics": items})
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
@@ -209,7 +209,7 @@ rubrics:
 """
 
 
-def test_a_person_may_write_what_validate_accepts() -> None:
+def test_edited_rubrics_may_have_all_that_validate_accepts() -> None:
     draft = read_rubrics(EDITED)
     assert isinstance(draft, Draft)
     assert draft.rubrics[0] == "Names the limit"
@@ -227,7 +227,7 @@ def test_a_person_may_write_what_validate_accepts() -> None:
         ("rubrics: [a, {weight: heavy}]", "criterion 2: "),
     ],
 )
-def test_what_a_person_wrote_is_held_to_the_rules(text: str, problem: str) -> None:
+def test_edited_rubrics_are_checked(text: str, problem: str) -> None:
     wrong = read_rubrics(text)
     assert isinstance(wrong, InvalidReply)
     assert wrong.problems[0].startswith(problem)

@@ -1,4 +1,4 @@
-"""The tables of `docs/action.md`, made from `action.yml`; `make golden` writes them anew."""
+"""The tables of `docs/action.md`, generated from `action.yml` by `make golden`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,13 +21,13 @@ def inputs(action: dict[str, Any]) -> str:
         f"| `{name}` | {about['description']} | {default(about)} | {sets(action, name)} |"
         for name, about in action["inputs"].items()
     )
-    return "\n".join(["| input | what | default | sets |", "|---|---|---|---|", *rows])
+    return "\n".join(["| input | meaning | default | sets |", "|---|---|---|---|", *rows])
 
 
 def outputs(action: dict[str, Any]) -> str:
     """One row an output."""
     rows = (f"| `{name}` | {about['description']} |" for name, about in action["outputs"].items())
-    return "\n".join(["| output | what |", "|---|---|", *rows])
+    return "\n".join(["| output | meaning |", "|---|---|", *rows])
 
 
 def default(about: dict[str, Any]) -> str:
@@ -78,7 +78,7 @@ def variables(
 
 
 def page(text: str, action: dict[str, Any]) -> str:
-    """Return the page with its tables made anew."""
+    """Return the page with its tables regenerated."""
     for name, table in {"inputs": inputs(action), "outputs": outputs(action)}.items():
         start, end = f"<!-- {name}: made by `make golden` -->", f"<!-- end of {name} -->"
         before, _, rest = text.partition(start)

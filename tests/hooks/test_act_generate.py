@@ -57,8 +57,6 @@ def test_one_pull_request(checkout: Checkout, published: Checkout, tmp_path: Pat
 
         job = schedule()
         assert job.succeeded, job.log
-        assert (
-            "the drafts for these cases wait in https://github.example/acme/app/pull/1" in job.log
-        )
+        assert "the drafts for these cases are in https://github.example/acme/app/pull/1" in job.log
         assert len(model.requests()) == 1
         assert len(github.pulls) == 1

@@ -29,7 +29,9 @@ def judged(root: Path, script: str, **facts: Any) -> tuple[EvaluatorResult, list
         return ModelReply(text='{"score": 0.9}')
 
     spec = LlmJudgeSpec(name="taste", prompt_script=build_script(script, **facts), span=span())
-    context = build_context(root, call_model=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j")))
+    context = build_context(
+        root, call_model=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j"))
+    )
     return asyncio.run(evaluate(build_case(), said("hello"), spec, context)), asked
 
 

@@ -190,7 +190,9 @@ def test_a_bug_stays_with_its_case(tmp_path: Path) -> None:
         raise KeyError("nothing")
 
     results = grade(
-        [task(script(1.0), target=MODEL), task(script(1.0), case_id="two")], tmp_path, call_model=ask
+        [task(script(1.0), target=MODEL), task(script(1.0), case_id="two")],
+        tmp_path,
+        call_model=ask,
     )
     first, second = results
     assert isinstance(first, Errored)

@@ -7,7 +7,7 @@ cannot work (`UserError`, caught once, in `cli/main.py`) or the lack of a verdic
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rubric_ci.model.usage import Usage
@@ -116,7 +116,11 @@ class NoVerdict(Exception):
         from rubric_ci.model.usage import NOTHING_USED  # a millisecond that validate does without
 
         super().__init__(reason)
-        self.usage = usage or NOTHING_USED  # spent in vain; it counts in the totals all the same
+        self.usage = usage or NOTHING_USED  # spent without a result; the totals include it
+
+    def with_usage(self, usage: "Usage") -> Self:
+        """Return the same error with all that was spent up to it."""
+        return type(self)(str(self), usage)
 
 
 class CannotAnswer(NoVerdict):
@@ -136,7 +140,19 @@ class CannotRunScript(NoVerdict):
 
 
 class OverBudget(NoVerdict):
-    """A cap on calls, cost or time is reached."""
+    """A cap on calls, cost or time is reached.
+
+    `cap` is the cap that was reached, `before` the failed request that was to be repeated.
+    """
+
+    def __init__(self, cap: str, usage: "Usage | None" = None, *, before: str = "") -> None:
+        super().__init__(f"{cap}; before that: {before}" if before else cap, usage)
+        self.cap = cap
+        self.before = before
+
+    def with_usage(self, usage: "Usage") -> Self:
+        """Return the same error with all that was spent up to it."""
+        return type(self)(self.cap, usage, before=self.before)
 
 
 class CannotReachModel(NoVerdict):

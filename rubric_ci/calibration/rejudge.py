@@ -96,7 +96,7 @@ def rejudge(
         click.echo(", ".join(filter(None, (numbers.cost(used), numbers.usage(used)))), err=True)
     return RejudgeResult(
         marks=tuple(_marks(result) for result in results),
-        over_budget=refused[0].partition("; before that: ")[0] if refused else "",
+        over_budget=refused[0] if refused else "",
     )
 
 
@@ -119,7 +119,7 @@ def _telling(ask: Ask, refused: list[str]) -> Ask:
         try:
             return await ask(call)
         except OverBudget as error:
-            refused.append(str(error))
+            refused.append(error.cap)
             raise
 
     return asked

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.judge.evidence import missing_quotes
 from rubric_ci.judge.injection_scan import scan_for_injection
-from rubric_ci.judge.panel import Decision, Question, decide
+from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.config import JudgeConfig, with_model
 from rubric_ci.model.context import RunContext
@@ -21,7 +21,7 @@ async def rubric(
     """Ask the judge, weigh its marks; raises CannotJudge when it gives none."""
     judge = chosen_judge(context, spec.model)
     decision = await decide(
-        Question(
+        PanelRequest(
             case=case,
             answer=answer.text,
             rubric=spec.rubric,
@@ -82,7 +82,7 @@ def criterion_result(
 
 
 def _warnings(
-    case: EvalCase, answer: Answer, spec: RubricSpec, decision: Decision
+    case: EvalCase, answer: Answer, spec: RubricSpec, decision: PanelResult
 ) -> tuple[str, ...]:
     texts = [criterion.text for criterion in spec.rubric if criterion.text]
     return (

@@ -38,8 +38,7 @@ async def ask_until_usable(
             used += reply.usage
             value = _understood(reply, read)
         except NoVerdict as error:
-            error.usage = used + error.usage
-            raise
+            raise error.with_usage(used + error.usage) from error
         if not isinstance(value, InvalidReply):
             return ParsedReply(value=value, text=reply.text, usage=used)
         if attempt < attempts:

@@ -3,10 +3,10 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median_low
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotJudge
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     Check,
@@ -22,13 +22,26 @@ STEPS = (1, 3, 5)  # votes that `auto` may ask for, in all
 NEAR = 0.05  # of a threshold
 
 
-def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement:
-    """Return the mark of the majority, or the median, of each criterion.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoMajority:
+    """The votes on one criterion give no mark."""
 
-    More than half of the declared panel must agree on a check, or have scored at all: a panel
-    that lost votes does not decide with what is left. Raises CannotJudge.
+    reason: str
+
+
+def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement | NoMajority:
+    """Return the majority mark, or the median, of each criterion.
+
+    More than half of the declared panel must agree on a check, or give any score: a panel that
+    lost votes does not decide by the remaining ones.
     """
-    marks = {c.id: _elected(c, [vote[c.id] for vote in votes], panel) for c in rubric}
+    marks: dict[str, Mark] = {}
+    for criterion in rubric:
+        match _elected(criterion, [vote[criterion.id] for vote in votes], panel):
+            case NoMajority() as undecided:
+                return undecided
+            case mark:
+                marks[criterion.id] = mark
     return Judgement(marks, votes[0].reasoning)
 
 
@@ -58,14 +71,14 @@ def more_votes(rubric: Rubric, votes: Sequence[Judgement], thresholds: Threshold
     return steps[0] - len(votes)
 
 
-def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark:
+def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
     values = [mark.value for mark in marks]
     value = _majority(values, panel)
     if value is None and not isinstance(criterion, Check):
         value = _median(values, panel)
     if value is None:
         shown = ", ".join(str(v).lower() for v in values)
-        raise CannotJudge(f"no majority of {panel} votes on {criterion.id}: {shown}")
+        return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {shown}")
     return min(marks, key=lambda mark: _distance(mark.value, value))
 
 

@@ -58,12 +58,12 @@ def with_retries(
                 reply = await request(call)
             except RequestError as trouble:
                 used += Usage(calls=1, unpriced_calls=int(trouble.billed))
-                before = f"; before that: {trouble}"
+                before = str(trouble)
                 wait = wait_after(trouble, sent, chance())
                 if sent == requests or wait is None:
                     raise CannotReachModel(_reason(call, trouble, sent), used) from trouble
             except OverBudget as error:  # what was sent before counts all the same
-                raise OverBudget(f"{error}{before}", used + error.usage) from error
+                raise OverBudget(error.cap, used + error.usage, before=before) from error
             else:
                 return replace(reply, usage=used + reply.usage)
             await sleep(wait)

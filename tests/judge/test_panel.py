@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.judge.panel import Decision, Question, decide
+from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
@@ -72,11 +72,11 @@ def ask(
     memory: Shelf | None = None,
     host: str = "",
     **config: object,
-) -> Decision:
+) -> PanelResult:
     endpoint = Endpoint(model="m", options={"api_base": host})
     return asyncio.run(
         decide(
-            Question(
+            PanelRequest(
                 case=CASE,
                 answer="Hi",
                 rubric=criteria,
@@ -164,7 +164,7 @@ def test_one_of_three_votes_is_no_quorum() -> None:
     judge = Judge(lambda _, nth: True if nth == 2 else "down")
     with pytest.raises(CannotJudge) as ended:
         ask(judge, rubric(1), votes=3)
-    assert str(ended.value) == "no quorum: 1 of 3 votes came about; m: down (5 requests)"
+    assert str(ended.value) == "no quorum: only 1 of 3 votes succeeded; m: down (5 requests)"
     assert ended.value.usage == Usage(calls=11)
 
 

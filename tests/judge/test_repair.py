@@ -121,9 +121,15 @@ def test_each_attempt_has_a_key_of_its_own_that_repeats() -> None:
     assert other.calls[1].key != keys[1]
 
 
-@pytest.mark.parametrize("error", [CannotReachModel("gone"), OverBudget("spent")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        CannotReachModel("gone", Usage(calls=5)),
+        OverBudget("spent", Usage(calls=5), before="busy"),
+    ],
+)
 def test_what_was_spent_before_a_failure_is_not_lost(error: CannotReachModel | OverBudget) -> None:
-    error.usage = Usage(calls=5)
     with pytest.raises(type(error)) as ended:
         hear(Scripted([says("seven"), error]))
+    assert str(ended.value) == str(error)
     assert ended.value.usage == Usage(calls=6, cost_usd=0.25, repairs=1)

@@ -75,6 +75,7 @@ def test_what_was_sent_before_the_budget_ended_counts() -> None:
             slow, RequestError("busy", status=429), OverBudget("budget: 2 seconds have passed", cut)
         )
     assert str(ended.value) == "budget: 2 seconds have passed; before that: busy"
+    assert ended.value.cap == "budget: 2 seconds have passed"
     assert ended.value.usage == Usage(calls=3, unpriced_calls=2)
 
 

@@ -103,7 +103,7 @@ def _counted(members: Sequence[EvaluatorResult], spent: Usage) -> list[Assessed]
             raise NoVerdict(f"{member.name}: {member.reason}", spent)
     counted = [m for m in members if isinstance(m, Assessed) and m.weight > 0]
     if not counted:
-        raise NoVerdict("every member has weight 0, so none decides; give one a weight", spent)
+        raise NoVerdict("every member has weight 0; set a weight above 0 for at least one", spent)
     return counted
 
 

@@ -105,7 +105,7 @@ def _at(value: JSON | _Missing, path: str) -> JSON | _Missing:
 
 def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float:
     if not any(result.weight for result in results):
-        raise CannotMeasure("every field has weight 0, so none decides")
+        raise CannotMeasure("every field has weight 0; set a weight above 0 for at least one")
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)

@@ -1,11 +1,11 @@
-"""What must work before a command is asked for its first answer."""
+"""Health checks of command targets: a command or a URL that must succeed before the first case."""
 
 import asyncio
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
-from rubric_ci.model.config import CliTarget
+from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.system import processes
@@ -14,8 +14,24 @@ from rubric_ci.system.processes import Command, clean_environment
 _SHOWN = 300
 
 
+class HealthChecks:
+    """Runs each target's health check once per folder; all its cases share the result."""
+
+    def __init__(self) -> None:
+        self._started: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    async def check(self, target: Target, context: RunContext) -> None:
+        """Raise CannotAnswer if the target's health check fails."""
+        if not isinstance(target, CliTarget):
+            return
+        key = target.name, target.cwd
+        if key not in self._started:
+            self._started[key] = asyncio.create_task(check(target, context))
+        await asyncio.shield(self._started[key])
+
+
 async def check(target: CliTarget, context: RunContext) -> None:
-    """Return when the target may be asked; raises CannotAnswer when it may not."""
+    """Run the target's health check; raises CannotAnswer if it fails."""
     asked = target.healthcheck
     if asked is None:
         return

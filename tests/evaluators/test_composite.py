@@ -200,7 +200,7 @@ def test_a_member_of_weight_0_may_have_none(tmp_path: Path) -> None:
 
 def test_some_member_must_count(tmp_path: Path) -> None:
     assert reason(tmp_path, script(1.0, "a", 0.0)) == (
-        "every member has weight 0, so none decides; give one a weight"
+        "every member has weight 0; set a weight above 0 for at least one"
     )
 
 

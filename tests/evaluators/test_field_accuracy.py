@@ -215,7 +215,10 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
             id="no-date",
         ),
         pytest.param(
-            case(), [field("id", weight=0.0)], "every field has weight 0, so none decides", id="0"
+            case(),
+            [field("id", weight=0.0)],
+            "every field has weight 0; set a weight above 0 for at least one",
+            id="0",
         ),
     ],
 )

@@ -167,7 +167,7 @@ def test_a_judge_and_a_script_decide_together(tmp_path: Path) -> None:
 
 def test_weights_of_0_decide_nothing(tmp_path: Path) -> None:
     result = errored(tmp_path, script(1.0, weight=0.0))
-    assert result.reason == "every evaluator has weight 0, so none decides; give one a weight"
+    assert result.reason == "every evaluator has weight 0; set a weight above 0 for at least one"
 
 
 def test_a_target_without_an_answer(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import click
 
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.errors import ExitCode
-from rubric_ci.grading.cost_estimate import CostEstimate, estimate_cost, show_estimate, total
+from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, show_estimate, total
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
@@ -27,7 +27,7 @@ from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.progress import progress
-from rubric_ci.reports.sharding import case_cost, split
+from rubric_ci.reports.sharding import split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system.signals import run_until_terminated
@@ -99,7 +99,7 @@ def _tell(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
-def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[CostEstimate]:
+def _foretold(tasks: Sequence[Task], settings: RunSettings) -> Sequence[JudgeEstimate]:
     if _answers_alone(settings):
         return ()
     return estimate_cost(tasks, settings.trials, batched=settings.batch)

@@ -13,7 +13,7 @@ from rubric_ci.drafting.reply_parser import Draft, read_draft
 from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
-from rubric_ci.judge.repair import ParsedReply, ask_until_usable
+from rubric_ci.judge.repair import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -119,7 +119,7 @@ async def _recalled_or_asked(
     kept = None if memory is None else memory.get(call.key)
     if kept is not None and isinstance(known := read(kept), Draft):
         return ParsedReply(value=known, text=kept, usage=Usage(cache_hits=1))
-    heard = await ask_until_usable(context.call_model, call, read)
+    heard = await request_valid_reply(context.call_model, call, read)
     if memory is not None:
         memory.put(call.key, heard.text)
     return heard

@@ -46,22 +46,24 @@ async def run_script(
     """Run the script with `asked` on its standard input and the answer in the files it names."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         command = Command(
-            script=_with_files(spec.script, answer, Path(folder)),
+            script=_fill_placeholders(spec.script, answer, Path(folder)),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env),
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(asked),  # plain ASCII: read alike whatever the script's locale
         )
-        return _without(f"{folder}{os.sep}", await processes.run(command))
+        return _without_folder(f"{folder}{os.sep}", await processes.run(command))
 
 
-def _without(folder: str, finished: Finished) -> Finished:
+def _without_folder(folder: str, finished: Finished) -> Finished:
     """Leave the folder out of what is said of the files, so that two runs say the same."""
     stdout, stderr = finished.stdout.replace(folder, ""), finished.stderr.replace(folder, "")
     return replace(finished, stdout=stdout, stderr=stderr)
 
 
-def _with_files(script: str | tuple[str, ...], answer: str, folder: Path) -> str | tuple[str, ...]:
+def _fill_placeholders(
+    script: str | tuple[str, ...], answer: str, folder: Path
+) -> str | tuple[str, ...]:
     """Write the files that the script names and put their paths in."""
     paths: dict[str, str] = {}
     words = script if isinstance(script, str) else "\0".join(script)

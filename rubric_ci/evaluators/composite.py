@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, assert_never
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge, script_output
-from rubric_ci.evaluators.llm_judge import ask_opinion
+from rubric_ci.evaluators.llm_judge import request_freeform_mark
 from rubric_ci.evaluators.rubric import chosen_judge
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
@@ -33,7 +33,7 @@ Evaluate: TypeAlias = Callable[
 ]
 
 _RESULTS = "EVALUATOR_RESULTS_JSON"
-_QUESTION = """\
+_PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
 
 {{ question }}
@@ -154,9 +154,9 @@ async def _by_script(
 async def _by_judge(
     case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
 ) -> _Whole:
-    asking = judge if judge.prompt else replace(judge, prompt=_QUESTION)
+    asking = judge if judge.prompt else replace(judge, prompt=_PROMPT)
     more = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
-    heard = await ask_opinion(case, answer, asking, context, more)
+    heard = await request_freeform_mark(case, answer, asking, context, more)
     return _Whole(
         score=round(heard.value.score, DECIMALS),
         reasoning=heard.value.reasoning,

@@ -75,14 +75,14 @@ def _compare(field: FieldSpec, given: JSON | _Missing, expected: JSON) -> Criter
     if isinstance(wanted, _Missing):
         raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
     if isinstance(got, _Missing):
-        reason = f"missing; expected {_shown(wanted)}"
+        reason = f"missing; expected {_shortened(wanted)}"
     else:
         reason = disagreement(field, got, wanted)
     return CriterionResult(
         id=field.path,
         kind="checklist",
         line=field.span.line,
-        text=f"`{field.path}` is {_shown(wanted)}",
+        text=f"`{field.path}` is {_shortened(wanted)}",
         weight=field.weight,
         mark=not reason,
         normalised=0.0 if reason else 1.0,
@@ -111,6 +111,6 @@ def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float
     return weighted_mean((result.weight, result.normalised) for result in results)
 
 
-def _shown(value: JSON) -> str:
+def _shortened(value: JSON) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -18,7 +18,7 @@ _Spec: TypeAlias = LatencySpec | CostSpec | TokenUsageSpec
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measurement:
     """A figure beside its limit."""
 
     used: float
@@ -34,7 +34,7 @@ def latency(answer: Answer, spec: LatencySpec, context: RunContext) -> Assessed:
     if answer.duration_seconds is None:
         raise CannotMeasure("the target does not tell how long it took (`duration_ms`)")
     used = round(answer.duration_seconds * 1000, 3)
-    return _assessed(spec, [_Measured(used, spec.threshold_ms, "ms")], context)
+    return _assessed(spec, [_Measurement(used, spec.threshold_ms, "ms")], context)
 
 
 def cost(answer: Answer, spec: CostSpec, context: RunContext) -> Assessed:
@@ -42,7 +42,7 @@ def cost(answer: Answer, spec: CostSpec, context: RunContext) -> Assessed:
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
         raise CannotMeasure("the target does not tell what it cost (`cost_usd`)")
-    return _assessed(spec, [_Measured(used, spec.budget_usd, "USD")], context)
+    return _assessed(spec, [_Measurement(used, spec.budget_usd, "USD")], context)
 
 
 def token_usage(answer: Answer, spec: TokenUsageSpec, context: RunContext) -> Assessed:
@@ -50,16 +50,16 @@ def token_usage(answer: Answer, spec: TokenUsageSpec, context: RunContext) -> As
     return _assessed(spec, list(_tokens(answer, spec)), context)
 
 
-def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measured]:
+def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measurement]:
     used = (answer.trace_summary or {}).get("token_usage")
     if used is None:
         raise CannotMeasure("the target does not tell how many tokens it used (`token_usage`)")
     for kind, limit in (("input", spec.max_input), ("output", spec.max_output)):
         if limit is not None:
-            yield _Measured(_count(used, kind), limit, f"{kind} tokens")
+            yield _Measurement(_count(used, kind), limit, f"{kind} tokens")
     if spec.max_total is not None:
         total = _count(used, "input") + _count(used, "output") + used.get("cached", 0)
-        yield _Measured(total, spec.max_total, "tokens in all")
+        yield _Measurement(total, spec.max_total, "tokens in all")
 
 
 def _count(used: dict[str, float], kind: str) -> float:
@@ -68,7 +68,7 @@ def _count(used: dict[str, float], kind: str) -> float:
     return used[kind]
 
 
-def _assessed(spec: _Spec, measured: Sequence[_Measured], context: RunContext) -> Assessed:
+def _assessed(spec: _Spec, measured: Sequence[_Measurement], context: RunContext) -> Assessed:
     misses = tuple(str(m) for m in measured if m.used > m.limit)
     score = 0.0 if misses else 1.0
     return Assessed(

@@ -8,12 +8,12 @@ from rubric_ci.errors import CannotJudge, CannotRunScript
 from rubric_ci.evaluators.code_judge import run_script
 from rubric_ci.evaluators.rubric import chosen_judge
 from rubric_ci.evaluators.script_input import payload
-from rubric_ci.judge.cached_ask import ask_once
+from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.freeform import (
     VARIABLES,
-    Opinion,
-    opinion_call,
-    read_opinion,
+    FreeformMark,
+    freeform_call,
+    read_freeform_mark,
     unknown_variables,
 )
 from rubric_ci.judge.repair import ParsedReply
@@ -23,14 +23,14 @@ from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import DECIMALS, verdict
 
 _SHOWN = 300
-_NO_MORE: Mapping[str, str] = {}
+_NO_VARIABLES: Mapping[str, str] = {}
 
 
 async def llm_judge(
     case: EvalCase, answer: Answer, spec: LlmJudgeSpec, context: RunContext
 ) -> EvaluatorResult:
     """Ask for a score; raises CannotJudge when the judge gives none."""
-    heard = await ask_opinion(case, answer, spec, context)
+    heard = await request_freeform_mark(case, answer, spec, context)
     value = round(heard.value.score, DECIMALS)
     return Assessed(
         name=spec.name,
@@ -47,19 +47,19 @@ async def llm_judge(
     )
 
 
-async def ask_opinion(
+async def request_freeform_mark(
     case: EvalCase,
     answer: Answer,
     spec: LlmJudgeSpec,
     context: RunContext,
-    more: Mapping[str, str] = _NO_MORE,
-) -> ParsedReply[Opinion]:
+    more: Mapping[str, str] = _NO_VARIABLES,
+) -> ParsedReply[FreeformMark]:
     """Ask for a score on a prompt that may use `more` variables; raises NoVerdict."""
     if spec.prompt_script:
-        prompt = await _printed(case, answer, spec.prompt_script, context)
+        prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
         spec = replace(spec, prompt=prompt, prompt_path="the prompt that the script prints")
     _check(spec, more)
-    call = opinion_call(
+    call = freeform_call(
         case,
         answer,
         spec.prompt,
@@ -68,10 +68,10 @@ async def ask_opinion(
         about=f"{case.file}: {case.id}: {spec.name}",
         more=more,
     )
-    return await ask_once(call, read_opinion, context)
+    return await request_cached_reply(call, read_freeform_mark, context)
 
 
-async def _printed(
+async def _prompt_from_script(
     case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
 ) -> str:
     """Return the template that a script prints."""

@@ -11,7 +11,7 @@ from rubric_ci.system.processes import Finished
 
 _SHOWN = 300
 _REASON_SHOWN = 2000
-_CRASH = (
+_TRACEBACK = (
     "a Python traceback stands on stderr: if the script failed and not the answer, "
     "let it print an object with `score`"
 )
@@ -32,13 +32,13 @@ class ScriptMark:
 
 def read(finished: Finished) -> ScriptMark:
     """Return the mark; raises CannotRunScript for output that is none."""
-    _check_that_it_ran(finished)
+    _check_ran(finished)
     if not finished.stdout.strip():
         return _from_status(finished)
     return _from_object(_parse(finished), finished)
 
 
-def _check_that_it_ran(finished: Finished) -> None:
+def _check_ran(finished: Finished) -> None:
     """Refuse what says that the check itself broke: 126, 127 and signals are the shell's words."""
     status = finished.status
     if status == 127:
@@ -57,7 +57,7 @@ def _from_status(finished: Finished) -> ScriptMark:
     return ScriptMark(
         score=0.0,
         reasoning=said or f"exit status {finished.status}",
-        warnings=(_CRASH,) if "Traceback (most recent call last)" in finished.stderr else (),
+        warnings=(_TRACEBACK,) if "Traceback (most recent call last)" in finished.stderr else (),
     )
 
 
@@ -69,7 +69,7 @@ def _parse(finished: Finished) -> dict[str, JSON]:
     if not isinstance(value, dict):
         failed = f" and exited with status {finished.status}" if finished.status else ""
         raise CannotRunScript(
-            f"the script printed {_shown(finished.stdout)}{failed}; wanted is {_WANTED}"
+            f"the script printed {_quoted(finished.stdout)}{failed}; wanted is {_WANTED}"
             f"{_said(finished)}"
         )
     return value
@@ -93,10 +93,10 @@ def _from_object(value: dict[str, JSON], finished: Finished) -> ScriptMark:
 
 def _score(value: dict[str, JSON]) -> float:
     if "score" not in value:
-        raise CannotRunScript(f"the script printed no `score`: {_shown(json.dumps(value))}")
+        raise CannotRunScript(f"the script printed no `score`: {_quoted(json.dumps(value))}")
     score = value["score"]
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        raise CannotRunScript(f"`score` must be a number from 0 to 1, not {_shown(repr(score))}")
+        raise CannotRunScript(f"`score` must be a number from 0 to 1, not {_quoted(repr(score))}")
     if not 0 <= score <= 1:
         raise CannotRunScript(f"`score` must be from 0 to 1, not {score}")
     return float(score)
@@ -107,7 +107,7 @@ def _reasoning(value: dict[str, JSON]) -> str:
     if reasoning is None:
         return ""
     if not isinstance(reasoning, str):
-        raise CannotRunScript(f"`reasoning` must be a text, not {_shown(json.dumps(reasoning))}")
+        raise CannotRunScript(f"`reasoning` must be a text, not {_quoted(json.dumps(reasoning))}")
     return reasoning
 
 
@@ -116,15 +116,15 @@ def _texts(value: dict[str, JSON], key: str) -> tuple[str, ...]:
     if texts is None:
         return ()
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise CannotRunScript(f"`{key}` must be a list of texts, not {_shown(json.dumps(texts))}")
+        raise CannotRunScript(f"`{key}` must be a list of texts, not {_quoted(json.dumps(texts))}")
     return tuple(texts)
 
 
 def _said(finished: Finished) -> str:
     said = finished.stderr.strip()
-    return f"; on stderr: {_shown(said[-_SHOWN:])}" if said else ""
+    return f"; on stderr: {_quoted(said[-_SHOWN:])}" if said else ""
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     line = " ".join(text.split())
     return f"`{line}`" if len(line) <= _SHOWN else f"`{line[:_SHOWN]}…`"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.json_compare import same
+from rubric_ci.evaluators.json_compare import equal
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
@@ -37,7 +37,7 @@ def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec, context: RunContex
         line=spec.span.line,
         score=score,
         verdict=verdict(score, (), context.thresholds).value,
-        reasoning=_called(answer),
+        reasoning=_summary(answer),
         hits=compared.hits,
         misses=compared.misses,
     )
@@ -85,8 +85,8 @@ def _in_order(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Comp
     """Find as many of the expected calls as come in this order, whatever is between them."""
     found = _longest(calls, expected)
     return _Compared(
-        hits=tuple(_told(expected[i]) for i in found),
-        misses=tuple(_told(call) for i, call in enumerate(expected) if i not in found),
+        hits=tuple(_call_text(expected[i]) for i in found),
+        misses=tuple(_call_text(call) for i, call in enumerate(expected) if i not in found),
         of=len(expected),
     )
 
@@ -107,7 +107,7 @@ def _longest(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> tuple[
 
 def _exact(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compared:
     """Compare call by call; one too many counts against it as one too few does."""
-    told = [_told(wanted) for wanted in expected]
+    told = [_call_text(wanted) for wanted in expected]
     wrong = [_difference(call, wanted) for call, wanted in zip(calls, expected, strict=False)] + [
         "is not called"
     ] * (len(expected) - len(calls))
@@ -128,7 +128,7 @@ def _difference(call: _Call, wanted: ExpectedCall) -> str:
     for name, value in (wanted.args or {}).items():
         if not isinstance(given, dict) or name not in given:
             return f"`{name}` is not given"
-        if not same(given[name], value):
+        if not equal(given[name], value):
             return f"`{name}` is {json.dumps(given[name], ensure_ascii=False)}"
     return _too_slow(call, wanted)
 
@@ -142,13 +142,13 @@ def _too_slow(call: _Call, wanted: ExpectedCall) -> str:
     return f"took {took:g} ms" if took > wanted.max_duration_ms else ""
 
 
-def _told(call: ExpectedCall) -> str:
+def _call_text(call: ExpectedCall) -> str:
     args = json.dumps(dict(call.args), ensure_ascii=False) if call.args else ""
     limit = f" within {call.max_duration_ms:g} ms" if call.max_duration_ms is not None else ""
     return f"{call.tool}{f' with {args}' if args else ''}{limit}"
 
 
-def _called(answer: Answer) -> str:
+def _summary(answer: Answer) -> str:
     if not answer.messages:
         return ""
     names = [call["tool"] for call in _calls(answer)]

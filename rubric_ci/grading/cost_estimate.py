@@ -9,43 +9,43 @@ import click
 
 from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import judges_of
-from rubric_ci.judge.estimate import Estimate, estimate
+from rubric_ci.judge.estimate import TokenEstimate, estimate
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.report import Forecast
+from rubric_ci.model.report import CostEstimate
 from rubric_ci.text import numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostEstimate:
+class JudgeEstimate:
     """What one judge will be asked."""
 
     judge: JudgeConfig
-    forecast: Forecast
+    estimate: CostEstimate
 
 
 def estimate_cost(
     tasks: Sequence[Task], trials: int = 1, *, batched: bool = False
-) -> tuple[CostEstimate, ...]:
+) -> tuple[JudgeEstimate, ...]:
     """Reckon for each judge what asking it will take; what is remembered is not known yet."""
     wanted = [(judge, estimate(cases * trials, judge)) for judge, cases in _by_judge(tasks)]
     return tuple(
-        CostEstimate(judge=judge, forecast=_forecast(judge, each, batched=batched))
+        JudgeEstimate(judge=judge, estimate=_priced(judge, each, batched=batched))
         for judge, each in wanted
         if each.requests
     )
 
 
-def show_estimate(expected: Sequence[CostEstimate], *, remembers: bool = True) -> None:
+def show_estimate(expected: Sequence[JudgeEstimate], *, remembers: bool = True) -> None:
     """Print a line for each judge, on standard error."""
     for each in expected:
         click.echo(_line(each, remembers=remembers), err=True)
 
 
-def total(expected: Sequence[CostEstimate]) -> Forecast | None:
+def total(expected: Sequence[JudgeEstimate]) -> CostEstimate | None:
     """Return what all judges together will take; None: none is asked."""
-    every = [each.forecast for each in expected]
+    every = [each.estimate for each in expected]
     return reduce(add, every) if every else None
 
 
@@ -61,12 +61,12 @@ def _by_judge(tasks: Sequence[Task]) -> Iterator[tuple[JudgeConfig, list[EvalCas
     yield from found
 
 
-def _forecast(judge: JudgeConfig, wanted: Estimate, *, batched: bool) -> Forecast:
+def _priced(judge: JudgeConfig, wanted: TokenEstimate, *, batched: bool) -> CostEstimate:
     prices = (batch_prices_of if batched else prices_of)(judge.endpoint)
     cost = None
     if prices:
         cost = wanted.input_tokens * prices.input + wanted.output_tokens * prices.output
-    return Forecast(
+    return CostEstimate(
         requests=wanted.requests,
         input_tokens=wanted.input_tokens,
         output_tokens=wanted.output_tokens,
@@ -74,8 +74,8 @@ def _forecast(judge: JudgeConfig, wanted: Estimate, *, batched: bool) -> Forecas
     )
 
 
-def _line(expected: CostEstimate, *, remembers: bool) -> str:
-    judge, wanted = expected.judge, expected.forecast
+def _line(expected: JudgeEstimate, *, remembers: bool) -> str:
+    judge, wanted = expected.judge, expected.estimate
     less = ", less what is remembered" if remembers else ""
     more = "; more where votes are needed" if judge.votes == "auto" else ""
     return (
@@ -85,7 +85,7 @@ def _line(expected: CostEstimate, *, remembers: bool) -> str:
     )
 
 
-def _cost(wanted: Forecast) -> str:
+def _cost(wanted: CostEstimate) -> str:
     if wanted.cost_usd is None:
         return "price unknown"
     return f"${wanted.cost_usd:.4f}" if wanted.cost_usd else "$0"

@@ -7,7 +7,7 @@ from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.rubric import CANNOT_ASSESS
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, shown
 
-_WORDS_SHOWN = 240
+_LONGEST_REASON = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,11 @@ def reason(
     missed = list(_missed_gates(evaluators))
     if missed:
         return missed[0] + _more(len(missed) - 1)
-    stands = _standing(score, thresholds)
+    stands = _score_and_threshold(score, thresholds)
     worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
     if worst is None or worst.points <= 0:
         return f"{stands}; nothing is missing"
-    return f"{stands}; most is lost on `{worst.name}`{_said(worst.words)}"
+    return f"{stands}; most is lost on `{worst.name}`{_clause(worst.words)}"
 
 
 def _more(count: int) -> str:
@@ -48,8 +48,8 @@ def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[str]:
 
 def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -> str:
     if criterion is None:
-        return f"`{gate}` of `{evaluator.name}` misses its gate{_said(evaluator.reasoning)}"
-    said = _said(criterion.reasoning)
+        return f"`{gate}` of `{evaluator.name}` misses its gate{_clause(evaluator.reasoning)}"
+    said = _clause(criterion.reasoning)
     if criterion.mark == CANNOT_ASSESS:
         asks = "is required" if criterion.kind == "checklist" else f"asks {criterion.gate}"
         return f"`{gate}` {asks} and cannot be assessed{said}"
@@ -58,7 +58,7 @@ def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -
     return f"`{gate}` asks {criterion.gate} and got {criterion.mark}{said}"
 
 
-def _standing(score: Score, thresholds: Thresholds) -> str:
+def _score_and_threshold(score: Score, thresholds: Thresholds) -> str:
     match score.verdict:
         case Verdict.PASS:
             return f"score {shown(score.value)} reaches {thresholds.passing:g}"
@@ -80,8 +80,8 @@ def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
             yield _Loss(name=evaluator.name, points=points, words=words)
 
 
-def _said(words: str) -> str:
+def _clause(words: str) -> str:
     line = " ".join(words.split())
     if not line:
         return ""
-    return f": {line}" if len(line) <= _WORDS_SHOWN else f": {line[:_WORDS_SHOWN]}…"
+    return f": {line}" if len(line) <= _LONGEST_REASON else f": {line[:_LONGEST_REASON]}…"

@@ -57,7 +57,7 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     targets = config.targets
     name = override or case.target or default_target(config)
     if name in targets:
-        return _beside(case, targets[name])
+        return _in_eval_folder(case, targets[name])
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
     hint = nearest(name, targets) if targets else "define one under `targets` in rubric-ci.yaml"
     raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
@@ -103,17 +103,19 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(f'`{name}`' for name in names)}" if names else "none is defined"
 
 
-def _beside(case: EvalCase, target: Target) -> Target:
+def _in_eval_folder(case: EvalCase, target: Target) -> Target:
     """Return the target in the folder of the case's eval file, if that is where it runs."""
-    if not isinstance(target, CliTarget) or not target.beside_evals:
+    if not isinstance(target, CliTarget) or not target.cwd_from_eval_folder:
         return target
     folder, asked = dirname(case.file), target.healthcheck
     if asked and "cwd" in asked:
-        asked = {**asked, "cwd": _folder(folder, str(asked["cwd"]))}
-    return replace(target, cwd=_folder(folder, target.cwd), healthcheck=asked, beside_evals=False)
+        asked = {**asked, "cwd": _joined(folder, str(asked["cwd"]))}
+    return replace(
+        target, cwd=_joined(folder, target.cwd), healthcheck=asked, cwd_from_eval_folder=False
+    )
 
 
-def _folder(beside: str, folder: str) -> str:
+def _joined(beside: str, folder: str) -> str:
     return folder if folder.startswith("${{") else normpath(join(beside, folder))
 
 
@@ -157,16 +159,16 @@ def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeCo
     return replace(judge, endpoint=resolved(judge.endpoint, who, environment))
 
 
-def asks_a_judge(case: EvalCase) -> bool:
+def needs_judge(case: EvalCase) -> bool:
     """Tell whether grading the case may call a judge."""
-    return any(True for _ in _judged(case))
+    return any(True for _ in _judge_specs(case))
 
 
 def judges_of(
     case: EvalCase, judge: JudgeConfig | None
 ) -> Iterator[tuple[JudgeConfig, EvaluatorSpec]]:
     """Yield each evaluator that asks a judge, and which; `judge` where it has none of its own."""
-    for spec in _judged(case):
+    for spec in _judge_specs(case):
         if spec.model:
             yield with_model(judge, spec.model), spec
         elif judge is not None:
@@ -178,7 +180,7 @@ def without_own_judges(case: EvalCase) -> EvalCase:
     return replace(case, evaluators=tuple(_without_model(spec) for spec in case.evaluators))
 
 
-def _judged(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
+def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, RubricSpec | LlmJudgeSpec):
             yield spec

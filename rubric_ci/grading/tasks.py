@@ -7,10 +7,10 @@ from dataclasses import replace
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import (
-    asks_a_judge,
     choose_judge,
     choose_target,
     judges_of,
+    needs_judge,
     resolve_judge,
     resolve_target,
     without_own_judges,
@@ -52,7 +52,7 @@ def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Ta
 
 def _resolved(task: Task) -> Task:
     target = resolve_target(task.target, os.environ)
-    if task.judge is None or not asks_a_judge(task.case):
+    if task.judge is None or not needs_judge(task.case):
         return replace(task, target=target)
     return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
 

@@ -21,10 +21,11 @@ def median_trial(results: Sequence[CaseResult]) -> CaseResult:
     errored = [result for result in results if isinstance(result, Errored)]
     if len(graded) * 2 <= len(results):
         return _without_verdict(errored, results)
-    middle = sorted(graded, key=lambda g: (_TIERS.index(g.verdict), g.score))
+    by_verdict = sorted(graded, key=lambda g: (_TIERS.index(g.verdict), g.score))
+    median = by_verdict[(len(graded) - 1) // 2]
     return replace(
-        middle[(len(graded) - 1) // 2],
-        reason=middle[(len(graded) - 1) // 2].reason + _told(graded, errored, len(results)),
+        median,
+        reason=median.reason + _trial_summary(graded, errored, len(results)),
         trials=tuple(Trial(verdict=g.verdict, score=g.score) for g in graded),
         usage=_spent(results),
     )
@@ -38,7 +39,7 @@ def _without_verdict(errored: Sequence[Errored], results: Sequence[CaseResult]) 
     return replace(last, reason=told, usage=_spent(results))
 
 
-def _told(graded: Sequence[Graded], errored: Sequence[Errored], trials: int) -> str:
+def _trial_summary(graded: Sequence[Graded], errored: Sequence[Errored], trials: int) -> str:
     counts = Counter(g.verdict for g in graded)
     told = ""
     if len(counts) > 1:

@@ -20,7 +20,7 @@ def missing_quotes(
         f'the evidence for {criterion.id} is not in the answer: "{_short(quote)}"'
         for criterion in criteria
         for quote in [judgement[criterion.id].evidence]
-        if not any(_stands_in(_folded(quote), text) for text in answers)
+        if not any(_is_quoted_in(_folded(quote), text) for text in answers)
     )
 
 
@@ -34,7 +34,7 @@ def with_quotes(
     return InvalidReply(problems) if problems else judgement
 
 
-def _stands_in(quote: str, answer: str) -> bool:
+def _is_quoted_in(quote: str, answer: str) -> bool:
     # A quote may leave something out, "so ... it is": each piece, in this order.
     position = 0
     for piece in re.split(r"(?:\.\s?){3,}", quote):

@@ -32,50 +32,50 @@ class InjectionWarning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _ScannedAnswer:
     answer: str
     folded: str  # lower case, compatibility forms resolved, invisible characters gone
     question: str
     criteria: Sequence[str]
 
 
-_Rule: TypeAlias = Callable[[_Seen], Iterator[InjectionWarning]]
+_Rule: TypeAlias = Callable[[_ScannedAnswer], Iterator[InjectionWarning]]
 
 
 def scan_for_injection(
     answer: str, *, question: str, criteria: Sequence[str]
 ) -> tuple[InjectionWarning, ...]:
     """Scan one answer; at most one finding of each rule."""
-    seen = _Seen(answer=answer, folded=_fold(answer), question=question, criteria=criteria)
+    seen = _ScannedAnswer(answer=answer, folded=_fold(answer), question=question, criteria=criteria)
     return tuple(found for rule in _RULES if (found := next(rule(seen), None)))
 
 
-def _orders(seen: _Seen) -> Iterator[InjectionWarning]:
+def _orders(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer gives the judge an order"
     yield from _matches(injection_patterns.ORDER, seen.folded, "orders-the-judge", message)
 
 
-def _roles(seen: _Seen) -> Iterator[InjectionWarning]:
+def _roles(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer speaks in another role's name"
     yield from _matches(injection_patterns.ROLE, seen.folded, "plays-a-role", message)
 
 
-def _fences(seen: _Seen) -> Iterator[InjectionWarning]:
+def _fences(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer pretends to end here"
     yield from _matches(injection_patterns.FENCE, seen.folded, "forges-a-fence", message)
 
 
-def _replies(seen: _Seen) -> Iterator[InjectionWarning]:
+def _replies(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer holds a judge's reply"
     yield from _matches(injection_patterns.REPLY, seen.folded, "forges-a-reply", message)
 
 
-def _claims(seen: _Seen) -> Iterator[InjectionWarning]:
+def _claims(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer marks itself"
     yield from _matches(injection_patterns.CLAIM, seen.folded, "marks-itself", message)
 
 
-def _invisible(seen: _Seen) -> Iterator[InjectionWarning]:
+def _invisible(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     if seen.answer.isascii():
         return
     hidden = [c for c in _ORDINARY_JOINERS.sub("", seen.answer) if _is_invisible(c)]
@@ -88,7 +88,7 @@ def _invisible(seen: _Seen) -> Iterator[InjectionWarning]:
         yield InjectionWarning(rule="hides-characters", message="the answer is written over")
 
 
-def _alphabets(seen: _Seen) -> Iterator[InjectionWarning]:
+def _alphabets(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     if seen.answer.isascii():
         return
     for each in _WORD.findall(seen.answer):
@@ -100,7 +100,7 @@ def _alphabets(seen: _Seen) -> Iterator[InjectionWarning]:
             yield InjectionWarning(rule="mixes-alphabets", message=message, quote=each)
 
 
-def _nothing(seen: _Seen) -> Iterator[InjectionWarning]:
+def _nothing(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     said = _bare(seen.folded)
     if not said:
         yield InjectionWarning(
@@ -111,7 +111,7 @@ def _nothing(seen: _Seen) -> Iterator[InjectionWarning]:
         yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(seen.answer))
 
 
-def _echoes(seen: _Seen) -> Iterator[InjectionWarning]:
+def _echoes(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     own = _bare(seen.folded)
     if own and own == _bare(_fold(seen.question)):
         yield InjectionWarning(rule="echoes", message="the answer repeats the question")
@@ -122,7 +122,7 @@ def _echoes(seen: _Seen) -> Iterator[InjectionWarning]:
         yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
 
 
-def _repeats(seen: _Seen) -> Iterator[InjectionWarning]:
+def _repeats(seen: _ScannedAnswer) -> Iterator[InjectionWarning]:
     lines = Counter(line.strip() for line in seen.folded.splitlines() if _WORD.search(line))
     line, times = max(lines.items(), key=lambda item: item[1], default=("", 0))
     if times >= REPEATS and times * 2 > lines.total():

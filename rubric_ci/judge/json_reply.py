@@ -23,30 +23,30 @@ def find_object(text: str) -> dict[str, JSON] | InvalidReply:
     Prose or a code fence around it is accepted when no second object could be meant.
     """
     if not text.strip():
-        return _wrong("the reply is empty")
+        return _invalid("the reply is empty")
     try:
         return _find(text.strip())
-    except _Refused as refusal:
-        return _wrong(str(refusal))
+    except _NotOneObject as refusal:
+        return _invalid(str(refusal))
     except RecursionError:
-        return _wrong("the JSON is nested too deeply")
+        return _invalid("the JSON is nested too deeply")
     except ValueError as error:
-        return _wrong(f"the reply is not valid JSON: {error}")
+        return _invalid(f"the reply is not valid JSON: {error}")
 
 
-class _Refused(Exception):
+class _NotOneObject(Exception):
     pass
 
 
 def _find(text: str) -> dict[str, JSON]:
     start = text.find("{")
     if text.startswith("[") or text[:start].rstrip().endswith(("[", ",")):
-        raise _Refused("the reply is a list; one JSON object is wanted")
+        raise _NotOneObject("the reply is a list; one JSON object is wanted")
     if start < 0:
-        raise _Refused("the reply holds no JSON object")
+        raise _NotOneObject("the reply holds no JSON object")
     value, end = _DECODER.raw_decode(text, start)
     if "{" in text[end:]:
-        raise _Refused("the reply holds more than one JSON object; exactly one is wanted")
+        raise _NotOneObject("the reply holds more than one JSON object; exactly one is wanted")
     return dict(value)
 
 
@@ -54,16 +54,16 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     value: dict[str, JSON] = {}
     for key, item in pairs:
         if key in value:
-            raise _Refused(f"the key {json.dumps(key)} stands twice in one object")
+            raise _NotOneObject(f"the key {json.dumps(key)} stands twice in one object")
         value[key] = item
     return value
 
 
 def _constant(name: str) -> JSON:
-    raise _Refused(f"{name} is not JSON")
+    raise _NotOneObject(f"{name} is not JSON")
 
 
-def _wrong(problem: str) -> InvalidReply:
+def _invalid(problem: str) -> InvalidReply:
     return InvalidReply((problem,))
 
 

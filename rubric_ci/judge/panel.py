@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.judge.cached_ask import ask_once
+from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.canary import with_canary, without_canary
 from rubric_ci.judge.evidence import with_quotes
 from rubric_ci.judge.json_reply import InvalidReply
@@ -13,7 +13,7 @@ from rubric_ci.judge.prompt import rubric_call
 from rubric_ci.judge.repair import ParsedReply
 from rubric_ci.judge.reply_parser import read_marks
 from rubric_ci.judge.voting import (
-    AT_MOST,
+    MOST_CRITERIA,
     NoMajority,
     grouped,
     more_votes,
@@ -101,7 +101,7 @@ def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVer
 
 
 async def _vote(request: PanelRequest, number: int) -> _Vote:
-    most = 1 if request.judge.mode == "isolated" else AT_MOST
+    most = 1 if request.judge.mode == "isolated" else MOST_CRITERIA
     groups = grouped(shuffled(request.rubric.criteria, number), most)
     replies = await task_groups.gather_all(_ask(request, group, number) for group in groups)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
@@ -138,7 +138,7 @@ async def _ask(
         about=request.about,
     )
     try:
-        return await ask_once(call, read, request.context)
+        return await request_cached_reply(call, read, request.context)
     except NoVerdict as error:
         return error
 

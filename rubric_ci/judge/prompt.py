@@ -12,9 +12,9 @@ from rubric_ci.judge.fence import about_fences, escaped, fenced
 from rubric_ci.judge.reply_schema import (
     SCHEMA_VERSION,
     aliased,
+    allowed_marks,
     mark_property,
     reply_schema,
-    wanted,
 )
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
@@ -82,7 +82,7 @@ def rubric_messages(
     parts = [
         *background(case, fence),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
-        "Reply with one JSON object of this form:\n" + _form(criteria),
+        "Reply with one JSON object of this form:\n" + _reply_format(criteria),
         fenced("answer", answer, fence),
         REMINDER.format(every=every),
     ]
@@ -107,7 +107,7 @@ def background(case: EvalCase, fence: str) -> list[str]:
 def _described(alias: str, criterion: Criterion) -> str:
     return "\n".join(
         [
-            f'{alias}: "{mark_property(criterion)}" is {wanted(criterion)}',
+            f'{alias}: "{mark_property(criterion)}" is {allowed_marks(criterion)}',
             *(indent(escaped(line), "    ") for line in _lines(criterion)),
         ]
     )
@@ -128,7 +128,7 @@ def _lines(criterion: Criterion) -> list[str]:
     return [criterion.text or criterion.id, *scale]
 
 
-def _form(criteria: Sequence[Criterion]) -> str:
+def _reply_format(criteria: Sequence[Criterion]) -> str:
     entries = (
         f'  "{alias}": {{"evidence": "...", "reasoning": "...", "{mark_property(c)}": ...}}'
         for alias, c in aliased(criteria).items()

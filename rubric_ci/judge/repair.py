@@ -24,7 +24,7 @@ class ParsedReply(Generic[T]):
     usage: Usage
 
 
-async def ask_until_usable(
+async def request_valid_reply(
     ask: Ask, call: ModelCall, read: Callable[[str], T | InvalidReply], attempts: int = ATTEMPTS
 ) -> ParsedReply[T]:
     """Return the first usable reply; raises CannotJudge with the last reason.
@@ -36,13 +36,13 @@ async def ask_until_usable(
         try:
             reply = await ask(call)
             used += reply.usage
-            value = _understood(reply, read)
+            value = _parsed(reply, read)
         except NoVerdict as error:
             raise error.with_usage(used + error.usage) from error
         if not isinstance(value, InvalidReply):
             return ParsedReply(value=value, text=reply.text, usage=used)
         if attempt < attempts:
-            call = _again(call, reply, value)
+            call = _repair_call(call, reply, value)
             used += Usage(repairs=1)
     raise CannotJudge(
         f"{call.endpoint.model}: no usable reply in {attempts} attempts; "
@@ -51,7 +51,7 @@ async def ask_until_usable(
     )
 
 
-def _understood(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
+def _parsed(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
     match reply.finish:
         case "length":
             return InvalidReply(("the reply is truncated",))
@@ -72,7 +72,7 @@ def _advice(call: ModelCall, reply: ModelReply) -> str:
     return f"another model{form} may keep to the form"
 
 
-def _again(call: ModelCall, reply: ModelReply, wrong: InvalidReply) -> ModelCall:
+def _repair_call(call: ModelCall, reply: ModelReply, wrong: InvalidReply) -> ModelCall:
     if reply.finish == "length":
         more = call.max_tokens and call.max_tokens * MORE_TOKENS
         return replace(call, key=_next_key(call, reply, "longer"), max_tokens=more)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from rubric_ci.judge.json_reply import InvalidReply, find_object
-from rubric_ci.judge.reply_schema import aliased, mark_property, wanted
+from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
@@ -60,7 +60,7 @@ def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | InvalidR
         case {"checks": list()} as listed:
             return _read_list(listed, aliased(criteria))
         case entries:
-            return _judge(list(entries.items()), aliased(criteria))
+            return _judgement(list(entries.items()), aliased(criteria))
 
 
 def _read_list(
@@ -84,10 +84,10 @@ def _read_list(
         for entry in listed.checks
         for name in [str(entry["id"])]
     ]
-    return _judge(entries, criteria, listed.overall_reasoning)
+    return _judgement(entries, criteria, listed.overall_reasoning)
 
 
-def _judge(
+def _judgement(
     entries: Sequence[tuple[str, JSON]], criteria: Mapping[str, Criterion], reasoning: str = ""
 ) -> Judgement | InvalidReply:
     problems: list[str] = []
@@ -117,7 +117,7 @@ def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | InvalidR
         CANNOT_ASSESS,
         *(level.level for level in criterion.levels),
     ):
-        return InvalidReply((_unfit(alias, criterion, mark.value),))
+        return InvalidReply((_out_of_range(alias, criterion, mark.value),))
     return mark
 
 
@@ -150,16 +150,16 @@ def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> 
             case "extra_forbidden", _:
                 yield f"{name} has a property {json.dumps(where)} that is not asked for"
             case _, "":
-                yield f"{name} is {_shown(error['input'])}; an object is wanted"
+                yield f"{name} is {_shortened(error['input'])}; an object is wanted"
             case _ if where == mark:
-                yield _unfit(alias, criterion, error["input"])
+                yield _out_of_range(alias, criterion, error["input"])
             case _:
-                yield f'"{where}" of {name} is {_shown(error["input"])}; a string is wanted'
+                yield f'"{where}" of {name} is {_shortened(error["input"])}; a string is wanted'
 
 
-def _unfit(alias: str, criterion: Criterion, value: JSON) -> str:
-    mark = mark_property(criterion)
-    return f'"{mark}" of {_name(alias, criterion)} is {_shown(value)}; wanted: {wanted(criterion)}'
+def _out_of_range(alias: str, criterion: Criterion, value: JSON) -> str:
+    where = f'"{mark_property(criterion)}" of {_name(alias, criterion)}'
+    return f"{where} is {_shortened(value)}; wanted: {allowed_marks(criterion)}"
 
 
 def _outline(error: ErrorDetails) -> str:
@@ -171,7 +171,7 @@ def _name(alias: str, criterion: Criterion) -> str:
     return f"{alias} ({criterion.id})"
 
 
-def _shown(value: JSON) -> str:
+def _shortened(value: JSON) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -32,7 +32,7 @@ def mark_property(criterion: Criterion) -> str:
             assert_never(criterion)
 
 
-def wanted(criterion: Criterion) -> str:
+def allowed_marks(criterion: Criterion) -> str:
     """Say which marks are possible, for people and models."""
     match criterion:
         case Check():

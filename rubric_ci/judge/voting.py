@@ -18,8 +18,8 @@ from rubric_ci.model.rubric import (
 )
 from rubric_ci.model.scoring import Thresholds, score
 
-STEPS = (1, 3, 5)  # votes that `auto` may ask for, in all
-NEAR = 0.05  # of a threshold
+AUTO_VOTES = (1, 3, 5)  # votes that `auto` may ask for, in all
+THRESHOLD_MARGIN = 0.05  # of a threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def more_votes(rubric: Rubric, votes: Sequence[Judgement], thresholds: Threshold
     After the first vote: where there are gates, or the score lies near a threshold. After three:
     where a gate is disputed, or votes that differ leave the score near a threshold.
     """
-    steps = [step for step in STEPS if step > len(votes)]
+    steps = [step for step in AUTO_VOTES if step > len(votes)]
     if not steps or not _matters(rubric, votes, thresholds):
         return 0
     return steps[0] - len(votes)
@@ -113,26 +113,26 @@ def _near(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) ->
     values = [score(rubric, vote, thresholds).value for vote in votes]
     value = sum(values) / len(values)
     return any(
-        abs(value - threshold) <= NEAR + 1e-9
+        abs(value - threshold) <= THRESHOLD_MARGIN + 1e-9
         for threshold in (thresholds.passing, thresholds.borderline)
     )
 
 
 Group: TypeAlias = tuple[Criterion, ...]
 
-AT_MOST = 20  # criteria in one request: judges lose track of more
+MOST_CRITERIA = 20  # criteria in one request: judges lose track of more
 
 
 def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
     """Return the order for a vote, from 1: the first as in the file, each other one its own."""
     if vote == 1:
         return tuple(criteria)
-    places = sorted(range(len(criteria)), key=lambda place: _lot(vote, place))
+    places = sorted(range(len(criteria)), key=lambda place: _sort_key(vote, place))
     return tuple(criteria[place] for place in places)
 
 
 def grouped(
-    criteria: Sequence[Criterion], most: int = AT_MOST
+    criteria: Sequence[Criterion], most: int = MOST_CRITERIA
 ) -> tuple[tuple[Criterion, ...], ...]:
     """Split into as few groups of at most `most` as can be, none much smaller than another."""
     count = -(-len(criteria) // most)
@@ -145,5 +145,5 @@ def grouped(
     return tuple(groups)
 
 
-def _lot(vote: int, place: int) -> str:
+def _sort_key(vote: int, place: int) -> str:
     return hashlib.sha256(f"{vote}:{place}".encode()).hexdigest()

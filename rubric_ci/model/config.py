@@ -69,7 +69,7 @@ class CliTarget:
     name: str
     command_template: str
     cwd: str = "."  # relative to the repository root
-    beside_evals: bool = False  # then `cwd` is relative to the folder of each case's eval file
+    cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
     files_format: str = "{path}"  # of each file in {FILES}
     timeout_seconds: float = 120.0
     healthcheck: Mapping[str, JSON] | None = None
@@ -100,7 +100,7 @@ class MockTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingTarget:
+class UnsupportedTarget:
     """A provider that is valid in a file but that this version cannot ask."""
 
     name: str
@@ -109,7 +109,7 @@ class PendingTarget:
     depends_on: tuple[str, ...] | None = None
 
 
-Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | PendingTarget
+Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | UnsupportedTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

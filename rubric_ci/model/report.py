@@ -38,7 +38,7 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
+class CostEstimate:
     """What asking the judges was going to take, reckoned before anything was asked."""
 
     requests: int
@@ -46,10 +46,10 @@ class Forecast:
     output_tokens: int
     cost_usd: float | None  # None: some price is unknown
 
-    def __add__(self, other: "Forecast") -> "Forecast":
+    def __add__(self, other: "CostEstimate") -> "CostEstimate":
         """Sum field by field; what is partly unknown is unknown."""
         costs = (self.cost_usd, other.cost_usd)
-        return Forecast(
+        return CostEstimate(
             requests=self.requests + other.requests,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -145,7 +145,7 @@ class RunReport:
     gate: GateInfo
     judge: JudgeInfo | None = None
     totals: Totals
-    forecast: Forecast | None = None  # None: no judge was to be asked
+    forecast: CostEstimate | None = None  # None: no judge was to be asked
     cases: tuple[CaseResult, ...] = ()  # as in the files
     spared: int = 0  # cases that the change does not affect
     notes: tuple[str, ...] = ()  # one line each, for the reader of the report

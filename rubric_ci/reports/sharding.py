@@ -10,7 +10,14 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
-from rubric_ci.model.report import Forecast, RunReport, ShardInfo, gate_holds, run_verdict, totals
+from rubric_ci.model.report import (
+    CostEstimate,
+    RunReport,
+    ShardInfo,
+    gate_holds,
+    run_verdict,
+    totals,
+)
 from rubric_ci.model.results import CaseResult
 
 CaseCost: TypeAlias = tuple[str, float]
@@ -76,7 +83,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     )
 
 
-def _forecast(reports: Sequence[RunReport]) -> Forecast | None:
+def _forecast(reports: Sequence[RunReport]) -> CostEstimate | None:
     every = [report.forecast for report in reports if report.forecast]
     return reduce(add, every) if every else None
 

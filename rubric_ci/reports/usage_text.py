@@ -1,6 +1,6 @@
 """What a case or a run took, and who marked: words that every format shares."""
 
-from rubric_ci.model.report import Forecast, RunReport
+from rubric_ci.model.report import CostEstimate, RunReport
 from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.text import numbers
@@ -44,7 +44,7 @@ def other_judges(case: CaseResult, report: RunReport) -> list[str]:
     ]
 
 
-def _forecast(wanted: Forecast) -> str:
+def _forecast(wanted: CostEstimate) -> str:
     cost = "price unknown" if wanted.cost_usd is None else numbers.dollars(wanted.cost_usd)
     return f"estimated before: {numbers.plural(wanted.requests, 'judge call')}, {cost}"
 

@@ -7,9 +7,9 @@ from rubric_ci.model.config import (
     CliTarget,
     LlmTarget,
     MockTarget,
-    PendingTarget,
     RecordedTarget,
     Target,
+    UnsupportedTarget,
 )
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
@@ -28,7 +28,7 @@ async def answer(case: EvalCase, target: Target, context: RunContext, attempt: i
             return recorded.answer(case, target, context)
         case MockTarget():
             return mock.answer(target)
-        case PendingTarget():
+        case UnsupportedTarget():
             raise CannotAnswer(f"target {target.name}: {target.provider} cannot be asked yet")
         case _:
             assert_never(target)

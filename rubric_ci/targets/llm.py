@@ -15,7 +15,7 @@ from rubric_ci.model.results import Answer
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Send the messages and return what came back, whole; raises CannotAnswer otherwise."""
-    messages = tuple(_chat(case))
+    messages = tuple(_chat_messages(case))
     if not messages:
         raise CannotAnswer("the case has no input messages to send to the model")
     call = ModelCall(
@@ -39,7 +39,7 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     )
 
 
-def _chat(case: EvalCase) -> Iterator[ChatMessage]:
+def _chat_messages(case: EvalCase) -> Iterator[ChatMessage]:
     """Yield the turns as text; calls of tools and their results are told, not replayed."""
     for turn in case.input_messages:
         match turn.role:

@@ -22,7 +22,7 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer where there is none."""
     recordings = _read(context.root / target.answers, target.answers)
-    for file in (_plain(case.file), ""):
+    for file in (_normalised(case.file), ""):
         if (file, case.id) in recordings:
             return recordings[file, case.id]
     raise CannotAnswer(
@@ -71,7 +71,7 @@ def _recording(line: str) -> tuple[tuple[str, str], Answer]:
         raise CannotAnswer("`file` must be a text")
     if value.get("answer") is None:
         raise CannotAnswer("`answer` is missing")
-    return (_plain(file), identity), answer_format.build(value["answer"], value)
+    return (_normalised(file), identity), answer_format.build(value["answer"], value)
 
 
 def _object(line: str) -> dict[str, JSON]:
@@ -86,5 +86,5 @@ def _object(line: str) -> dict[str, JSON]:
     return value
 
 
-def _plain(file: str) -> str:
+def _normalised(file: str) -> str:
     return str(PurePosixPath(file)) if file else ""

@@ -23,7 +23,7 @@ def test_a_command_beside_the_evals_runs_in_the_folder_of_each(
         name="agent",
         command_template="run",
         cwd=cwd,
-        beside_evals=True,
+        cwd_from_eval_folder=True,
         healthcheck={"type": "command", "command_template": "ok", "cwd": cwd},
     )
     chosen = choose_target(build_case(file=file), Config(targets={"agent": target}))

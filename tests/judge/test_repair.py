@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.judge.repair import ParsedReply, ask_until_usable
+from rubric_ci.judge.repair import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
 
@@ -44,7 +44,7 @@ def number(text: str) -> int | InvalidReply:
 
 
 def hear(model: Scripted) -> ParsedReply[int]:
-    return asyncio.run(ask_until_usable(model, CALL, number))
+    return asyncio.run(request_valid_reply(model, CALL, number))
 
 
 def test_a_usable_reply_ends_it() -> None:

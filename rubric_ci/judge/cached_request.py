@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.judge.repair import ParsedReply, ask_until_usable
+from rubric_ci.judge.repair import ParsedReply, request_valid_reply
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import ModelCall, Usage
 
 T = TypeVar("T")
 
 
-async def ask_once(
+async def request_cached_reply(
     call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T]:
     """Return what the judge says; only usable replies are remembered.
@@ -21,7 +21,7 @@ async def ask_once(
     Who asks what is being asked already waits for that reply.
     """
     if context.cache is None:
-        return await ask_until_usable(context.call_model, call, read)
+        return await request_valid_reply(context.call_model, call, read)
     key = cache_key(call)
     async with context.in_flight.setdefault(key, asyncio.Lock()):
         text = context.cache.get(key)
@@ -29,7 +29,7 @@ async def ask_once(
             value = read(text)
             if not isinstance(value, InvalidReply):
                 return ParsedReply(value=value, text=text, usage=Usage(cache_hits=1))
-        heard = await ask_until_usable(context.call_model, call, read)
+        heard = await request_valid_reply(context.call_model, call, read)
         context.cache.put(key, heard.text)
         return heard
 

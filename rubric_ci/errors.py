@@ -65,6 +65,14 @@ class CannotConfigure(UserError):
     """The configuration names something that does not exist or cannot work."""
 
 
+class NoJudge(CannotConfigure):
+    """An evaluator needs a judge and none is configured."""
+
+    def __init__(self) -> None:
+        hint = "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
+        super().__init__("no judge is configured", hint)
+
+
 class CannotReachGitHub(UserError):
     """GitHub refused, did not answer, or is not where the environment says."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.errors import NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_judge, resolve_judge
@@ -58,9 +58,7 @@ def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
     """Return the judge of the command line or the configuration, ready to be asked."""
     judge = choose_judge(opened.config, RECORDED_ANSWER_TARGET, override)
     if judge is None:
-        raise CannotConfigure(
-            "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
-        )
+        raise NoJudge
     return judge if replayed else resolve_judge(judge, os.environ)
 
 

@@ -2,9 +2,6 @@
 
 import json
 import os
-import shlex
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,31 +10,17 @@ from rubric_ci.evaluators import code_blocks, script_output
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
-from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
-from rubric_ci.model.scoring import verdict
+from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import Command, Finished, clean_environment, shell_quote
 
 
-async def evaluate(
+async def code_judge(
     case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
-) -> EvaluatorResult:
+) -> Assessment:
     """Run the script on the answer; raises CannotRunScript where it gives no mark."""
     asked = payload(case, answer, spec.config, context.root)
-    mark = script_output.read(await run_script(spec, asked, answer.text, context))
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=mark.score,
-        verdict=verdict(mark.score, (), context.thresholds).value,
-        reasoning=mark.reasoning,
-        hits=mark.hits,
-        misses=mark.misses,
-        details=mark.details,
-        warnings=mark.warnings,
-    )
+    return script_output.read(await run_script(spec, asked, answer.text, context))
 
 
 async def run_script(
@@ -73,7 +56,7 @@ def _fill_placeholders(
         code = code_blocks.extract(answer)
         paths["{code_file}"] = _write(folder / f"candidate{code.suffix}", code.text)
     if isinstance(script, str):
-        return _replace(script, {name: _quote(path) for name, path in paths.items()})
+        return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
     return tuple(_replace(word, paths) for word in script)
 
 
@@ -86,7 +69,3 @@ def _replace(text: str, values: dict[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(name, value)
     return text
-
-
-def _quote(path: str) -> str:
-    return subprocess.list2cmdline([path]) if sys.platform == "win32" else shlex.quote(path)

@@ -5,13 +5,12 @@ A gate that is missed inside a member that counts is missed, whatever the aggreg
 
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, TypeAlias, assert_never
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge, script_output
-from rubric_ci.evaluators.llm_judge import request_freeform_mark
-from rubric_ci.evaluators.rubric import chosen_judge
+from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
@@ -24,8 +23,15 @@ from rubric_ci.model.evals import (
     WeightedAverage,
 )
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult, Unassessed
-from rubric_ci.model.scoring import DECIMALS, verdict, weighted_mean
+from rubric_ci.model.results import (
+    Answer,
+    Assessed,
+    Assessment,
+    CriterionResult,
+    EvaluatorResult,
+    Unassessed,
+)
+from rubric_ci.model.scoring import DECIMALS, weighted_mean
 from rubric_ci.system import task_groups
 
 Evaluate: TypeAlias = Callable[
@@ -46,24 +52,10 @@ Several evaluators have looked at one answer. Decide what the answer is worth as
 _HIDDEN = frozenset({"outcome", "usage", "line", "warnings"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Whole:
-    """What an aggregator makes of the members."""
-
-    score: float
-    reasoning: str = ""
-    hits: tuple[str, ...] = ()
-    misses: tuple[str, ...] = ()
-    details: JSON = None
-    warnings: tuple[str, ...] = ()
-    judge: str = ""
-    usage: Usage = NOTHING_USED
-
-
 async def composite(
     case: EvalCase, answer: Answer, spec: CompositeSpec, context: RunContext, evaluate: Evaluate
-) -> Assessed:
-    """Let every member assess the answer, then aggregate; a counted one without score is fatal."""
+) -> Assessment:
+    """Let every member assess the answer, then aggregate; raises NoVerdict if one has no score."""
     found = await task_groups.gather_all(
         evaluate(case, answer, member, context) for member in spec.evaluators
     )
@@ -72,20 +64,10 @@ async def composite(
     counted = _counted(members, spent)
     whole = await _aggregate(case, answer, spec, context, members)
     judges = [*(member.judge for member in members), whole.judge]
-    gated_by = tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=whole.score,
-        verdict=verdict(whole.score, gated_by, context.thresholds).value,
-        gated_by=gated_by,
-        reasoning=whole.reasoning,
+    return replace(
+        whole,
+        gated_by=tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by),
         criteria=tuple(_criteria(counted)),
-        hits=whole.hits,
-        misses=whole.misses,
-        details=whole.details,
         judge=", ".join(dict.fromkeys(name for name in judges if name)),
         warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
         usage=spent + whole.usage,
@@ -113,7 +95,7 @@ async def _aggregate(
     spec: CompositeSpec,
     context: RunContext,
     members: Sequence[EvaluatorResult],
-) -> _Whole:
+) -> Assessment:
     match spec.aggregator:
         case WeightedAverage():
             return _mean(members)
@@ -125,10 +107,10 @@ async def _aggregate(
             assert_never(spec.aggregator)
 
 
-def _mean(members: Sequence[EvaluatorResult]) -> _Whole:
+def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
     assessed = [member for member in members if isinstance(member, Assessed)]
     told = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
-    return _Whole(
+    return Assessment(
         score=weighted_mean((member.weight, member.score) for member, _ in told),
         hits=tuple(text for member, text in told if member.verdict == "pass"),
         misses=tuple(text for member, text in told if member.verdict != "pass"),
@@ -138,34 +120,21 @@ def _mean(members: Sequence[EvaluatorResult]) -> _Whole:
 
 async def _by_script(
     case: EvalCase, answer: Answer, judge: CodeJudgeSpec, context: RunContext, results: JSON
-) -> _Whole:
-    asked = {**payload(case, answer, judge.config, context.root), "results": results}
-    mark = script_output.read(await code_judge.run_script(judge, asked, answer.text, context))
-    return _Whole(
-        score=round(mark.score, DECIMALS),
-        reasoning=mark.reasoning,
-        hits=mark.hits,
-        misses=mark.misses,
-        details={"members": results, "script": mark.details},
-        warnings=mark.warnings,
-    )
+) -> Assessment:
+    script_input = {**payload(case, answer, judge.config, context.root), "results": results}
+    finished = await code_judge.run_script(judge, script_input, answer.text, context)
+    found = script_output.read(finished)
+    details = {"members": results, "script": found.details}
+    return replace(found, score=round(found.score, DECIMALS), details=details)
 
 
 async def _by_judge(
     case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
-) -> _Whole:
-    asking = judge if judge.prompt else replace(judge, prompt=_PROMPT)
-    more = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
-    heard = await request_freeform_mark(case, answer, asking, context, more)
-    return _Whole(
-        score=round(heard.value.score, DECIMALS),
-        reasoning=heard.value.reasoning,
-        hits=heard.value.hits,
-        misses=heard.value.misses,
-        details={"members": results},
-        judge=chosen_judge(context, judge.model).endpoint.model,
-        usage=heard.usage,
-    )
+) -> Assessment:
+    spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
+    variables = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
+    found = await llm_judge(case, answer, spec, context, variables)
+    return replace(found, details={"members": results})
 
 
 def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:

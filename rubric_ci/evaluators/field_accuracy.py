@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
 from rubric_ci.evaluators.json_compare import disagreement
-from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
-from rubric_ci.model.results import Answer, Assessed, CriterionResult
-from rubric_ci.model.scoring import verdict, weighted_mean
+from rubric_ci.model.results import Answer, Assessment, CriterionResult
+from rubric_ci.model.scoring import weighted_mean
 
 _STEP = re.compile(r"[^.\[\]]+")
 _SHOWN = 120
@@ -23,23 +22,14 @@ class _Missing:
     """Nothing stands at a path."""
 
 
-def field_accuracy(
-    case: EvalCase, answer: Answer, spec: FieldAccuracySpec, context: RunContext
-) -> Assessed:
+def field_accuracy(case: EvalCase, answer: Answer, spec: FieldAccuracySpec) -> Assessment:
     """Compare field by field; raises CannotMeasure where there is nothing to compare with."""
     expected = _reference(case)
     given = _parsed(answer.text)
     results = [_compare(field, given, expected) for field in spec.fields]
-    gated_by = tuple(result.id for result in results if result.gated)
-    score = _score(spec, results)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=score,
-        verdict=verdict(score, gated_by, context.thresholds).value,
-        gated_by=gated_by,
+    return Assessment(
+        score=_score(spec, results),
+        gated_by=tuple(result.id for result in results if result.gated),
         reasoning="the answer is no JSON" if isinstance(given, _Missing) else "",
         criteria=tuple(results),
     )

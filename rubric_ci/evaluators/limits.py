@@ -6,15 +6,10 @@ within nor beyond.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.context import RunContext
 from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.scoring import verdict
-
-_Spec: TypeAlias = LatencySpec | CostSpec | TokenUsageSpec
+from rubric_ci.model.results import Answer, Assessment
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +24,25 @@ class _Measurement:
         return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
 
 
-def latency(answer: Answer, spec: LatencySpec, context: RunContext) -> Assessed:
+def latency(answer: Answer, spec: LatencySpec) -> Assessment:
     """Compare the time that the target took."""
     if answer.duration_seconds is None:
         raise CannotMeasure("the target does not tell how long it took (`duration_ms`)")
     used = round(answer.duration_seconds * 1000, 3)
-    return _assessed(spec, [_Measurement(used, spec.threshold_ms, "ms")], context)
+    return _compared([_Measurement(used, spec.threshold_ms, "ms")])
 
 
-def cost(answer: Answer, spec: CostSpec, context: RunContext) -> Assessed:
+def cost(answer: Answer, spec: CostSpec) -> Assessment:
     """Compare what the answer cost."""
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
         raise CannotMeasure("the target does not tell what it cost (`cost_usd`)")
-    return _assessed(spec, [_Measurement(used, spec.budget_usd, "USD")], context)
+    return _compared([_Measurement(used, spec.budget_usd, "USD")])
 
 
-def token_usage(answer: Answer, spec: TokenUsageSpec, context: RunContext) -> Assessed:
+def token_usage(answer: Answer, spec: TokenUsageSpec) -> Assessment:
     """Compare the tokens that the answer used, each kind that has a limit."""
-    return _assessed(spec, list(_tokens(answer, spec)), context)
+    return _compared(list(_tokens(answer, spec)))
 
 
 def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measurement]:
@@ -68,16 +63,10 @@ def _count(used: dict[str, float], kind: str) -> float:
     return used[kind]
 
 
-def _assessed(spec: _Spec, measured: Sequence[_Measurement], context: RunContext) -> Assessed:
+def _compared(measured: Sequence[_Measurement]) -> Assessment:
     misses = tuple(str(m) for m in measured if m.used > m.limit)
-    score = 0.0 if misses else 1.0
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=score,
-        verdict=verdict(score, (), context.thresholds).value,
+    return Assessment(
+        score=0.0 if misses else 1.0,
         reasoning="; ".join(map(str, measured)),
         hits=tuple(str(m) for m in measured if m.used <= m.limit),
         misses=misses,

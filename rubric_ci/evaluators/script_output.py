@@ -2,12 +2,12 @@
 
 import json
 import math
-from dataclasses import dataclass
 from typing import NoReturn
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.model.evals import JSON
-from rubric_ci.system.processes import Finished
+from rubric_ci.model.results import Assessment
+from rubric_ci.system.processes import Finished, one_line_tail
 
 _SHOWN = 300
 _REASON_SHOWN = 2000
@@ -18,19 +18,7 @@ _TRACEBACK = (
 _WANTED = "one JSON object with `score` (0..1), or nothing (then the exit status is the mark)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptMark:
-    """A score in 0..1 and what the script says about it."""
-
-    score: float
-    reasoning: str = ""
-    hits: tuple[str, ...] = ()
-    misses: tuple[str, ...] = ()
-    details: JSON = None
-    warnings: tuple[str, ...] = ()
-
-
-def read(finished: Finished) -> ScriptMark:
+def read(finished: Finished) -> Assessment:
     """Return the mark; raises CannotRunScript for output that is none."""
     _check_ran(finished)
     if not finished.stdout.strip():
@@ -50,11 +38,11 @@ def _check_ran(finished: Finished) -> None:
         raise CannotRunScript(f"the script was ended by signal {signal}{_said(finished)}")
 
 
-def _from_status(finished: Finished) -> ScriptMark:
+def _from_status(finished: Finished) -> Assessment:
     if finished.status == 0:
-        return ScriptMark(score=1.0, reasoning="exit status 0")
+        return Assessment(score=1.0, reasoning="exit status 0")
     said = finished.stderr.strip()[-_REASON_SHOWN:]
-    return ScriptMark(
+    return Assessment(
         score=0.0,
         reasoning=said or f"exit status {finished.status}",
         warnings=(_TRACEBACK,) if "Traceback (most recent call last)" in finished.stderr else (),
@@ -79,9 +67,9 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _from_object(value: dict[str, JSON], finished: Finished) -> ScriptMark:
+def _from_object(value: dict[str, JSON], finished: Finished) -> Assessment:
     failed = (f"the script exited with status {finished.status}",) if finished.status else ()
-    return ScriptMark(
+    return Assessment(
         score=_score(value),
         reasoning=_reasoning(value),
         hits=_texts(value, "hits"),
@@ -121,8 +109,8 @@ def _texts(value: dict[str, JSON], key: str) -> tuple[str, ...]:
 
 
 def _said(finished: Finished) -> str:
-    said = finished.stderr.strip()
-    return f"; on stderr: {_quoted(said[-_SHOWN:])}" if said else ""
+    tail = one_line_tail(finished.stderr)
+    return f"; on stderr: {_quoted(tail)}" if tail else ""
 
 
 def _quoted(text: str) -> str:

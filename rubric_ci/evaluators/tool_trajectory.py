@@ -8,11 +8,10 @@ from typing import TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.json_compare import equal
-from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.scoring import DECIMALS, verdict
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.model.scoring import DECIMALS
 
 _Call: TypeAlias = Mapping[str, JSON]
 
@@ -26,17 +25,11 @@ class _Compared:
     of: int
 
 
-def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec, context: RunContext) -> Assessed:
+def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec) -> Assessment:
     """Compare the calls; raises CannotMeasure where the target does not tell them."""
     compared = _compare(answer, spec)
-    score = round(len(compared.hits) / compared.of, DECIMALS)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=score,
-        verdict=verdict(score, (), context.thresholds).value,
+    return Assessment(
+        score=round(len(compared.hits) / compared.of, DECIMALS),
         reasoning=_summary(answer),
         hits=compared.hits,
         misses=compared.misses,

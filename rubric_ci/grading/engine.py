@@ -27,6 +27,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
     Unassessed,
+    unassessed,
 )
 from rubric_ci.model.scoring import Score, Verdict, combine
 from rubric_ci.system import task_groups
@@ -137,14 +138,7 @@ async def _assess(
     async with limits.evaluator_slot(spec):
         result = await _guarded(evaluators.evaluate(task.case, answer, spec, context))
     if isinstance(result, _Failure):
-        return Unassessed(
-            name=spec.name,
-            type=spec.type,
-            weight=spec.weight,
-            line=spec.span.line,
-            reason=result.reason,
-            usage=result.usage,
-        )
+        return unassessed(spec, result.reason, usage=result.usage)
     return result
 
 

@@ -169,10 +169,9 @@ def judges_of(
 ) -> Iterator[tuple[JudgeConfig, EvaluatorSpec]]:
     """Yield each evaluator that asks a judge, and which; `judge` where it has none of its own."""
     for spec in _judge_specs(case):
-        if spec.model:
-            yield with_model(judge, spec.model), spec
-        elif judge is not None:
-            yield judge, spec
+        chosen = with_model(judge, spec.model)
+        if chosen is not None:
+            yield chosen, spec
 
 
 def without_own_judges(case: EvalCase) -> EvalCase:

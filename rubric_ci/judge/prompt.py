@@ -6,7 +6,6 @@ decision. What is not ours stands between fences, the answer last.
 
 from collections.abc import Sequence
 from textwrap import indent
-from typing import assert_never
 
 from rubric_ci.judge.fence import about_fences, escaped, fenced
 from rubric_ci.judge.reply_schema import (
@@ -19,7 +18,7 @@ from rubric_ci.judge.reply_schema import (
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
+from rubric_ci.model.rubric import Check, Criterion, scale
 
 PROMPT_VERSION = "1"
 MAX_TOKENS = 4096  # of a first reply; a truncated one is asked for again with more
@@ -114,18 +113,9 @@ def _described(alias: str, criterion: Criterion) -> str:
 
 
 def _lines(criterion: Criterion) -> list[str]:
-    match criterion:
-        case Check():
-            return [criterion.text]
-        case Scored():
-            scale = [f"{r.low} to {r.high}: {r.text}" for r in criterion.ranges]
-        case Levelled():
-            scale = [
-                f"{s.level}{f' ({s.name})' if s.name else ''}: {s.text}" for s in criterion.levels
-            ]
-        case _:
-            assert_never(criterion)
-    return [criterion.text or criterion.id, *scale]
+    if isinstance(criterion, Check):
+        return [criterion.text]
+    return [criterion.text or criterion.id, *scale(criterion, between=" to ")]
 
 
 def _reply_format(criteria: Sequence[Criterion]) -> str:

@@ -16,7 +16,9 @@ def aliased(criteria: Sequence[Criterion]) -> dict[str, Criterion]:
 
 def reply_schema(criteria: Sequence[Criterion]) -> Mapping[str, JSON]:
     """Return a strict JSON Schema in which an omitted, repeated or unknown id cannot be said."""
-    return _closed({alias: _entry(criterion) for alias, criterion in aliased(criteria).items()})
+    return strict_object(
+        {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
+    )
 
 
 def mark_property(criterion: Criterion) -> str:
@@ -48,7 +50,7 @@ def allowed_marks(criterion: Criterion) -> str:
 
 def _entry(criterion: Criterion) -> Mapping[str, JSON]:
     # The order is the order of thought: quote first, reason second, mark last.
-    return _closed(
+    return strict_object(
         {
             "evidence": {"type": "string"},
             "reasoning": {"type": "string"},
@@ -71,7 +73,8 @@ def _marks(criterion: Criterion) -> Mapping[str, JSON]:
             assert_never(criterion)
 
 
-def _closed(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
+def strict_object(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """Return the JSON Schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,

@@ -41,8 +41,13 @@ class JudgeConfig:
     canary: bool = False
 
 
-def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
-    """Ask another model; its host and key are the judge's only for the same provider."""
+def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
+    """Return the judge with another model; "" keeps its own.
+
+    The host and the key of the judge are kept for models of the same provider only.
+    """
+    if not model:
+        return judge
     if judge is None:
         return JudgeConfig(endpoint=Endpoint(model=model))
     options = judge.endpoint.options

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.evals import JSON, EvaluatorSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.scoring import Thresholds, verdict
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
@@ -77,6 +78,58 @@ class Unassessed:
 
 
 EvaluatorResult: TypeAlias = Assessed | Unassessed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """A score with its reasons, as an evaluator returns it; `assessed` adds the verdict."""
+
+    score: float  # 0..1
+    gated_by: tuple[str, ...] = ()
+    reasoning: str = ""
+    criteria: tuple[CriterionResult, ...] = ()
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    details: JSON = None
+    warnings: tuple[str, ...] = ()
+    judge: str = ""
+    usage: Usage = NOTHING_USED
+
+
+def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
+    """Return the result of an evaluator that gave a score."""
+    return Assessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        score=found.score,
+        verdict=verdict(found.score, found.gated_by, thresholds).value,
+        gated_by=found.gated_by,
+        reasoning=found.reasoning,
+        criteria=found.criteria,
+        hits=found.hits,
+        misses=found.misses,
+        details=found.details,
+        warnings=found.warnings,
+        judge=found.judge,
+        usage=found.usage,
+    )
+
+
+def unassessed(
+    spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
+) -> Unassessed:
+    """Return the result of an evaluator that gave no score."""
+    return Unassessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        reason=reason,
+        judge=judge,
+        usage=usage,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.model.diagnostics import Span
 
@@ -109,6 +109,21 @@ class Levelled:
 
 
 Criterion: TypeAlias = Check | Scored | Levelled
+
+
+def scale(criterion: Criterion, *, between: str = "-") -> tuple[str, ...]:
+    """Return a text per range or level, such as "0-3: wrong" or "2 (good): …"; a check has none."""
+    match criterion:
+        case Check():
+            return ()
+        case Scored():
+            return tuple(f"{r.low}{between}{r.high}: {r.text}" for r in criterion.ranges)
+        case Levelled():
+            return tuple(
+                f"{s.level}{f' ({s.name})' if s.name else ''}: {s.text}" for s in criterion.levels
+            )
+        case _:
+            assert_never(criterion)
 
 
 @dataclass(frozen=True, slots=True)

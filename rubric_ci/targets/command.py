@@ -1,9 +1,6 @@
 """A command answers; what it prints, or writes to {OUTPUT_FILE}, is the answer."""
 
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +13,16 @@ from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import Answer
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import (
+    Command,
+    Finished,
+    clean_environment,
+    describe_exit,
+    shell_quote,
+)
 from rubric_ci.targets import answer_format
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
-_SHOWN = 500
 
 
 async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt: int) -> Answer:
@@ -45,12 +47,12 @@ def _values(case: EvalCase, files: str, written: Path, attempt: int) -> dict[str
     """Return what each placeholder stands for, quoted for the shell."""
     system = "\n\n".join(m.text for m in case.input_messages if m.role == "system")
     return {
-        "PROMPT": _quote(case.question),
-        "GUIDELINES": _quote(system),
-        "EVAL_ID": _quote(case.id),
+        "PROMPT": shell_quote(case.question),
+        "GUIDELINES": shell_quote(system),
+        "EVAL_ID": shell_quote(case.id),
         "ATTEMPT": str(attempt),
         "FILES": files,
-        "OUTPUT_FILE": _quote(str(written)),
+        "OUTPUT_FILE": shell_quote(str(written)),
     }
 
 
@@ -61,7 +63,7 @@ def _files(case: EvalCase, form: str, root: Path) -> str:
 
 
 def _file(form: str, path: Path) -> str:
-    values = {"{path}": _quote(str(path)), "{basename}": _quote(path.name)}
+    values = {"{path}": shell_quote(str(path)), "{basename}": shell_quote(path.name)}
     return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
 
 
@@ -77,16 +79,9 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(value, template)
 
 
-def _quote(text: str) -> str:
-    return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
-
-
 def _check(finished: Finished, target: CliTarget) -> None:
-    if finished.status == 0:
-        return
-    said = " ".join((finished.stderr.strip() or finished.stdout.strip())[-_SHOWN:].split())
-    told = f": {said}" if said else " and said nothing"
-    raise CannotAnswer(f"the target `{target.name}` exited with status {finished.status}{told}")
+    if finished.status != 0:
+        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
 
 
 def _written(path: Path) -> str:

@@ -9,9 +9,7 @@ from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, clean_environment
-
-_SHOWN = 300
+from rubric_ci.system.processes import Command, clean_environment, describe_exit
 
 
 class HealthChecks:
@@ -41,7 +39,7 @@ async def check(target: CliTarget, context: RunContext) -> None:
     else:
         wrong = await _run(target, asked, seconds, context)
     if wrong:
-        raise CannotAnswer(f"the health check of the target `{target.name}` fails: {wrong}")
+        raise CannotAnswer(f"the health check of the target `{target.name}` failed: {wrong}")
 
 
 async def _run(
@@ -58,10 +56,7 @@ async def _run(
         )
     except CannotRunScript as error:
         return str(error)
-    if finished.status == 0:
-        return ""
-    said = " ".join((finished.stderr.strip() or finished.stdout.strip())[-_SHOWN:].split())
-    return f"exit status {finished.status}{f': {said}' if said else ''}"
+    return describe_exit(finished) if finished.status else ""
 
 
 async def probe(url: str, timeout_seconds: float) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.code_judge import evaluate
+from rubric_ci.evaluators.code_judge import code_judge
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
-from rubric_ci.model.results import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessment
 from tests.cases import build_case, build_context, build_script, said, text_message
 
 pytestmark = [
@@ -30,12 +30,10 @@ def judge(
     answer: Answer = HELLO,
     case: EvalCase | None = None,
     **spec: Any,
-) -> Assessed:
-    result = asyncio.run(
-        evaluate(case or build_case(), answer, build_script(script, **spec), build_context(root))
+) -> Assessment:
+    return asyncio.run(
+        code_judge(case or build_case(), answer, build_script(script, **spec), build_context(root))
     )
-    assert isinstance(result, Assessed)
-    return result
 
 
 def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
@@ -47,13 +45,8 @@ def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
         "details": {"a": 1},
     }
     (tmp_path / "judge.py").write_text(f"print({json.dumps(json.dumps(printed))})")
-    assert judge(tmp_path, (sys.executable, "judge.py"), weight=2.0) == Assessed(
-        name="check",
-        type="code_judge",
-        weight=2.0,
-        line=7,
+    assert judge(tmp_path, (sys.executable, "judge.py")) == Assessment(
         score=0.7,
-        verdict="borderline",
         reasoning="so so",
         hits=("h",),
         misses=("m",),

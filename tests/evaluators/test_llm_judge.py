@@ -12,13 +12,13 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessment
 
 SPAN = Span(3, 1, 3, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
 
 
-def judged(prompt: str, *texts: str, path: str = "") -> tuple[object, list[str]]:
+def judged(prompt: str, *texts: str, path: str = "") -> tuple[Assessment, list[str]]:
     left, seen = list(texts), []
 
     async def ask(call: ModelCall) -> ModelReply:
@@ -38,14 +38,9 @@ def judged(prompt: str, *texts: str, path: str = "") -> tuple[object, list[str]]
 def test_a_score_in_full() -> None:
     reply = '{"reasoning": "Short.", "hits": ["a"], "misses": ["b", "c"], "score": 0.61234567}'
     result, seen = judged("Is {{ answer }} nice?", reply)
-    assert result == Assessed(
+    assert result == Assessment(
         judge="openai/m",
-        name="taste",
-        type="llm_judge",
-        weight=0.5,
-        line=3,
         score=0.612346,
-        verdict="borderline",
         reasoning="Short.",
         hits=("a",),
         misses=("b", "c"),
@@ -56,8 +51,7 @@ def test_a_score_in_full() -> None:
 
 def test_it_is_repaired_like_a_judgement() -> None:
     result, seen = judged("", "eight out of ten", '{"score": 0.8}')
-    assert isinstance(result, Assessed)
-    assert (result.score, result.verdict, result.usage.repairs) == (0.8, "pass", 1)
+    assert (result.score, result.usage.repairs) == (0.8, 1)
     assert len(seen) == 2
 
 

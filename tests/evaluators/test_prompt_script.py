@@ -47,10 +47,12 @@ def test_what_it_prints_is_the_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        pytest.param("true", "the script of the prompt printed none; exit status 0", id="nothing"),
+        pytest.param(
+            "true", "the prompt script printed no prompt: exit status 0, no output", id="nothing"
+        ),
         pytest.param(
             "echo half; echo broken >&2; exit 2",
-            "the script of the prompt printed none; exit status 2: broken",
+            "the prompt script printed no prompt: exit status 2: broken",
             id="failed",
         ),
         pytest.param("sleep 9", "`sleep 9` did not end within 0.3 s and was killed", id="timeout"),

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.script_output import ScriptMark, read
+from rubric_ci.evaluators.script_output import read
+from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import Finished
 
 
@@ -16,40 +17,40 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
 @pytest.mark.parametrize(
     ("output", "mark"),
     [
-        pytest.param(finished('{"score": 1}'), ScriptMark(score=1.0), id="integer"),
-        pytest.param(finished('\n {"score": 0.25}\n\n'), ScriptMark(score=0.25), id="blanks"),
+        pytest.param(finished('{"score": 1}'), Assessment(score=1.0), id="integer"),
+        pytest.param(finished('\n {"score": 0.25}\n\n'), Assessment(score=0.25), id="blanks"),
         pytest.param(
             finished(
                 '{"score": 0.5, "hits": ["a"], "misses": ["b"], "reasoning": "r", '
                 '"details": {"n": [1]}, "more": 1}'
             ),
-            ScriptMark(score=0.5, hits=("a",), misses=("b",), reasoning="r", details={"n": [1]}),
+            Assessment(score=0.5, hits=("a",), misses=("b",), reasoning="r", details={"n": [1]}),
             id="all-keys",
         ),
         pytest.param(
             finished('{"score": 0, "hits": null, "reasoning": null}'),
-            ScriptMark(score=0.0),
+            Assessment(score=0.0),
             id="nulls",
         ),
         pytest.param(
             finished('{"score": 0.4}', status=1),
-            ScriptMark(score=0.4, warnings=("the script exited with status 1",)),
+            Assessment(score=0.4, warnings=("the script exited with status 1",)),
             id="a-mark-and-a-status",
         ),
-        pytest.param(finished(""), ScriptMark(score=1.0, reasoning="exit status 0"), id="status-0"),
+        pytest.param(finished(""), Assessment(score=1.0, reasoning="exit status 0"), id="status-0"),
         pytest.param(
             finished("\n", status=1, stderr=" line 1: no\n"),
-            ScriptMark(score=0.0, reasoning="line 1: no"),
+            Assessment(score=0.0, reasoning="line 1: no"),
             id="status-1-with-stderr",
         ),
         pytest.param(
             finished("", status=255),
-            ScriptMark(score=0.0, reasoning="exit status 255"),
+            Assessment(score=0.0, reasoning="exit status 255"),
             id="status-255",
         ),
         pytest.param(
             finished("", status=1, stderr="Traceback (most recent call last):\nKeyError: 'a'"),
-            ScriptMark(
+            Assessment(
                 score=0.0,
                 reasoning="Traceback (most recent call last):\nKeyError: 'a'",
                 warnings=(
@@ -63,7 +64,7 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
         ),
     ],
 )
-def test_marks(output: Finished, mark: ScriptMark) -> None:
+def test_marks(output: Finished, mark: Assessment) -> None:
     assert read(output) == mark
 
 

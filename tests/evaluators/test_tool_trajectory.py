@@ -1,6 +1,5 @@
 """Tool calls against what is expected of them."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +9,8 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.model.results import Answer, Assessed
-from tests.cases import build_context, said, span
+from rubric_ci.model.results import Answer, Assessment
+from tests.cases import said, span
 
 
 def called(*calls: str | dict[str, Any]) -> Answer:
@@ -25,9 +24,9 @@ def called(*calls: str | dict[str, Any]) -> Answer:
     return Answer(text="done", messages=messages)
 
 
-def compare(answer: Answer, mode: Any, **facts: Any) -> Assessed:
+def compare(answer: Answer, mode: Any, **facts: Any) -> Assessment:
     spec = ToolTrajectorySpec(name="tools", mode=mode, span=span(), **facts)
-    return tool_trajectory(answer, spec, build_context(Path()))
+    return tool_trajectory(answer, spec)
 
 
 def expected(*context: str | ExpectedCall) -> dict[str, Any]:
@@ -137,7 +136,7 @@ def test_modes(
 
 def test_the_report_says_what_was_called() -> None:
     result = compare(called("b", "a"), "in_order", **expected("a"))
-    assert (result.reasoning, result.hits, result.verdict) == ("called: b, a", ("a",), "pass")
+    assert (result.reasoning, result.hits, result.score) == ("called: b, a", ("a",), 1.0)
 
 
 @pytest.mark.parametrize("mode", ["any_order", "in_order", "exact"])

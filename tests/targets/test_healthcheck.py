@@ -53,7 +53,7 @@ def trouble(target: CliTarget, root: Path) -> str:
     try:
         asyncio.run(healthcheck_module.check(target, build_context(root)))
     except CannotAnswer as error:
-        return str(error).removeprefix("the health check of the target `agent` fails: ")
+        return str(error).removeprefix("the health check of the target `agent` failed: ")
     return ""
 
 
@@ -70,7 +70,7 @@ def test_no_health_check_is_fine(tmp_path: Path) -> None:
     [
         pytest.param("true", {}, "", id="well"),
         pytest.param("echo no model >&2; exit 4", {}, "exit status 4: no model", id="ill"),
-        pytest.param("exit 4", {}, "exit status 4", id="mute"),
+        pytest.param("exit 4", {}, "exit status 4, no output", id="no-output"),
         pytest.param(
             "sleep 30",
             {"timeout_seconds": 0.3},
@@ -136,7 +136,7 @@ def test_a_target_that_is_ill_is_not_asked(tmp_path: Path) -> None:
     )
     results = grade(target, tmp_path)
     assert [r.reason for r in results if isinstance(r, Errored)] == [
-        "the health check of the target `agent` fails: exit status 1"
+        "the health check of the target `agent` failed: exit status 1, no output"
     ] * 3
     assert not (tmp_path / "asked").exists()
     assert (tmp_path / "checks").read_text() == "x\n"

@@ -358,11 +358,9 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     ("template", "message"),
     [
         pytest.param(
-            "echo oops >&2; exit 3", "the target `agent` exited with status 3: oops", id="status"
+            "echo oops >&2; exit 3", "the target `agent` failed: exit status 3: oops", id="status"
         ),
-        pytest.param(
-            "exit 3", "the target `agent` exited with status 3 and said nothing", id="mute"
-        ),
+        pytest.param("exit 3", "the target `agent` failed: exit status 3, no output", id="mute"),
         pytest.param(
             "sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="timeout"
         ),

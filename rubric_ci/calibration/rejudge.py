@@ -83,7 +83,7 @@ def rejudge(
     """Ask about every answer, say before what it will take and after what it took."""
     tasks = [_task(each) for each in posed]
     if live:
-        show_estimate(estimate_cost(tasks), remembers=False)
+        show_estimate(estimate_cost(tasks), cached=False)
     refused: list[str] = []
     watched = replace(context, call_model=_telling(context.call_model, refused))
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))

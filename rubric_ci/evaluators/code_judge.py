@@ -1,4 +1,4 @@
-"""A script marks the answer."""
+"""The `code_judge` evaluator: a script scores the answer."""
 
 import json
 import os
@@ -18,28 +18,28 @@ from rubric_ci.system.processes import Command, Finished, clean_environment, she
 async def code_judge(
     case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
 ) -> Assessment:
-    """Run the script on the answer; raises CannotRunScript where it gives no mark."""
-    asked = payload(case, answer, spec.config, context.root)
-    return script_output.read(await run_script(spec, asked, answer.text, context))
+    """Run the script on the answer; raises CannotRunScript if it gives no score."""
+    script_input = payload(case, answer, spec.config, context.root)
+    return script_output.read(await run_script(spec, script_input, answer.text, context))
 
 
 async def run_script(
-    spec: CodeJudgeSpec, asked: JSON, answer: str, context: RunContext
+    spec: CodeJudgeSpec, script_input: JSON, answer: str, context: RunContext
 ) -> Finished:
-    """Run the script with `asked` on its standard input and the answer in the files it names."""
+    """Run the script with its input on stdin and the answer in the files that it names."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         command = Command(
             script=_fill_placeholders(spec.script, answer, Path(folder)),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env),
             timeout_seconds=spec.timeout_seconds,
-            stdin=json.dumps(asked),  # plain ASCII: read alike whatever the script's locale
+            stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
         )
         return _without_folder(f"{folder}{os.sep}", await processes.run(command))
 
 
 def _without_folder(folder: str, finished: Finished) -> Finished:
-    """Leave the folder out of what is said of the files, so that two runs say the same."""
+    """Remove the temporary folder from the output, so that runs are comparable."""
     stdout, stderr = finished.stdout.replace(folder, ""), finished.stderr.replace(folder, "")
     return replace(finished, stdout=stdout, stderr=stderr)
 
@@ -47,7 +47,7 @@ def _without_folder(folder: str, finished: Finished) -> Finished:
 def _fill_placeholders(
     script: str | tuple[str, ...], answer: str, folder: Path
 ) -> str | tuple[str, ...]:
-    """Write the files that the script names and put their paths in."""
+    """Write the files that the script names and replace the placeholders by their paths."""
     paths: dict[str, str] = {}
     words = script if isinstance(script, str) else "\0".join(script)
     if "{answer_file}" in words:

@@ -1,6 +1,6 @@
-"""Several evaluators whose results become one: by their weighted mean, a script or a judge.
+"""The `composite` evaluator: members aggregated by weighted mean, a script or a judge.
 
-A gate that is missed inside a member that counts is missed, whatever the aggregator says.
+A missed gate of a member with a weight is a missed gate of the composite, whatever its score.
 """
 
 import json
@@ -109,11 +109,11 @@ async def _aggregate(
 
 def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
     assessed = [member for member in members if isinstance(member, Assessed)]
-    told = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
+    counted = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
     return Assessment(
-        score=weighted_mean((member.weight, member.score) for member, _ in told),
-        hits=tuple(text for member, text in told if member.verdict == "pass"),
-        misses=tuple(text for member, text in told if member.verdict != "pass"),
+        score=weighted_mean((member.weight, member.score) for member, _ in counted),
+        hits=tuple(text for member, text in counted if member.verdict == "pass"),
+        misses=tuple(text for member, text in counted if member.verdict != "pass"),
         details={"members": _results(members)},
     )
 
@@ -138,7 +138,7 @@ async def _by_judge(
 
 
 def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
-    """Return what each member found, by name, as scripts and judges read it."""
+    """Return the members' results by name, as scripts and judges receive them."""
     return {
         member.name: {k: v for k, v in asdict(member).items() if k not in _HIDDEN}
         for member in members
@@ -146,7 +146,7 @@ def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
 
 
 def _criteria(counted: Sequence[Assessed]) -> Iterator[CriterionResult]:
-    """Name the members' criteria `member/criterion`; their weights are shares of the member's."""
+    """Yield the members' criteria as `member/criterion`, with their share of its weight."""
     for member in counted:
         total = sum(criterion.weight for criterion in member.criteria)
         for criterion in member.criteria:

@@ -1,4 +1,4 @@
-"""Fields of a JSON answer, compared with those of the reference answer."""
+"""The `field_accuracy` evaluator: fields of a JSON answer against the reference answer."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
-from rubric_ci.evaluators.json_compare import disagreement
+from rubric_ci.evaluators.json_compare import difference
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
@@ -19,18 +19,18 @@ _SHOWN = 120
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """Nothing stands at a path."""
+    """There is no value at a path."""
 
 
 def field_accuracy(case: EvalCase, answer: Answer, spec: FieldAccuracySpec) -> Assessment:
-    """Compare field by field; raises CannotMeasure where there is nothing to compare with."""
+    """Compare field by field; raises CannotMeasure without a reference value."""
     expected = _reference(case)
     given = _parsed(answer.text)
     results = [_compare(field, given, expected) for field in spec.fields]
     return Assessment(
         score=_score(spec, results),
         gated_by=tuple(result.id for result in results if result.gated),
-        reasoning="the answer is no JSON" if isinstance(given, _Missing) else "",
+        reasoning="the answer is not JSON" if isinstance(given, _Missing) else "",
         criteria=tuple(results),
     )
 
@@ -45,7 +45,7 @@ def _reference(case: EvalCase) -> JSON:
             case _:
                 expected = _parsed(message.text)
                 if isinstance(expected, _Missing):
-                    raise CannotMeasure("the reference answer of the case is no JSON")
+                    raise CannotMeasure("the reference answer of the case is not JSON")
                 return expected
     raise CannotMeasure("the case has no reference answer (`expected_messages`) to compare with")
 
@@ -61,18 +61,18 @@ def _parsed(text: str) -> JSON | _Missing:
 
 
 def _compare(field: FieldSpec, given: JSON | _Missing, expected: JSON) -> CriterionResult:
-    wanted, got = _at(expected, field.path), _at(given, field.path)
-    if isinstance(wanted, _Missing):
+    expected_value, got = _at(expected, field.path), _at(given, field.path)
+    if isinstance(expected_value, _Missing):
         raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
     if isinstance(got, _Missing):
-        reason = f"missing; expected {_shortened(wanted)}"
+        reason = f"missing; expected {_shortened(expected_value)}"
     else:
-        reason = disagreement(field, got, wanted)
+        reason = difference(field, got, expected_value)
     return CriterionResult(
         id=field.path,
         kind="checklist",
         line=field.span.line,
-        text=f"`{field.path}` is {_shortened(wanted)}",
+        text=f"`{field.path}` is {_shortened(expected_value)}",
         weight=field.weight,
         mark=not reason,
         normalised=0.0 if reason else 1.0,

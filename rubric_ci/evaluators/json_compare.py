@@ -1,4 +1,4 @@
-"""Whether two JSON values agree: the same, close as numbers, or the same day."""
+"""Comparison of two JSON values: exact, numeric within a tolerance, or by date."""
 
 import json
 import math
@@ -26,21 +26,22 @@ _TOKENS = {
 _TOKEN = re.compile("|".join(_TOKENS))
 
 
-def disagreement(field: FieldSpec, got: JSON, wanted: JSON) -> str:
-    """Return how the two differ, or nothing where they agree."""
+def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
+    """Return how the two values differ, or "" if they match."""
     match field.match:
         case "exact":
-            return "" if equal(got, wanted) else f"is {_shortened(got)}, not {_shortened(wanted)}"
+            differs = f"is {_shortened(got)}, not {_shortened(expected)}"
+            return "" if equal(got, expected) else differs
         case "numeric_tolerance":
-            return _number_difference(field, got, wanted)
+            return _number_difference(field, got, expected)
         case "date":
-            return _date_difference(field, got, wanted)
+            return _date_difference(field, got, expected)
         case _:
             assert_never(field.match)
 
 
 def equal(one: JSON, other: JSON) -> bool:
-    """Compare as JSON does: `true` is not 1, but 1.0 is."""
+    """Return True if two JSON values are equal: `true` is not 1, but 1.0 is."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
@@ -50,13 +51,13 @@ def equal(one: JSON, other: JSON) -> bool:
     return bool(one == other)
 
 
-def _number_difference(field: FieldSpec, got: JSON, wanted: JSON) -> str:
-    """Compare in decimals, as people read them: 0.4 is within 0.1 of 0.3."""
-    expected, given = _number(wanted), _number(got)
+def _number_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
+    """Compare as decimals, not as binary floats: 0.4 is within 0.1 of 0.3."""
+    expected, given = _number(reference), _number(got)
     if expected is None:
-        raise CannotMeasure(f"`{field.path}` of the reference answer is no number")
+        raise CannotMeasure(f"`{field.path}` of the reference answer is not a number")
     if given is None:
-        return f"is {_shortened(got)}, which is no number"
+        return f"is {_shortened(got)}, which is not a number"
     allowed = Decimal(str(field.tolerance)) * (abs(expected) if field.relative else 1)
     if abs(given - expected) <= allowed:
         return ""
@@ -73,12 +74,14 @@ def _number(value: JSON) -> Decimal | None:
     return Decimal(str(value).strip()) if math.isfinite(number) else None
 
 
-def _date_difference(field: FieldSpec, got: JSON, wanted: JSON) -> str:
-    expected, given = _day(wanted, field.formats), _day(got, field.formats)
+def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
+    expected, given = _day(reference, field.formats), _day(got, field.formats)
     if expected is None:
-        raise CannotMeasure(f"`{field.path}` of the reference answer is no date {_formats(field)}")
+        raise CannotMeasure(
+            f"`{field.path}` of the reference answer is not a date {_formats(field)}"
+        )
     if given is None:
-        return f"is {_shortened(got)}, which is no date {_formats(field)}"
+        return f"is {_shortened(got)}, which is not a date {_formats(field)}"
     return "" if given == expected else f"is {given}, not {expected}"
 
 
@@ -100,7 +103,7 @@ def _pattern(form: str) -> str:
 
 
 def _formats(field: FieldSpec) -> str:
-    return f"of the form {' or '.join(field.formats)}" if field.formats else "in ISO 8601"
+    return f"in the format {' or '.join(field.formats)}" if field.formats else "in ISO 8601"
 
 
 def _shortened(value: JSON) -> str:

@@ -1,7 +1,6 @@
-"""Time, cost and tokens of an answer against a limit: within it 1, beyond it 0.
+"""The `latency`, `cost` and `token_usage` evaluators: score 1 within the limit, else 0.
 
-The figures are the target's. Where it gives none there is no verdict: nothing known is neither
-within nor beyond.
+The target reports the measurements. Without a measurement there is no verdict.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from rubric_ci.model.results import Answer, Assessment
 
 @dataclass(frozen=True, slots=True)
 class _Measurement:
-    """A figure beside its limit."""
+    """A measurement and its limit."""
 
     used: float
     limit: float
@@ -25,36 +24,36 @@ class _Measurement:
 
 
 def latency(answer: Answer, spec: LatencySpec) -> Assessment:
-    """Compare the time that the target took."""
+    """Compare the target's duration with its limit."""
     if answer.duration_seconds is None:
-        raise CannotMeasure("the target does not tell how long it took (`duration_ms`)")
+        raise CannotMeasure("the target reports no duration (`duration_ms`)")
     used = round(answer.duration_seconds * 1000, 3)
     return _compared([_Measurement(used, spec.threshold_ms, "ms")])
 
 
 def cost(answer: Answer, spec: CostSpec) -> Assessment:
-    """Compare what the answer cost."""
+    """Compare the cost of the answer with its limit."""
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
-        raise CannotMeasure("the target does not tell what it cost (`cost_usd`)")
+        raise CannotMeasure("the target reports no cost (`cost_usd`)")
     return _compared([_Measurement(used, spec.budget_usd, "USD")])
 
 
 def token_usage(answer: Answer, spec: TokenUsageSpec) -> Assessment:
-    """Compare the tokens that the answer used, each kind that has a limit."""
+    """Compare each kind of tokens with its limit, if it has one."""
     return _compared(list(_tokens(answer, spec)))
 
 
 def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measurement]:
     used = (answer.trace_summary or {}).get("token_usage")
     if used is None:
-        raise CannotMeasure("the target does not tell how many tokens it used (`token_usage`)")
+        raise CannotMeasure("the target reports no token usage (`token_usage`)")
     for kind, limit in (("input", spec.max_input), ("output", spec.max_output)):
         if limit is not None:
             yield _Measurement(_count(used, kind), limit, f"{kind} tokens")
     if spec.max_total is not None:
         total = _count(used, "input") + _count(used, "output") + used.get("cached", 0)
-        yield _Measurement(total, spec.max_total, "tokens in all")
+        yield _Measurement(total, spec.max_total, "tokens in total")
 
 
 def _count(used: dict[str, float], kind: str) -> float:

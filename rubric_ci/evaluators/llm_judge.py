@@ -1,4 +1,4 @@
-"""A judge's free-form score 0..1, on a prompt of the user's or a built-in one."""
+"""The `llm_judge` evaluator: a free-form score 0..1 on a custom or the built-in prompt."""
 
 import secrets
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ async def llm_judge(
     """Request a score on a prompt that may use `variables` of its own; raises NoVerdict."""
     if spec.prompt_script:
         prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
-        spec = replace(spec, prompt=prompt, prompt_path="the prompt that the script prints")
+        spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
     _check(spec, variables)
     judge = judge_of(spec, context.judge)
     call = freeform_call(
@@ -60,7 +60,7 @@ async def llm_judge(
 async def _prompt_from_script(
     case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
 ) -> str:
-    """Return the template that a script prints."""
+    """Return the prompt template that a script prints."""
     script_input = payload(case, answer, script.config, context.root)
     finished = await run_script(script, script_input, answer.text, context)
     if finished.status != 0 or not finished.stdout.strip():
@@ -72,7 +72,7 @@ def _check(spec: LlmJudgeSpec, variables: Mapping[str, str]) -> None:
     unknown = unknown_variables(spec.prompt, variables)
     if unknown:
         raise CannotJudge(
-            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses "
-            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}, which stands for nothing; "
+            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses unknown variables: "
+            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}; "
             f"known: {', '.join((*VARIABLES, *variables))}"
         )

@@ -1,4 +1,4 @@
-"""Marks an answer against the criteria of a rubric: one request to a judge carries them all."""
+"""The `rubric` evaluator: a judge marks all criteria of a rubric in one request."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a script's output says: a mark, or why it is none."""
+"""Output of scripts: a JSON object with `score`, or the exit status."""
 
 import json
 import math
@@ -12,14 +12,14 @@ from rubric_ci.system.processes import Finished, one_line_tail
 _SHOWN = 300
 _REASON_SHOWN = 2000
 _TRACEBACK = (
-    "a Python traceback stands on stderr: if the script failed and not the answer, "
-    "let it print an object with `score`"
+    "stderr contains a Python traceback. If the script itself failed, "
+    "make it print a JSON object with `score`."
 )
-_WANTED = "one JSON object with `score` (0..1), or nothing (then the exit status is the mark)"
+_EXPECTED = "one JSON object with `score` (0..1), or no output (then the exit status decides)"
 
 
 def read(finished: Finished) -> Assessment:
-    """Return the mark; raises CannotRunScript for output that is none."""
+    """Return the score of a finished script; raises CannotRunScript for invalid output."""
     _check_ran(finished)
     if not finished.stdout.strip():
         return _from_status(finished)
@@ -27,24 +27,24 @@ def read(finished: Finished) -> Assessment:
 
 
 def _check_ran(finished: Finished) -> None:
-    """Refuse what says that the check itself broke: 126, 127 and signals are the shell's words."""
+    """Raise if the script did not run: exit status 126 or 127 of the shell, or a signal."""
     status = finished.status
     if status == 127:
-        raise CannotRunScript(f"the script was not found{_said(finished)}")
+        raise CannotRunScript(f"the script was not found{_stderr(finished)}")
     if status == 126:
-        raise CannotRunScript(f"the script is not executable{_said(finished)}")
+        raise CannotRunScript(f"the script is not executable{_stderr(finished)}")
     if status < 0 or 128 < status < 128 + 65:
         signal = -status if status < 0 else status - 128
-        raise CannotRunScript(f"the script was ended by signal {signal}{_said(finished)}")
+        raise CannotRunScript(f"the script was killed by signal {signal}{_stderr(finished)}")
 
 
 def _from_status(finished: Finished) -> Assessment:
     if finished.status == 0:
         return Assessment(score=1.0, reasoning="exit status 0")
-    said = finished.stderr.strip()[-_REASON_SHOWN:]
+    stderr = finished.stderr.strip()[-_REASON_SHOWN:]
     return Assessment(
         score=0.0,
-        reasoning=said or f"exit status {finished.status}",
+        reasoning=stderr or f"exit status {finished.status}",
         warnings=(_TRACEBACK,) if "Traceback (most recent call last)" in finished.stderr else (),
     )
 
@@ -57,8 +57,8 @@ def _parse(finished: Finished) -> dict[str, JSON]:
     if not isinstance(value, dict):
         failed = f" and exited with status {finished.status}" if finished.status else ""
         raise CannotRunScript(
-            f"the script printed {_quoted(finished.stdout)}{failed}; wanted is {_WANTED}"
-            f"{_said(finished)}"
+            f"the script printed {_quoted(finished.stdout)}{failed}; expected {_EXPECTED}"
+            f"{_stderr(finished)}"
         )
     return value
 
@@ -95,7 +95,7 @@ def _reasoning(value: dict[str, JSON]) -> str:
     if reasoning is None:
         return ""
     if not isinstance(reasoning, str):
-        raise CannotRunScript(f"`reasoning` must be a text, not {_quoted(json.dumps(reasoning))}")
+        raise CannotRunScript(f"`reasoning` must be a string, not {_quoted(json.dumps(reasoning))}")
     return reasoning
 
 
@@ -104,13 +104,15 @@ def _texts(value: dict[str, JSON], key: str) -> tuple[str, ...]:
     if texts is None:
         return ()
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise CannotRunScript(f"`{key}` must be a list of texts, not {_quoted(json.dumps(texts))}")
+        raise CannotRunScript(
+            f"`{key}` must be a list of strings, not {_quoted(json.dumps(texts))}"
+        )
     return tuple(texts)
 
 
-def _said(finished: Finished) -> str:
+def _stderr(finished: Finished) -> str:
     tail = one_line_tail(finished.stderr)
-    return f"; on stderr: {_quoted(tail)}" if tail else ""
+    return f"; stderr: {_quoted(tail)}" if tail else ""
 
 
 def _quoted(text: str) -> str:

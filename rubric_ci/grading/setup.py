@@ -45,7 +45,7 @@ def build_model_caller(
 
 
 async def _not_asked(call: ModelCall) -> ModelReply:
-    raise NotAsked(f"{call.about or call.endpoint.model}: offline, and nothing is remembered")
+    raise NotAsked(f"{call.about or call.endpoint.model}: offline and not in the cache")
 
 
 def build_cache(settings: RunSettings | GenerateSettings) -> JudgementCache | None:

@@ -1,4 +1,4 @@
-"""Make tasks of cases: each with its target and its judge, ready to be asked."""
+"""Tasks: each case with its target and its judge, environment variables resolved."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from rubric_ci.project.project import Opened
 def build_tasks(
     chosen: Sequence[tuple[EvalCase, str]], opened: Opened, settings: RunSettings
 ) -> tuple[Task, ...]:
-    """Return what is to be done; raises where something that it needs is missing."""
+    """Return a task per case; raises UserError if a target, judge or variable is missing."""
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
     if settings.batch and not (settings.replay or settings.offline):
         for endpoint in _models(tasks):
@@ -40,12 +40,12 @@ def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Ta
         judge = replace(judge, votes=settings.votes)
     own = without_own_judges(case) if settings.judge else case
     task = Task(case=own, target=target, judge=judge, why=why)
-    if settings.replay:  # a recording is found without secrets
+    if settings.replay:  # a recording needs no secrets
         return task
     try:
         return _resolved(task)
     except MissingVariable:
-        if settings.offline:  # nobody is asked, so that nobody needs the key
+        if settings.offline:  # no request is sent, so no key is needed
             return task
         raise
 

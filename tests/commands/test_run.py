@@ -128,13 +128,13 @@ USAGE = {
     "folder without evals": (["empty"], "empty holds no eval file"),
     "unknown target": (
         ["--target", "defualt"],
-        "--target: there is no target `defualt`\n  did you mean `default`?",
+        "--target: unknown target `defualt`\n  did you mean `default`?",
     ),
     "unknown case": (
         ["--case", "greetings"],
         "no case matches --case greetings\n  did you mean `greeting`?",
     ),
-    "unknown tag": (["--tag", "slow"], "no case carries --tag slow"),
+    "unknown tag": (["--tag", "slow"], "no case has --tag slow"),
     "unknown format": (
         ["--reports", "pdf"],
         "`pdf` is none of json, markdown, junit, sarif, html",
@@ -163,7 +163,7 @@ def test_the_first_steps_are_told(tmp_path: Path) -> None:
     assert said.endswith("; `rubric-ci init` writes a first one\n")
     project.write("evals/a.eval.yaml", EVAL)
     assert project.run().stderr.splitlines() == [
-        "rubric-ci: evals/a.eval.yaml:2: case `greeting`: there is no target `default`",
+        "rubric-ci: evals/a.eval.yaml:2: case `greeting`: unknown target `default`",
         "  define one under `targets` in rubric-ci.yaml",
     ]
 
@@ -229,7 +229,7 @@ def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
     done = project.run("--offline")
     assert done.returncode == 0
     assert [(case["outcome"], case["reason"]) for case in project.report()["cases"][1:]] == [
-        ("skipped", "evals/b.eval.yaml: judged: rubric: offline, and nothing is remembered")
+        ("skipped", "evals/b.eval.yaml: judged: rubric: offline and not in the cache")
     ]
     assert project.report()["verdict"] == "pass"
 

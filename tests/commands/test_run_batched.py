@@ -116,7 +116,7 @@ def test_verdicts_by_a_batch(batched: Batched) -> None:
     assert (totals["calls"], totals["repairs"], totals["unpriced_calls"]) == (4, 0, 0)
     assert totals["cost_usd"] == pytest.approx(4 * PRICE)
     (told,) = [line for line in done.stderr.splitlines() if line.startswith("about ")]
-    assert re.fullmatch(r"about 4 requests to .* tokens, \$0\.000\d, less what is remembered", told)
+    assert re.fullmatch(r"about 4 requests to .* tokens, \$0\.000\d, minus cached judgements", told)
     begun, *looked = [line for line in done.stderr.splitlines() if line.startswith("batch ")]
     assert begun.startswith("batch batch_1: 4 requests to openai/gpt-4.1-mini; it may take up to")
     assert looked == ["batch batch_1: in progress", "batch batch_1: completed"]

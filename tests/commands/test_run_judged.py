@@ -167,9 +167,12 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, less"),
+        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, minus"),
         (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
-        (("--votes", "auto"), r"about 2 requests .* remembered; more where votes are needed\n"),
+        (
+            ("--votes", "auto"),
+            r"about 2 requests .* judgements; more if further votes are needed\n",
+        ),
     ],
     ids=["one vote", "three", "auto"],
 )

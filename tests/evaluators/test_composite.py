@@ -180,14 +180,14 @@ def test_a_judge_may_decide(prompt: str, asked: str, tmp_path: Path) -> None:
     assert result.usage == Usage(calls=1)
 
 
-def test_a_variable_of_composites_stands_for_nothing_elsewhere(tmp_path: Path) -> None:
+def test_a_variable_of_composites_is_unknown_elsewhere(tmp_path: Path) -> None:
     alone = LlmJudgeSpec(name="alone", prompt="{{ EVALUATOR_RESULTS_JSON }}", span=span())
-    assert "which stands for nothing" in reason(tmp_path, alone)
+    assert "uses unknown variables: {{ EVALUATOR_RESULTS_JSON }}" in reason(tmp_path, alone)
 
 
 def test_a_member_that_counts_must_have_a_score(tmp_path: Path) -> None:
     assert reason(tmp_path, script(1.0, "a"), LATER) == (
-        "later: the target does not tell how long it took (`duration_ms`)"
+        "later: the target reports no duration (`duration_ms`)"
     )
 
 
@@ -195,7 +195,7 @@ def test_a_member_of_weight_0_may_have_none(tmp_path: Path) -> None:
     by = WeightedAverage(weights={"later": 0.0})
     result = assessed(tmp_path, script(1.0, "a"), LATER, by=by)
     assert result.score == 1.0
-    assert "does not tell" in result.details["members"]["later"]["reason"]
+    assert "reports no duration" in result.details["members"]["later"]["reason"]
 
 
 def test_some_member_must_count(tmp_path: Path) -> None:

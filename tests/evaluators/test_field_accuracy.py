@@ -93,9 +93,9 @@ def test_exact(answer: Any, path: str, reason: str) -> None:
             "is 0.34, more than 0.03 from 0.3",
             id="relative-beyond",
         ),
-        pytest.param("0.3 EUR", {}, 'is "0.3 EUR", which is no number', id="text"),
-        pytest.param(True, {"tolerance": 9}, "is true, which is no number", id="boolean"),
-        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is no number', id="infinite"),
+        pytest.param("0.3 EUR", {}, 'is "0.3 EUR", which is not a number', id="text"),
+        pytest.param(True, {"tolerance": 9}, "is true, which is not a number", id="boolean"),
+        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is not a number', id="infinite"),
     ],
 )
 def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
@@ -109,7 +109,7 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
         pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
         pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
         pytest.param(
-            "15.01.2025", (), 'is "15.01.2025", which is no date in ISO 8601', id="no-guess"
+            "15.01.2025", (), 'is "15.01.2025", which is not a date in ISO 8601', id="no-guess"
         ),
         pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
         pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
@@ -117,10 +117,10 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
         pytest.param(
             "31.02.2025",
             ("YYYY-MM-DD", "DD.MM.YYYY"),
-            'is "31.02.2025", which is no date of the form YYYY-MM-DD or DD.MM.YYYY',
+            'is "31.02.2025", which is not a date in the format YYYY-MM-DD or DD.MM.YYYY',
             id="no-such-day",
         ),
-        pytest.param(20250115, (), "is 20250115, which is no date in ISO 8601", id="a-number"),
+        pytest.param(20250115, (), "is 20250115, which is not a date in ISO 8601", id="a-number"),
     ],
 )
 def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
@@ -159,7 +159,7 @@ def test_where_the_json_stands(text: str) -> None:
 
 def test_an_answer_that_is_no_json_is_wrong() -> None:
     result = compare("A-1", field("id"))
-    assert (result.score, result.reasoning) == (0.0, "the answer is no JSON")
+    assert (result.score, result.reasoning) == (0.0, "the answer is not JSON")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
         pytest.param(
             build_case(expected_messages=(text_message("A-1", "assistant"),)),
             [field("id")],
-            "the reference answer of the case is no JSON",
+            "the reference answer of the case is not JSON",
             id="reference-is-no-json",
         ),
         pytest.param(
@@ -200,13 +200,13 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
         pytest.param(
             case({"a": "x"}),
             [field("a", "numeric_tolerance")],
-            "`a` of the reference answer is no number",
+            "`a` of the reference answer is not a number",
             id="no-number",
         ),
         pytest.param(
             case({"a": "x"}),
             [field("a", "date", formats=("DD.MM.YYYY",))],
-            "`a` of the reference answer is no date of the form DD.MM.YYYY",
+            "`a` of the reference answer is not a date in the format DD.MM.YYYY",
             id="no-date",
         ),
         pytest.param(

@@ -50,12 +50,12 @@ def test_all_of_a_result() -> None:
         pytest.param(cost(0.1, answer(cost_usd=0)), 1.0, "0 of at most 0.1 USD", id="free"),
         pytest.param(cost(0.1, answer(cost_usd=0.11)), 0.0, "0.11 of at most 0.1 USD", id="dear"),
         pytest.param(
-            tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in all", id="total"
+            tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in total", id="total"
         ),
         pytest.param(
             tokens(answer(token_usage={"input": 1, "output": 2, "cached": 4}), max_total=6),
             0.0,
-            "7 of at most 6 tokens in all",
+            "7 of at most 6 tokens in total",
             id="cached-tokens-count",
         ),
         pytest.param(
@@ -80,13 +80,13 @@ def test_hits_and_misses_tell_the_limits_apart() -> None:
 def test_what_is_not_measured_has_no_verdict() -> None:
     with pytest.raises(CannotMeasure) as caught:
         latency(1, answer())
-    assert str(caught.value) == "the target does not tell how long it took (`duration_ms`)"
+    assert str(caught.value) == "the target reports no duration (`duration_ms`)"
     with pytest.raises(CannotMeasure) as caught:
         cost(1, answer(seconds=1))
-    assert str(caught.value) == "the target does not tell what it cost (`cost_usd`)"
+    assert str(caught.value) == "the target reports no cost (`cost_usd`)"
     with pytest.raises(CannotMeasure) as caught:
         tokens(answer(cost_usd=1), max_total=1)
-    assert str(caught.value) == ("the target does not tell how many tokens it used (`token_usage`)")
+    assert str(caught.value) == ("the target reports no token usage (`token_usage`)")
     with pytest.raises(CannotMeasure) as caught:
         tokens(answer(token_usage={"input": 1}), max_total=1)
     assert str(caught.value) == "the target's `token_usage` does not count `output` tokens"

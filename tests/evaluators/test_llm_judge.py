@@ -64,7 +64,7 @@ def test_an_unknown_variable_is_named() -> None:
     with pytest.raises(CannotJudge) as ended:
         judged("{{ anser }} and {{ x }}", path="prompts/taste.md")
     assert str(ended.value) == (
-        "prompts/taste.md of taste uses {{ anser }}, {{ x }}, which stands for nothing; known: "
+        "prompts/taste.md of taste uses unknown variables: {{ anser }}, {{ x }}; known: "
         "question, expected_outcome, reference_answer, candidate_answer, answer, input_messages, "
         "expected_messages, output_messages"
     )

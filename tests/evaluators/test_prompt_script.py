@@ -68,5 +68,5 @@ def test_an_unknown_variable_is_named(tmp_path: Path) -> None:
     result, _ = judged(tmp_path, "echo '{{ anser }}'")
     assert isinstance(result, Unassessed)
     assert result.reason.startswith(
-        "the prompt that the script prints of taste uses {{ anser }}, which stands for nothing"
+        "the output of the prompt script of taste uses unknown variables: {{ anser }}; known: "
     )

@@ -55,8 +55,8 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
                 reasoning="Traceback (most recent call last):\nKeyError: 'a'",
                 warnings=(
                     (
-                        "a Python traceback stands on stderr: if the script failed and not "
-                        "the answer, let it print an object with `score`"
+                        "stderr contains a Python traceback. If the script itself failed, "
+                        "make it print a JSON object with `score`."
                     ),
                 ),
             ),
@@ -69,7 +69,7 @@ def test_marks(output: Finished, mark: Assessment) -> None:
 
 
 WANTED = (
-    "; wanted is one JSON object with `score` (0..1), or nothing (then the exit status is the mark)"
+    "; expected one JSON object with `score` (0..1), or no output (then the exit status decides)"
 )
 
 
@@ -80,7 +80,7 @@ WANTED = (
         pytest.param(
             finished("x.py:1: E501", 1, "1 error"),
             f"the script printed `x.py:1: E501` and exited with status 1{WANTED}"
-            "; on stderr: `1 error`",
+            "; stderr: `1 error`",
             id="a-linter",
         ),
         pytest.param(finished("0.9"), f"the script printed `0.9`{WANTED}", id="bare-number"),
@@ -119,27 +119,27 @@ WANTED = (
         ),
         pytest.param(
             finished('{"score": 1, "hits": "all"}'),
-            '`hits` must be a list of texts, not `"all"`',
+            '`hits` must be a list of strings, not `"all"`',
             id="hits",
         ),
         pytest.param(
             finished('{"score": 1, "misses": [1]}'),
-            "`misses` must be a list of texts, not `[1]`",
+            "`misses` must be a list of strings, not `[1]`",
             id="misses",
         ),
         pytest.param(
             finished('{"score": 1, "reasoning": 3}'),
-            "`reasoning` must be a text, not `3`",
+            "`reasoning` must be a string, not `3`",
             id="reasoning",
         ),
         pytest.param(
             finished("", 127, "sh: 1: mypy: not found"),
-            "the script was not found; on stderr: `sh: 1: mypy: not found`",
+            "the script was not found; stderr: `sh: 1: mypy: not found`",
             id="127-is-no-fail",
         ),
         pytest.param(finished("", 126), "the script is not executable", id="126-is-no-fail"),
-        pytest.param(finished("", -11), "the script was ended by signal 11", id="signal"),
-        pytest.param(finished("", 137), "the script was ended by signal 9", id="signal-in-a-shell"),
+        pytest.param(finished("", -11), "the script was killed by signal 11", id="signal"),
+        pytest.param(finished("", 137), "the script was killed by signal 9", id="shell-signal"),
     ],
 )
 def test_errors(output: Finished, message: str | None) -> None:

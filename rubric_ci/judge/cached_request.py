@@ -1,4 +1,4 @@
-"""Asks a judge, unless it is remembered what it said to the very same question."""
+"""Judge requests that are answered from the cache, or sent once and cached."""
 
 import asyncio
 import hashlib
@@ -16,9 +16,9 @@ T = TypeVar("T")
 async def request_cached_reply(
     call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T]:
-    """Return what the judge says; only usable replies are remembered.
+    """Return the cached or a new reply; only valid replies are cached.
 
-    Who asks what is being asked already waits for that reply.
+    A request that equals one in flight waits for that one's reply.
     """
     if context.cache is None:
         return await request_valid_reply(context.call_model, call, read)
@@ -29,13 +29,13 @@ async def request_cached_reply(
             value = read(text)
             if not isinstance(value, InvalidReply):
                 return ParsedReply(value=value, text=text, usage=Usage(cache_hits=1))
-        heard = await request_valid_reply(context.call_model, call, read)
-        context.cache.put(key, heard.text)
-        return heard
+        reply = await request_valid_reply(context.call_model, call, read)
+        context.cache.put(key, reply.text)
+        return reply
 
 
 def cache_key(call: ModelCall) -> str:
-    """Digest the call and the host that answers: the same name may be another model elsewhere."""
+    """Return a digest of the call and its host: the same name may be another model elsewhere."""
     options = call.endpoint.options
     host = options.get("api_base") or options.get("base_url") or ""
     return hashlib.sha256(f"{call.key}\n{host}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""About how much asking a judge will take, before anything is asked."""
+"""Estimate of judge requests and their tokens."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.results import Answer
 
 CHARACTERS = 4  # per token, in English
-ANSWER_TOKENS = 300  # of an answer that nobody has seen yet
+ANSWER_TOKENS = 300  # of an answer that does not exist yet
 MARK_TOKENS = 80  # quote, reason and mark of one criterion
 FREEFORM_TOKENS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenEstimate:
-    """Requests to a judge, and the tokens that they read and write."""
+    """Requests to a judge, with their input and output tokens."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -35,7 +35,7 @@ class TokenEstimate:
 
 
 def estimate(cases: Iterable[EvalCase], judge: JudgeConfig) -> TokenEstimate:
-    """Add up one attempt per request; `auto` counts as one vote, caches as empty."""
+    """Return the sum of all requests, without repairs; `auto` counts as one vote."""
     parts = (
         _evaluator(case, spec, judge) for case in cases for spec in every_evaluator(case.evaluators)
     )

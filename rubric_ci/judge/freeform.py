@@ -1,4 +1,4 @@
-"""A judge's free-form score 0..1: the question, from a template of the user's, and the reply."""
+"""Free-form marks 0..1: the prompt, from a template or built in, and the reply."""
 
 import json
 import re
@@ -26,7 +26,7 @@ VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
     "expected_messages": ("data", lambda case, _: _as_json(case.expected_messages)),
     "output_messages": ("data", lambda _, answer: _dumped(answer.messages)),
 }
-"""What `{{ name }}` stands for in a template: the name of its fence, and its text."""
+"""Template variables by `{{ name }}`: the fence name and the text of each."""
 
 _NO_VARIABLES: Mapping[str, str] = {}
 _VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
@@ -60,7 +60,7 @@ _Texts = Annotated[tuple[str, ...], BeforeValidator(_tupled)]
 
 
 class FreeformMark(BaseModel):
-    """What a judge thinks of an answer as a whole."""
+    """A judge's score of an answer as a whole, with its reasons."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -81,9 +81,9 @@ def freeform_call(
     about: str = "",
     more: Mapping[str, str] = _NO_VARIABLES,
 ) -> ModelCall:
-    """Ask for a score; an empty template asks the built-in question.
+    """Return the judge request; an empty template selects the built-in prompt.
 
-    `more` are variables beside those of the case, with their texts.
+    `more` are additional variables and their texts.
     """
     turn = f"opinion {PROMPT_VERSION}, vote {vote}"
     unfenced = freeform_messages(case, answer, template, fence="", more=more)
@@ -106,7 +106,7 @@ def freeform_messages(
     fence: str,
     more: Mapping[str, str] = _NO_VARIABLES,
 ) -> tuple[ChatMessage, ...]:
-    """Write the question; the values of the template's variables stand between fences."""
+    """Return the messages; the values of the template's variables are fenced."""
     if template:
         others = {name: ("data", text) for name, text in more.items()}
         body = _filled(template, _values(case, answer) | others, fence)
@@ -119,16 +119,16 @@ def freeform_messages(
 
 
 def unknown_variables(template: str, more: Mapping[str, str] = _NO_VARIABLES) -> tuple[str, ...]:
-    """Return the `{{ names }}` of a template that stand for nothing."""
+    """Return the unknown variables of a template."""
     named = dict.fromkeys(_VARIABLE.findall(template))
     return tuple(name for name in named if name not in VARIABLES and name not in more)
 
 
 def read_freeform_mark(text: str) -> FreeformMark | InvalidReply:
-    """Return the score 0..1 with its reasons, or what is wrong with the reply."""
+    """Return the score with its reasons, or the problems of the reply."""
     match find_object(text):
-        case InvalidReply() as wrong:
-            return wrong
+        case InvalidReply() as invalid:
+            return invalid
         case value:
             try:
                 return FreeformMark.model_validate(value)
@@ -137,7 +137,7 @@ def read_freeform_mark(text: str) -> FreeformMark | InvalidReply:
 
 
 def _values(case: EvalCase, answer: Answer) -> dict[str, tuple[str, str]]:
-    return {name: (shown, text(case, answer)) for name, (shown, text) in VARIABLES.items()}
+    return {name: (fence, text(case, answer)) for name, (fence, text) in VARIABLES.items()}
 
 
 def _filled(template: str, values: Mapping[str, tuple[str, str]], fence: str) -> str:

@@ -1,4 +1,7 @@
-"""Finds the one JSON object of a reply, or says why there is none; guesses nothing."""
+"""The single JSON object of a reply, or why there is none.
+
+NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
+"""
 
 import json
 from dataclasses import dataclass
@@ -8,19 +11,19 @@ from rubric_ci.model.evals import JSON
 
 @dataclass(frozen=True, slots=True)
 class InvalidReply:
-    """What is wrong with a reply, precisely enough to mend it."""
+    """The problems of a reply, precise enough for the model to fix them."""
 
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Join the problems to one line."""
+        """Return the problems in one line."""
         return "; ".join(self.problems)
 
 
 def find_object(text: str) -> dict[str, JSON] | InvalidReply:
     """Return the JSON object that the text holds.
 
-    Prose or a code fence around it is accepted when no second object could be meant.
+    Text or a code fence around it is accepted if there is no second object.
     """
     if not text.strip():
         return _invalid("the reply is empty")

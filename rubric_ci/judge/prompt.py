@@ -1,7 +1,7 @@
-"""The question to a judge: one answer, a list of criteria, and how to reply.
+"""The judge prompt: one answer, a list of criteria, and the reply format.
 
-Weights, gates and thresholds are not in it: a judge that knows what a mark decides marks the
-decision. What is not ours stands between fences, the answer last.
+Weights, gates and thresholds are left out, so that they do not bias the marks. Texts of the case
+are fenced, the answer last.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.rubric import Check, Criterion, scale
 
 PROMPT_VERSION = "1"
-MAX_TOKENS = 4096  # of a first reply; a truncated one is asked for again with more
+MAX_TOKENS = 4096  # of a first reply; after a truncated one the request is repeated with more
 
 SYSTEM = """\
 You are a careful and impartial judge. You mark one answer against each criterion of a list.
@@ -57,7 +57,7 @@ def rubric_call(
     vote: int = 1,
     about: str = "",
 ) -> ModelCall:
-    """Ask for one mark per criterion; `fence` is a random word that the key leaves out."""
+    """Return the request for one mark per criterion; the key is independent of `fence`."""
     schema = reply_schema(criteria)
     unfenced = rubric_messages(case, answer, criteria, fence="")
     turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote {vote}"
@@ -75,7 +75,7 @@ def rubric_call(
 def rubric_messages(
     case: EvalCase, answer: str, criteria: Sequence[Criterion], *, fence: str
 ) -> tuple[ChatMessage, ...]:
-    """Write the question; the answer comes last, with one reminder after it."""
+    """Return the messages; the answer comes last, followed by a reminder."""
     names = list(aliased(criteria))
     every = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
     parts = [
@@ -92,7 +92,7 @@ def rubric_messages(
 
 
 def background(case: EvalCase, fence: str) -> list[str]:
-    """Say what was asked, what was hoped for, and the reference answer, as far as there are any."""
+    """Return the fenced question, expected outcome and reference answer, those that exist."""
     texts = {
         "What was asked": ("question", case.question),
         "What a good answer achieves": ("expected_outcome", case.expected_outcome),

@@ -1,6 +1,6 @@
-"""From a judge's reply to a Judgement, or to what is wrong with it; nothing is clamped or guessed.
+"""A judge's reply as a Judgement, or its problems; nothing is clamped or guessed.
 
-Two forms are read: the object that `contract` asks for, and the list
+Two forms are read: the object that `reply_schema` describes, and the list
 `{"checks": [{"id", "satisfied" | "score" | "level", "reasoning"?}], "overall_reasoning"?}`.
 """
 
@@ -53,10 +53,10 @@ class _Listed(BaseModel):
 
 
 def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | InvalidReply:
-    """Return exactly one mark per criterion, each in range, or everything that is wrong."""
+    """Return exactly one mark per criterion, each in range, or all problems of the reply."""
     match find_object(text):
-        case InvalidReply() as wrong:
-            return wrong
+        case InvalidReply() as invalid:
+            return invalid
         case {"checks": list()} as listed:
             return _read_list(listed, aliased(criteria))
         case entries:
@@ -77,7 +77,7 @@ def _read_list(
         return InvalidReply(
             tuple(f'entry {n} of "checks" has no "id" that is a string' for n in unnamed)
         )
-    # A judge that knows the criteria by their own ids may use those; an alias goes before.
+    # A judge may use the ids of the criteria; an alias takes precedence.
     own = {criterion.id: alias for alias, criterion in criteria.items()}
     entries = [
         (name if name in criteria else own.get(name, name), _without_id(entry))
@@ -97,8 +97,8 @@ def _judgement(
             problems.append(f"{json.dumps(alias)} is not one of {', '.join(criteria)}")
             continue
         match _read_mark(alias, criteria[alias], entry):
-            case InvalidReply() as wrong:
-                problems.extend(wrong.problems)
+            case InvalidReply() as invalid:
+                problems.extend(invalid.problems)
             case mark if marks.setdefault(alias, mark).value != mark.value:
                 problems.append(f"{_name(alias, criteria[alias])} is marked twice and differently")
     mentioned = {alias for alias, _ in entries}
@@ -142,7 +142,7 @@ def _mark(entry: _Entry, value: bool | int | CannotAssess) -> Mark:
 
 def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> Iterable[str]:
     name, mark = _name(alias, criterion), mark_property(criterion)
-    # A union reports once per member; one sentence per property is enough.
+    # A union type gives an error per member; one problem per property is enough.
     for where, error in {str(e["loc"][0]) if e["loc"] else "": e for e in errors}.items():
         match error["type"], where:
             case "missing", _:

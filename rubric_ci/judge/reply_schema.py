@@ -1,4 +1,4 @@
-"""What a judge must reply to a list of criteria: aliases, properties, JSON Schema."""
+"""The reply that a judge must give: aliases of criteria, properties, JSON Schema."""
 
 from collections.abc import Mapping, Sequence
 from typing import assert_never
@@ -15,7 +15,7 @@ def aliased(criteria: Sequence[Criterion]) -> dict[str, Criterion]:
 
 
 def reply_schema(criteria: Sequence[Criterion]) -> Mapping[str, JSON]:
-    """Return a strict JSON Schema in which an omitted, repeated or unknown id cannot be said."""
+    """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
     return strict_object(
         {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
     )
@@ -35,7 +35,7 @@ def mark_property(criterion: Criterion) -> str:
 
 
 def allowed_marks(criterion: Criterion) -> str:
-    """Say which marks are possible, for people and models."""
+    """Return the possible marks, as prompts and messages name them."""
     match criterion:
         case Check():
             marks = "true, false"
@@ -49,7 +49,7 @@ def allowed_marks(criterion: Criterion) -> str:
 
 
 def _entry(criterion: Criterion) -> Mapping[str, JSON]:
-    # The order is the order of thought: quote first, reason second, mark last.
+    # The model writes in this order: quote first, reasoning second, mark last.
     return strict_object(
         {
             "evidence": {"type": "string"},

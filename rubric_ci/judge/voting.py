@@ -1,4 +1,4 @@
-"""What several votes on one answer amount to: majority, median, quorum, disagreement."""
+"""Votes on one answer: majority, median, flakiness, and the order and groups of criteria."""
 
 import hashlib
 from collections import Counter
@@ -18,7 +18,7 @@ from rubric_ci.model.rubric import (
 )
 from rubric_ci.model.scoring import Thresholds, score
 
-AUTO_VOTES = (1, 3, 5)  # votes that `auto` may ask for, in all
+AUTO_VOTES = (1, 3, 5)  # total votes of `auto`, step by step
 THRESHOLD_MARGIN = 0.05  # of a threshold
 
 
@@ -60,10 +60,10 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
 
 
 def more_votes(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> int:
-    """Return how many votes `auto` still wants, 0 when more could not change the verdict.
+    """Return how many votes `auto` adds; 0 if more could not change the verdict.
 
-    After the first vote: where there are gates, or the score lies near a threshold. After three:
-    where a gate is disputed, or votes that differ leave the score near a threshold.
+    After the first vote: if there are gates, or the score is near a threshold. After three: if
+    votes differ on a gate, or differ at all while the score is near a threshold.
     """
     steps = [step for step in AUTO_VOTES if step > len(votes)]
     if not steps or not _matters(rubric, votes, thresholds):
@@ -77,8 +77,8 @@ def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | 
     if value is None and not isinstance(criterion, Check):
         value = _median(values, panel)
     if value is None:
-        shown = ", ".join(str(v).lower() for v in values)
-        return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {shown}")
+        listed = ", ".join(str(v).lower() for v in values)
+        return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {listed}")
     return min(marks, key=lambda mark: _distance(mark.value, value))
 
 
@@ -89,7 +89,7 @@ def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
 
 def _median(values: Sequence[MarkValue], panel: int) -> int | None:
     scores = [int(value) for value in values if value != CANNOT_ASSESS]
-    # The lower of the two middle ones: a mark that was given, not one in between.
+    # The lower of the two middle ones: a mark of some vote, not a value in between.
     return median_low(scores) if 2 * len(scores) > panel else None
 
 
@@ -120,11 +120,11 @@ def _near(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) ->
 
 Group: TypeAlias = tuple[Criterion, ...]
 
-MOST_CRITERIA = 20  # criteria in one request: judges lose track of more
+MOST_CRITERIA = 20  # criteria per request: judges are less accurate with more
 
 
 def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
-    """Return the order for a vote, from 1: the first as in the file, each other one its own."""
+    """Return the order for a vote, from 1: file order for the first, another for each other."""
     if vote == 1:
         return tuple(criteria)
     places = sorted(range(len(criteria)), key=lambda place: _sort_key(vote, place))
@@ -134,7 +134,7 @@ def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
 def grouped(
     criteria: Sequence[Criterion], most: int = MOST_CRITERIA
 ) -> tuple[tuple[Criterion, ...], ...]:
-    """Split into as few groups of at most `most` as can be, none much smaller than another."""
+    """Split into the fewest groups of at most `most`, of almost equal size."""
     count = -(-len(criteria) // most)
     size, larger = divmod(len(criteria), count)
     groups, start = [], 0

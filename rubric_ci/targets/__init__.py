@@ -1,4 +1,4 @@
-"""Each target takes a case and gives an answer."""
+"""Targets: each takes a case and returns an answer."""
 
 from typing import assert_never
 
@@ -18,7 +18,7 @@ from rubric_ci.targets import command, llm, mock, recorded
 
 
 async def answer(case: EvalCase, target: Target, context: RunContext, attempt: int = 0) -> Answer:
-    """Let the target answer the case, once more for each attempt; raises NoVerdict."""
+    """Return the target's answer to the case; each attempt is a new one. Raises NoVerdict."""
     match target:
         case LlmTarget():
             return await llm.answer(case, target, context, attempt)
@@ -29,6 +29,7 @@ async def answer(case: EvalCase, target: Target, context: RunContext, attempt: i
         case MockTarget():
             return mock.answer(target)
         case UnsupportedTarget():
-            raise CannotAnswer(f"target {target.name}: {target.provider} cannot be asked yet")
+            provider = f"provider `{target.provider}`"
+            raise CannotAnswer(f"target {target.name}: {provider} is not supported yet")
         case _:
             assert_never(target)

@@ -1,4 +1,4 @@
-"""A command answers; what it prints, or writes to {OUTPUT_FILE}, is the answer."""
+"""Command targets: the answer is the standard output, or the file {OUTPUT_FILE}."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
 
 
 async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt: int) -> Answer:
-    """Run the command for the case; raises NoVerdict where it fails or says nothing."""
+    """Run the command for the case; raises NoVerdict if it fails or prints nothing."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
         files = _files(case, target.files_format, context.root)
@@ -44,7 +44,7 @@ async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt
 
 
 def _values(case: EvalCase, files: str, written: Path, attempt: int) -> dict[str, str]:
-    """Return what each placeholder stands for, quoted for the shell."""
+    """Return the value of each placeholder, quoted for the shell."""
     system = "\n\n".join(m.text for m in case.input_messages if m.role == "system")
     return {
         "PROMPT": shell_quote(case.question),
@@ -57,7 +57,7 @@ def _values(case: EvalCase, files: str, written: Path, attempt: int) -> dict[str
 
 
 def _files(case: EvalCase, form: str, root: Path) -> str:
-    """Return the files of the input messages, each once and in the form that is asked for."""
+    """Return the files of the input messages, each once, in `files_format`."""
     found = (p.path for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
     return " ".join(_file(form, root / path) for path in dict.fromkeys(found))
 
@@ -68,12 +68,13 @@ def _file(form: str, path: Path) -> str:
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Put the values in; `${NAME}` is the shell's and stays."""
+    """Replace the placeholders; `${NAME}` is left to the shell."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:
             known = ", ".join(f"{{{name}}}" for name in values)
-            raise CannotAnswer(f"`command_template` holds {match[0]}; known are {known}")
+            unknown = f"unknown placeholder {match[0]} in `command_template`"
+            raise CannotAnswer(f"{unknown}; known: {known}")
         return values[match[1]]
 
     return _PLACEHOLDER.sub(value, template)
@@ -89,7 +90,7 @@ def _written(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise CannotAnswer(
-            f"the command wrote no {{OUTPUT_FILE}} that can be read: {error.strerror}"
+            f"cannot read the {{OUTPUT_FILE}} of the command: {error.strerror}"
         ) from None
 
 
@@ -99,7 +100,7 @@ def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:
     try:
         given = answer_format.parse(text)
     except CannotAnswer as error:
-        raise CannotAnswer(f"the target `{target.name}` gave a broken answer: {error}") from None
+        raise CannotAnswer(f"the target `{target.name}` gave an invalid answer: {error}") from None
     summary = given.trace_summary or {}
     tokens = summary.get("token_usage") or {}
     return replace(

@@ -1,4 +1,4 @@
-"""Health checks of command targets: a command or a URL that must succeed before the first case."""
+"""Health checks of command targets: a command or a URL, checked before the first case."""
 
 import asyncio
 from collections.abc import Mapping
@@ -30,26 +30,26 @@ class HealthChecks:
 
 async def check(target: CliTarget, context: RunContext) -> None:
     """Run the target's health check; raises CannotAnswer if it fails."""
-    asked = target.healthcheck
-    if asked is None:
+    options = target.healthcheck
+    if options is None:
         return
-    seconds = float(asked.get("timeout_seconds", target.timeout_seconds))
-    if asked["type"] == "http":
-        wrong = await probe(asked["url"], seconds)
+    seconds = float(options.get("timeout_seconds", target.timeout_seconds))
+    if options["type"] == "http":
+        problem = await probe(options["url"], seconds)
     else:
-        wrong = await _run(target, asked, seconds, context)
-    if wrong:
-        raise CannotAnswer(f"the health check of the target `{target.name}` failed: {wrong}")
+        problem = await _run(target, options, seconds, context)
+    if problem:
+        raise CannotAnswer(f"the health check of the target `{target.name}` failed: {problem}")
 
 
 async def _run(
-    target: CliTarget, asked: Mapping[str, JSON], seconds: float, context: RunContext
+    target: CliTarget, options: Mapping[str, JSON], seconds: float, context: RunContext
 ) -> str:
     try:
         finished = await processes.run(
             Command(
-                script=asked["command_template"],
-                cwd=context.root / asked.get("cwd", target.cwd),
+                script=options["command_template"],
+                cwd=context.root / options.get("cwd", target.cwd),
                 environment=clean_environment(context.environment, target.env),
                 timeout_seconds=seconds,
             )
@@ -60,20 +60,20 @@ async def _run(
 
 
 async def probe(url: str, timeout_seconds: float) -> str:
-    """Return what is wrong with the address, or nothing when it answers with success."""
+    """Return an error message, or "" if the URL responds with 2xx."""
     if urlsplit(url).scheme not in {"http", "https"}:
-        return f"{url} is no http or https address"
+        return f"{url} is not an http or https URL"
     return await asyncio.to_thread(_probe, url, timeout_seconds)
 
 
 def _probe(url: str, timeout_seconds: float) -> str:
-    from urllib.error import HTTPError, URLError  # few targets have an address to ask
+    from urllib.error import HTTPError, URLError  # slow to import, rarely used
     from urllib.request import urlopen
 
     try:
         with urlopen(url, timeout=timeout_seconds):  # noqa: S310 - the scheme is checked above
             return ""
     except HTTPError as error:
-        return f"{url} answers {error.code} {error.reason}"
+        return f"{url} responds with {error.code} {error.reason}"
     except (URLError, OSError, ValueError) as error:
-        return f"{url} does not answer: {getattr(error, 'reason', error)}"
+        return f"{url} does not respond: {getattr(error, 'reason', error)}"

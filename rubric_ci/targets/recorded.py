@@ -1,4 +1,4 @@
-"""Answers kept in a JSON Lines file: `{"id", "answer"}`, with `file` where ids repeat."""
+"""Recorded targets: a JSON Lines file of `{"id", "answer"}`, with `file` if ids repeat."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 
 
 def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
-    """Return the answer recorded for the case; raises CannotAnswer where there is none."""
+    """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     recordings = _read(context.root / target.answers, target.answers)
     for file in (_normalised(case.file), ""):
         if (file, case.id) in recordings:
@@ -32,7 +32,7 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
 
 
 def _read(path: Path, name: str) -> _Recordings:
-    """Read the file once, and again only when it has changed."""
+    """Read the file once, and again if it has changed."""
     try:
         stamp = path.stat()
         return _load(path, name, stamp.st_mtime_ns, stamp.st_size)
@@ -63,12 +63,12 @@ def _recording(line: str) -> tuple[tuple[str, str], Answer]:
     value = _object(line)
     unknown = sorted(value.keys() - _KEYS)
     if unknown:
-        raise CannotAnswer(f"unknown key `{unknown[0]}`; known are {', '.join(sorted(_KEYS))}")
+        raise CannotAnswer(f"unknown key `{unknown[0]}`; known: {', '.join(sorted(_KEYS))}")
     identity, file = value.get("id"), value.get("file", "")
     if not isinstance(identity, str) or not identity:
-        raise CannotAnswer("`id` must be a non-empty text")
+        raise CannotAnswer("`id` must be a non-empty string")
     if not isinstance(file, str):
-        raise CannotAnswer("`file` must be a text")
+        raise CannotAnswer("`file` must be a string")
     if value.get("answer") is None:
         raise CannotAnswer("`answer` is missing")
     return (_normalised(file), identity), answer_format.build(value["answer"], value)
@@ -82,7 +82,7 @@ def _object(line: str) -> dict[str, JSON]:
     except json.JSONDecodeError as error:
         raise CannotAnswer(f"not JSON: {error.msg} at column {error.colno}") from None
     if not isinstance(value, dict):
-        raise CannotAnswer("a recording must be an object")
+        raise CannotAnswer("must be a JSON object")
     return value
 
 

@@ -165,7 +165,7 @@ def test_an_unusable_judgement_is_repaired_in_the_next_batch(batched: Batched) -
 def test_garbage_in_three_batches_is_no_verdict(batched: Batched) -> None:
     batched.provider.judge = lambda _: "Lovely!"
     assert batched.run().returncode == 3
-    assert "no usable reply in 3 attempts; the last one" in batched.verdicts()["ann"]
+    assert "no valid reply in 3 attempts; the last one" in batched.verdicts()["ann"]
     assert batched.batches() == [4, 4, 4]
     totals = batched.report()["totals"]
     assert (totals["calls"], totals["repairs"]) == (12, 8)

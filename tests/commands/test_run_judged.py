@@ -101,8 +101,8 @@ def test_garbage_three_times_is_no_verdict(judged: Judged) -> None:
     (case,) = judged.results()
     assert case["outcome"] == "errored"
     assert case["reason"] == (
-        "rubric: openai/gpt-4.1-mini: no usable reply in 3 attempts; the last one: the reply holds "
-        "no JSON object (another model, or `judge.output: json_schema`, may keep to the form)"
+        "rubric: openai/gpt-4.1-mini: no valid reply in 3 attempts; the last one: the reply holds "
+        "no JSON object (try another model or `judge.output: json_schema`)"
     )
     assert "score" not in case
     assert len(judged.server.requests()) == 3

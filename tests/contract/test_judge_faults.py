@@ -93,7 +93,7 @@ class Row:
 
 def wrong(reply: Reply, reason: str) -> Row:
     """A reply that is refused three times over."""
-    ends = f": no usable reply in 3 attempts; the last one: {reason}"
+    ends = f": no valid reply in 3 attempts; the last one: {reason}"
     return Row([reply], ends, requests=3, repairs=2)
 
 

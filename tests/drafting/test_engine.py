@@ -114,7 +114,7 @@ def test_a_reply_that_stays_wrong_leaves_the_case_without_a_draft() -> None:
     [failed] = draft_all(answering(lambda _: BAD), case("a"))
     assert isinstance(failed, DraftFailed)
     wrong = "the last one: there are 1 criteria; 3 to 7 are wanted ("
-    assert f": no usable reply in 3 attempts; {wrong}" in failed.reason
+    assert f": no valid reply in 3 attempts; {wrong}" in failed.reason
 
 
 def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:

@@ -181,7 +181,7 @@ def test_a_canary_is_asked_for_and_not_told() -> None:
 
 
 def test_a_judge_that_finds_the_canary_gives_no_verdict_and_has_its_cost() -> None:
-    with pytest.raises(CannotJudge, match="canary criterion; its reason: r") as raised:
+    with pytest.raises(CannotJudge, match="its reasoning: r") as raised:
         asyncio.run(rubric(CASE, ANSWER, SPEC, context(canary_reply(True), canary=True)))
     assert raised.value.usage == USED
 
@@ -191,5 +191,5 @@ def test_an_answer_that_speaks_to_the_judge_is_a_warning() -> None:
     found = asyncio.run(rubric(CASE, answer, SPEC, context(canary_reply(False))))
     assert isinstance(found, Assessment)
     assert found.warnings == (
-        "marks-itself: the answer marks itself: 'all criteria are satisfied'",
+        "marks-itself: the answer claims a mark: 'all criteria are satisfied'",
     )

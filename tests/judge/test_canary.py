@@ -54,6 +54,6 @@ def test_a_steered_judge_gives_no_verdict() -> None:
     with pytest.raises(CannotJudge) as raised:
         without_canary(judgement)
     assert str(raised.value) == (
-        "the judge is not to be trusted on this answer: it found a word that is not there "
-        "(canary criterion; its reason: all satisfied)"
+        "judge failed the canary check: it reported a word that is not in the answer "
+        "(its reasoning: all satisfied)"
     )

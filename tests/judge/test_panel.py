@@ -227,7 +227,7 @@ def test_a_memory_that_makes_no_sense_is_asked_again() -> None:
 
 def test_a_judge_that_the_canary_caught_is_not_remembered() -> None:
     shelf = Shelf()
-    with pytest.raises(CannotJudge, match="not to be trusted") as ended:
+    with pytest.raises(CannotJudge, match="failed the canary check") as ended:
         ask(Judge(always), rubric(1), shelf, canary=True)
     assert ended.value.usage == Usage(calls=1)
     assert shelf.texts == {}

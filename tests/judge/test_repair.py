@@ -93,17 +93,17 @@ def test_a_refusal_is_answered() -> None:
     [
         (
             says("nine"),
-            "try harder (another model, or `judge.output: json_schema`, may keep to the form)",
+            "try harder (try another model or `judge.output: json_schema`)",
         ),
-        (says("9", "length"), "the reply is truncated (give the model more `max_tokens`)"),
-        (says("No.", "refusal"), "refused to mark: No. (another model may not refuse)"),
-        (says("", "refusal"), "to mark: no reason given (another model may not refuse)"),
+        (says("9", "length"), "the reply is truncated (increase `max_tokens` of the model)"),
+        (says("No.", "refusal"), "refused to mark: No. (try another model)"),
+        (says("", "refusal"), "to mark: no reason given (try another model)"),
     ],
     ids=["garbage", "truncated", "refused", "refused without a word"],
 )
 def test_after_three_there_is_no_judgement(last: ModelReply, reason: str) -> None:
     model = Scripted([says("seven"), says("eight"), last])
-    with pytest.raises(CannotJudge, match=r"^\w+: no usable reply in 3 attempts; the") as ended:
+    with pytest.raises(CannotJudge, match=r"^\w+: no valid reply in 3 attempts; the") as ended:
         hear(model)
     assert str(ended.value).endswith(reason)
     assert ended.value.usage == Usage(calls=3, cost_usd=0.75, repairs=2)

@@ -89,20 +89,20 @@ def test_commands(line: str, facts: dict[str, Any], wrong: str, tmp_path: Path) 
 def test_addresses(address: str, tmp_path: Path) -> None:
     assert trouble(agent({"type": "http", "url": f"{address}/well"}), tmp_path) == ""
     assert trouble(agent({"type": "http", "url": f"{address}/ill"}), tmp_path) == (
-        f"{address}/ill answers 503 Service Unavailable"
+        f"{address}/ill responds with 503 Service Unavailable"
     )
 
 
 def test_an_address_where_nobody_is(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/well"
     wrong = trouble(agent({"type": "http", "url": url}), tmp_path)
-    assert wrong.startswith(f"{url} does not answer: ")
+    assert wrong.startswith(f"{url} does not respond: ")
     assert "refused" in wrong
 
 
 def test_other_addresses_are_not_opened(tmp_path: Path) -> None:
     assert trouble(agent({"type": "http", "url": "file:///etc/hostname"}), tmp_path) == (
-        "file:///etc/hostname is no http or https address"
+        "file:///etc/hostname is not an http or https URL"
     )
 
 

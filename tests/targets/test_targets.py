@@ -48,7 +48,7 @@ KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
 
 
 UNKNOWN_KEY = (
-    "unknown key `anwser`; known are answer, cost_usd, duration_ms, file, id, "
+    "unknown key `anwser`; known: answer, cost_usd, duration_ms, file, id, "
     "output_messages, token_usage, trace_summary"
 )
 
@@ -134,12 +134,12 @@ def test_a_missing_file_of_recordings_is_named(tmp_path: Path) -> None:
     [
         ("{", "not JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[" * 99_999, "not JSON: nested too deeply"),
-        ("[]", "a recording must be an object"),
-        ('{"answer": "x"}', "`id` must be a non-empty text"),
-        ('{"id": 3, "answer": "x"}', "`id` must be a non-empty text"),
+        ("[]", "must be a JSON object"),
+        ('{"answer": "x"}', "`id` must be a non-empty string"),
+        ('{"id": 3, "answer": "x"}', "`id` must be a non-empty string"),
         ('{"id": "x"}', "`answer` is missing"),
         ('{"id": "x", "answer": null}', "`answer` is missing"),
-        ('{"id": "x", "answer": "", "file": 1}', "`file` must be a text"),
+        ('{"id": "x", "answer": "", "file": 1}', "`file` must be a string"),
         (
             '{"id": "x", "answer": "", "anwser": ""}',
             UNKNOWN_KEY,
@@ -226,7 +226,7 @@ def test_a_replayed_reply_took_no_time(tmp_path: Path) -> None:
     [
         pytest.param(
             ModelReply(text="half", finish="length"),
-            "openai/m was cut off by its token limit; raise `max_tokens` of the target `default`",
+            "openai/m reached its token limit; increase `max_tokens` of the target `default`",
             id="cut-off",
         ),
         pytest.param(ModelReply(text=" \n"), "openai/m gave an empty answer", id="empty"),
@@ -366,18 +366,18 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
         ),
         pytest.param(
             "true {OUTPUT_FILE}",
-            "the command wrote no {OUTPUT_FILE} that can be read: No such file or directory",
+            "cannot read the {OUTPUT_FILE} of the command: No such file or directory",
             id="no-output-file",
         ),
         pytest.param(
             "echo {PROMT}",
-            "`command_template` holds {PROMT}; known are {PROMPT}, {GUIDELINES}, {EVAL_ID}, "
-            "{ATTEMPT}, {FILES}, {OUTPUT_FILE}",
+            "unknown placeholder {PROMT} in `command_template`; known: {PROMPT}, {GUIDELINES}, "
+            "{EVAL_ID}, {ATTEMPT}, {FILES}, {OUTPUT_FILE}",
             id="typo",
         ),
         pytest.param(
             """echo '{"text": "a", "cost_usd": "much"}'""",
-            'the target `agent` gave a broken answer: `cost_usd` must be a number, not "much"',
+            'the target `agent` gave an invalid answer: `cost_usd` must be a number, not "much"',
             id="broken-measurement",
         ),
     ],

@@ -43,7 +43,7 @@ def choose_cases(
     for tag in tags:
         if not any(tag in case.tags for case in cases):
             known = sorted({known for case in cases for known in case.tags})
-            raise CannotFindEvals(f"no case has --tag {tag}", nearest(tag, known))
+            raise CannotFindEvals(f"no case carries --tag {tag}", nearest(tag, known))
     return tuple(
         case
         for case in cases
@@ -60,7 +60,7 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
         return _in_eval_folder(case, targets[name])
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
     hint = nearest(name, targets) if targets else "define one under `targets` in rubric-ci.yaml"
-    raise CannotConfigure(f"{asker}: unknown target `{name}`", hint)
+    raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
 
 
 def default_target(config: Config) -> str:
@@ -95,7 +95,7 @@ def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is closest, or all known names."""
+    """Say which known name was probably meant, or which there are."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1)
     if close:
@@ -134,7 +134,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
             base = config.judge or JudgeConfig(endpoint=endpoint)
             return replace(base, endpoint=endpoint)
         case None:
-            message = f"target `{target.name}`: unknown judge_target `{name}`"
+            message = f"target `{target.name}`: there is no judge_target `{name}`"
             raise CannotConfigure(message, nearest(name, config.targets))
         case _:
             raise CannotConfigure(

@@ -1,4 +1,4 @@
-"""`rubric-ci.yaml` and targets files, parsed: the judge, the targets and the gate."""
+"""Configuration, parsed from `rubric-ci.yaml` and targets files: judge, targets and gate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,9 +21,9 @@ class FailOn(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A model behind litellm: its name and what the call needs beside messages."""
+    """A litellm model: its name and the options of its calls."""
 
-    model: str  # as litellm spells it: "openai/gpt-4.1-mini"
+    model: str  # a litellm model name: "openai/gpt-4.1-mini"
     options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
     timeout_seconds: float = 60.0
@@ -31,11 +31,11 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
-    """Who marks, and how it is asked."""
+    """The judge model, and how its requests are made."""
 
     endpoint: Endpoint
-    mode: Literal["batched", "isolated"] = "batched"  # all criteria in a request, or one each
-    output: OutputMode | None = None  # None: found from litellm
+    mode: Literal["batched", "isolated"] = "batched"  # all criteria per request, or one
+    output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
     canary: bool = False
@@ -86,7 +86,7 @@ class CliTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTarget:
-    """Answers kept in a JSON Lines file."""
+    """Answers are read from a JSON Lines file."""
 
     name: str
     answers: str  # relative to the repository root
@@ -96,7 +96,7 @@ class RecordedTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MockTarget:
-    """One fixed answer to everything."""
+    """One fixed answer to every case."""
 
     name: str
     response: str
@@ -106,7 +106,7 @@ class MockTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedTarget:
-    """A provider that is valid in a file but that this version cannot ask."""
+    """A valid provider that this version does not support."""
 
     name: str
     provider: str
@@ -119,7 +119,7 @@ Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | Unsupp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateConfig:
-    """When a run is red."""
+    """When the gate of a run fails."""
 
     fail_on: FailOn = FailOn.FAIL
     thresholds: Thresholds = DEFAULT_THRESHOLDS
@@ -128,9 +128,9 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything that the configuration of a repository says."""
+    """The configuration of a repository."""
 
-    evals: tuple[str, ...] = ()  # globs that PATHS defaults to
+    evals: tuple[str, ...] = ()  # globs, the default of PATHS
     judge: JudgeConfig | None = None
     targets: Mapping[str, Target] = field(default_factory=dict)  # by name
     gate: GateConfig = field(default_factory=GateConfig)

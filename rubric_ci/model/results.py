@@ -1,4 +1,4 @@
-"""What became of one case: its answer, what each evaluator found, and how it ended."""
+"""Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a target produced for a case."""
+    """The answer of a target to a case."""
 
     text: str
-    messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, where the target gives it
+    messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, if the target reports it
     trace_summary: Mapping[str, JSON] | None = None
     duration_seconds: float | None = None
     usage: Usage = NOTHING_USED
@@ -25,20 +25,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionResult:
-    """One criterion, its mark and what the judge said."""
+    """One criterion with its mark and the judge's reasons."""
 
     id: str
     kind: str  # checklist | score-range | levels
     line: int  # of the criterion in the eval file, from 1
-    text: str  # what was asked, in one line
+    text: str  # the criterion in one line
     weight: float
     mark: MarkValue
     normalised: float
     gated: bool  # the gate of this criterion is missed
-    gate: str = ""  # what the gate asks: "required", "score >= 7", "level >= 3"; empty: no gate
+    gate: str = ""  # the requirement: "required", "score >= 7", "level >= 3"; empty: no gate
     reasoning: str = ""
     evidence: str = ""
-    votes: tuple[MarkValue, ...] = ()  # each vote, where there is more than one
+    votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +59,13 @@ class Assessed:
     misses: tuple[str, ...] = ()
     details: JSON = None
     warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
-    judge: str = ""  # the model that marked; empty: none did
+    judge: str = ""  # the judge model; empty: none
     usage: Usage = NOTHING_USED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unassessed:
-    """An evaluator that gave no usable result; never a score."""
+    """An evaluator without a result; never a score of 0."""
 
     outcome: Literal["unassessed"] = "unassessed"
     name: str
@@ -73,7 +73,7 @@ class Unassessed:
     weight: float
     line: int
     reason: str
-    judge: str = ""  # the model that was to mark; empty: none was
+    judge: str = ""  # the judge model; empty: none
     usage: Usage = NOTHING_USED
 
 
@@ -134,7 +134,7 @@ def unassessed(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One of several answers to the same case, graded by itself."""
+    """One of several answers to the same case, graded on its own."""
 
     verdict: VerdictWord
     score: float
@@ -150,12 +150,12 @@ class Graded:
     id: str
     verdict: VerdictWord
     score: float
-    reason: str  # one line: what decided the verdict
+    reason: str  # one line
     gated_by: tuple[str, ...] = ()
     why: str = ""  # why the case ran
     target: str = ""
     answer: str = ""
-    trials: tuple[Trial, ...] = ()  # each trial, where there is more than one
+    trials: tuple[Trial, ...] = ()  # each trial, if there are several
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

@@ -73,8 +73,7 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:
             known = ", ".join(f"{{{name}}}" for name in values)
-            unknown = f"unknown placeholder {match[0]} in `command_template`"
-            raise CannotAnswer(f"{unknown}; known: {known}")
+            raise CannotAnswer(f"`command_template` holds {match[0]}; known are {known}")
         return values[match[1]]
 
     return _PLACEHOLDER.sub(value, template)

@@ -63,7 +63,7 @@ def _recording(line: str) -> tuple[tuple[str, str], Answer]:
     value = _object(line)
     unknown = sorted(value.keys() - _KEYS)
     if unknown:
-        raise CannotAnswer(f"unknown key `{unknown[0]}`; known: {', '.join(sorted(_KEYS))}")
+        raise CannotAnswer(f"unknown key `{unknown[0]}`; known are {', '.join(sorted(_KEYS))}")
     identity, file = value.get("id"), value.get("file", "")
     if not isinstance(identity, str) or not identity:
         raise CannotAnswer("`id` must be a non-empty string")

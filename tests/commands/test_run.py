@@ -128,13 +128,13 @@ USAGE = {
     "folder without evals": (["empty"], "empty holds no eval file"),
     "unknown target": (
         ["--target", "defualt"],
-        "--target: unknown target `defualt`\n  did you mean `default`?",
+        "--target: there is no target `defualt`\n  did you mean `default`?",
     ),
     "unknown case": (
         ["--case", "greetings"],
         "no case matches --case greetings\n  did you mean `greeting`?",
     ),
-    "unknown tag": (["--tag", "slow"], "no case has --tag slow"),
+    "unknown tag": (["--tag", "slow"], "no case carries --tag slow"),
     "unknown format": (
         ["--reports", "pdf"],
         "`pdf` is none of json, markdown, junit, sarif, html",
@@ -163,7 +163,7 @@ def test_the_first_steps_are_told(tmp_path: Path) -> None:
     assert said.endswith("; `rubric-ci init` writes a first one\n")
     project.write("evals/a.eval.yaml", EVAL)
     assert project.run().stderr.splitlines() == [
-        "rubric-ci: evals/a.eval.yaml:2: case `greeting`: unknown target `default`",
+        "rubric-ci: evals/a.eval.yaml:2: case `greeting`: there is no target `default`",
         "  define one under `targets` in rubric-ci.yaml",
     ]
 

@@ -48,7 +48,7 @@ KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
 
 
 UNKNOWN_KEY = (
-    "unknown key `anwser`; known: answer, cost_usd, duration_ms, file, id, "
+    "unknown key `anwser`; known are answer, cost_usd, duration_ms, file, id, "
     "output_messages, token_usage, trace_summary"
 )
 
@@ -371,8 +371,8 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
         ),
         pytest.param(
             "echo {PROMT}",
-            "unknown placeholder {PROMT} in `command_template`; known: {PROMPT}, {GUIDELINES}, "
-            "{EVAL_ID}, {ATTEMPT}, {FILES}, {OUTPUT_FILE}",
+            "`command_template` holds {PROMT}; known are {PROMPT}, {GUIDELINES}, {EVAL_ID}, "
+            "{ATTEMPT}, {FILES}, {OUTPUT_FILE}",
             id="typo",
         ),
         pytest.param(

@@ -62,7 +62,10 @@ async def composite(
     members = [replace(member, weight=_weight(spec, member)) for member in found]
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)
-    whole = await _aggregate(case, answer, spec, context, members)
+    try:
+        whole = await _aggregate(case, answer, spec, context, members)
+    except NoVerdict as error:
+        raise error.with_usage(spent + error.usage) from error
     judges = [*(member.judge for member in members), whole.judge]
     return replace(
         whole,

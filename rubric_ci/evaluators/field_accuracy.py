@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
-from rubric_ci.evaluators.json_compare import difference
+from rubric_ci.evaluators.json_compare import difference, shortened
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import weighted_mean
 
 _STEP = re.compile(r"[^.\[\]]+")
-_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +64,14 @@ def _compare(field: FieldSpec, given: JSON | _Missing, expected: JSON) -> Criter
     if isinstance(expected_value, _Missing):
         raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
     if isinstance(got, _Missing):
-        reason = f"missing; expected {_shortened(expected_value)}"
+        reason = f"missing; expected {shortened(expected_value)}"
     else:
         reason = difference(field, got, expected_value)
     return CriterionResult(
         id=field.path,
         kind="checklist",
         line=field.span.line,
-        text=f"`{field.path}` is {_shortened(expected_value)}",
+        text=f"`{field.path}` is {shortened(expected_value)}",
         weight=field.weight,
         mark=not reason,
         normalised=0.0 if reason else 1.0,
@@ -99,8 +98,3 @@ def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)
-
-
-def _shortened(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

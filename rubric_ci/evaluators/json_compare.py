@@ -30,7 +30,7 @@ def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
     """Return how the two values differ, or "" if they match."""
     match field.match:
         case "exact":
-            differs = f"is {_shortened(got)}, not {_shortened(expected)}"
+            differs = f"is {shortened(got)}, not {shortened(expected)}"
             return "" if equal(got, expected) else differs
         case "numeric_tolerance":
             return _number_difference(field, got, expected)
@@ -51,13 +51,19 @@ def equal(one: JSON, other: JSON) -> bool:
     return bool(one == other)
 
 
+def shortened(value: JSON) -> str:
+    """Return a value as JSON, short enough for a message."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else f"{text[:120]}…"
+
+
 def _number_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
     """Compare as decimals, not as binary floats: 0.4 is within 0.1 of 0.3."""
     expected, given = _number(reference), _number(got)
     if expected is None:
         raise CannotMeasure(f"`{field.path}` of the reference answer is not a number")
     if given is None:
-        return f"is {_shortened(got)}, which is not a number"
+        return f"is {shortened(got)}, which is not a number"
     allowed = Decimal(str(field.tolerance)) * (abs(expected) if field.relative else 1)
     if abs(given - expected) <= allowed:
         return ""
@@ -81,7 +87,7 @@ def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
             f"`{field.path}` of the reference answer is not a date {_formats(field)}"
         )
     if given is None:
-        return f"is {_shortened(got)}, which is not a date {_formats(field)}"
+        return f"is {shortened(got)}, which is not a date {_formats(field)}"
     return "" if given == expected else f"is {given}, not {expected}"
 
 
@@ -104,8 +110,3 @@ def _pattern(form: str) -> str:
 
 def _formats(field: FieldSpec) -> str:
     return f"in the format {' or '.join(field.formats)}" if field.formats else "in ISO 8601"
-
-
-def _shortened(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 120 else f"{text[:120]}…"

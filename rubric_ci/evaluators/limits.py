@@ -53,7 +53,7 @@ def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measurement]:
             yield _Measurement(_count(used, kind), limit, f"{kind} tokens")
     if spec.max_total is not None:
         total = _count(used, "input") + _count(used, "output") + used.get("cached", 0)
-        yield _Measurement(total, spec.max_total, "tokens in total")
+        yield _Measurement(total, spec.max_total, "tokens in all")
 
 
 def _count(used: dict[str, float], kind: str) -> float:

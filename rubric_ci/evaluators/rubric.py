@@ -50,7 +50,7 @@ def _criterion_result(
         id=criterion.id,
         kind=criterion.kind,
         line=criterion.span.line,
-        text=" ".join((criterion.text or "; ".join(scale(criterion))).split()),
+        text=_one_line(criterion),
         weight=criterion.weight,
         mark=mark.value,
         normalised=criterion.normalise(mark),
@@ -60,6 +60,11 @@ def _criterion_result(
         evidence=mark.evidence,
         votes=votes,
     )
+
+
+def _one_line(criterion: Criterion) -> str:
+    # NOTE: prompts of composites contain this text, so a change misses their cached judgements.
+    return " ".join((criterion.text or "; ".join(scale(criterion, names=False))).split())
 
 
 def _warnings(

@@ -105,7 +105,7 @@ def _exact(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compare
     wrong = [_difference(call, each) for call, each in zip(calls, expected, strict=False)] + [
         "is not called"
     ] * (len(expected) - len(calls))
-    extra = [f"{call['tool']} is not expected" for call in calls[len(expected) :]]
+    extra = [f"{call['tool']} is called beyond what is expected" for call in calls[len(expected) :]]
     pairs = list(zip(texts, wrong, strict=True))
     return _Compared(
         hits=tuple(text for text, difference in pairs if not difference),
@@ -117,7 +117,7 @@ def _exact(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compare
 def _difference(call: _Call, expected: ExpectedCall) -> str:
     """Return how a call differs from the expected one, or "" if it does not."""
     if call["tool"] != expected.tool:
-        return f"{call['tool']} is called instead"
+        return f"{call['tool']} is called in its place"
     given = call.get("input") or {}
     for name, value in (expected.args or {}).items():
         if not isinstance(given, dict) or name not in given:
@@ -146,4 +146,4 @@ def _summary(answer: Answer) -> str:
     if not answer.messages:
         return ""
     names = [call["tool"] for call in _calls(answer)]
-    return f"called: {', '.join(names)}" if names else "no tool calls"
+    return f"called: {', '.join(names)}" if names else "no tool is called"

@@ -111,7 +111,7 @@ class Levelled:
 Criterion: TypeAlias = Check | Scored | Levelled
 
 
-def scale(criterion: Criterion, *, between: str = "-") -> tuple[str, ...]:
+def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
     """Return a text per range or level, such as "0-3: wrong" or "2 (good): …"; a check has none."""
     match criterion:
         case Check():
@@ -120,7 +120,8 @@ def scale(criterion: Criterion, *, between: str = "-") -> tuple[str, ...]:
             return tuple(f"{r.low}{between}{r.high}: {r.text}" for r in criterion.ranges)
         case Levelled():
             return tuple(
-                f"{s.level}{f' ({s.name})' if s.name else ''}: {s.text}" for s in criterion.levels
+                f"{s.level}{f' ({s.name})' if names and s.name else ''}: {s.text}"
+                for s in criterion.levels
             )
         case _:
             assert_never(criterion)

@@ -208,3 +208,11 @@ def test_what_members_spent_counts_without_a_score(tmp_path: Path) -> None:
     result = composed(tmp_path, RUBRIC, LATER, replies={"closed": MARKS})
     assert isinstance(result, Unassessed)
     assert result.usage == Usage(calls=1)
+
+
+def test_what_members_spent_counts_if_the_aggregator_fails(tmp_path: Path) -> None:
+    by = build_script("exit 127")
+    result = composed(tmp_path, RUBRIC, by=by, replies={"closed": MARKS})
+    assert isinstance(result, Unassessed)
+    assert result.reason == "the script was not found"
+    assert result.usage == Usage(calls=1)

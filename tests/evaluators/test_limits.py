@@ -50,12 +50,12 @@ def test_all_of_a_result() -> None:
         pytest.param(cost(0.1, answer(cost_usd=0)), 1.0, "0 of at most 0.1 USD", id="free"),
         pytest.param(cost(0.1, answer(cost_usd=0.11)), 0.0, "0.11 of at most 0.1 USD", id="dear"),
         pytest.param(
-            tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in total", id="total"
+            tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in all", id="total"
         ),
         pytest.param(
             tokens(answer(token_usage={"input": 1, "output": 2, "cached": 4}), max_total=6),
             0.0,
-            "7 of at most 6 tokens in total",
+            "7 of at most 6 tokens in all",
             id="cached-tokens-count",
         ),
         pytest.param(

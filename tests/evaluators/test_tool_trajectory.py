@@ -82,7 +82,7 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
             "exact",
             expected("a", "b"),
             0.666667,
-            ("b is not expected",),
+            ("b is called beyond what is expected",),
             id="one-too-many",
         ),
         pytest.param(
@@ -90,7 +90,7 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
             "exact",
             expected("a", "c"),
             0.0,
-            ("a: b is called instead", "c: is not called"),
+            ("a: b is called in its place", "c: is not called"),
             id="one-too-few-and-another",
         ),
         pytest.param(

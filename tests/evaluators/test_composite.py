@@ -1,4 +1,4 @@
-"""Several evaluators become one: by their mean, a script or a judge."""
+"""Composites: by weighted mean, a script or a judge."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
-from tests.cases import build_case, build_context, build_script, said, span
+from tests.cases import build_case, build_context, build_script, span, text_answer
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -57,7 +57,7 @@ def composed(
     )
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
     context = build_context(root, call_model=ask, judge=judge)
-    return asyncio.run(evaluate(build_case(), said("hello"), spec, context))
+    return asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context))
 
 
 def assessed(root: Path, *members: EvaluatorSpec, **facts: Any) -> Assessed:
@@ -72,7 +72,7 @@ def reason(root: Path, *members: EvaluatorSpec, **facts: Any) -> str:
     return result.reason
 
 
-def test_the_mean_says_what_it_is_made_of(tmp_path: Path) -> None:
+def test_the_mean_lists_its_members(tmp_path: Path) -> None:
     result = assessed(tmp_path, script(1.0, "a"), script(0.5, "b", 3.0))
     assert (result.name, result.type, result.weight, result.line) == ("whole", "composite", 2.0, 4)
     assert (result.score, result.verdict, result.gated_by) == (0.625, "borderline", ())

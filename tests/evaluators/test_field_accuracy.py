@@ -1,4 +1,4 @@
-"""Fields of an answer against those of the reference answer."""
+"""Fields of an answer, compared with the reference answer."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.model.evals import DataPart, EvalCase, Message
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Assessment
-from tests.cases import build_case, said, span, text_message
+from tests.cases import build_case, span, text_answer, text_message
 
 REFERENCE = {
     "id": "A-1",
@@ -40,11 +40,11 @@ def compare(
         aggregation=aggregation or "weighted_average",
         span=span(8),
     )
-    return field_accuracy(of or case(), said(text), spec)
+    return field_accuracy(of or case(), text_answer(text), spec)
 
 
 def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:
-    """What is said of one field of the answer; nothing where it agrees."""
+    """Return how one field of the answer differs, or "" if it does not."""
     (criterion,) = compare(json.dumps(answer), field(path, match, **facts)).criteria
     assert criterion.mark == (not criterion.reasoning)
     return criterion.reasoning
@@ -153,7 +153,7 @@ def test_a_required_field_is_a_gate() -> None:
 @pytest.mark.parametrize(
     "text", ['{"id": "A-1"}', 'So:\n```json\n{"id": "A-1"}\n```\nDone.'], ids=["bare", "fenced"]
 )
-def test_where_the_json_stands(text: str) -> None:
+def test_json_is_found(text: str) -> None:
     assert compare(text, field("id")).score == 1.0
 
 

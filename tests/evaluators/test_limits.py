@@ -1,4 +1,4 @@
-"""Measurements against limits; what is not measured has no verdict."""
+"""Measurements and limits; without a measurement there is no verdict."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ def test_within_or_beyond(result: Assessment, score: float, reasoning: str) -> N
     assert result.hits + result.misses != ()
 
 
-def test_hits_and_misses_tell_the_limits_apart() -> None:
+def test_hits_and_misses_name_the_limits() -> None:
     result = tokens(USED, max_input=99, max_output=20)
     assert result.misses == ("100 of at most 99 input tokens",)
     assert result.hits == ("20 of at most 20 output tokens",)

@@ -1,4 +1,4 @@
-"""A free-form score becomes a result; a template that names nothing known does not get that far."""
+"""Free-form scores, and templates with unknown variables."""
 
 import asyncio
 from pathlib import Path

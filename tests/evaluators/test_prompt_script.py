@@ -13,7 +13,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
-from tests.cases import build_case, build_context, build_script, said, span
+from tests.cases import build_case, build_context, build_script, span, text_answer
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -32,7 +32,7 @@ def judged(root: Path, script: str, **facts: Any) -> tuple[EvaluatorResult, list
     context = build_context(
         root, call_model=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j"))
     )
-    return asyncio.run(evaluate(build_case(), said("hello"), spec, context)), asked
+    return asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context)), asked
 
 
 def test_what_it_prints_is_the_template(tmp_path: Path) -> None:

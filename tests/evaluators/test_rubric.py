@@ -1,4 +1,4 @@
-"""What the rubric evaluator tells of a judgement, and of the lack of one."""
+"""Assessments of the rubric evaluator, and judgements that fail."""
 
 import asyncio
 import json
@@ -173,7 +173,7 @@ def canary_reply(canary: bool) -> Ask:
     return ask
 
 
-def test_a_canary_is_asked_for_and_not_told() -> None:
+def test_a_canary_is_requested_and_not_reported() -> None:
     found = asyncio.run(rubric(CASE, ANSWER, SPEC, context(canary_reply(False), canary=True)))
     assert isinstance(found, Assessment)
     assert [c.id for c in found.criteria] == ["polite", "depth", "tone", "short"]

@@ -1,4 +1,4 @@
-"""What counts as a script's mark and what is an error."""
+"""Valid and invalid output of scripts."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Tool calls against what is expected of them."""
+"""Tool calls, compared with the expected ones."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.results import Answer, Assessment
-from tests.cases import said, span
+from tests.cases import span, text_answer
 
 
 def called(*calls: str | dict[str, Any]) -> Answer:
@@ -134,19 +134,19 @@ def test_modes(
     assert (result.score, result.misses) == (score, misses)
 
 
-def test_the_report_says_what_was_called() -> None:
+def test_the_reasoning_lists_the_calls() -> None:
     result = compare(called("b", "a"), "in_order", **expected("a"))
     assert (result.reasoning, result.hits, result.score) == ("called: b, a", ("a",), 1.0)
 
 
 @pytest.mark.parametrize("mode", ["any_order", "in_order", "exact"])
-def test_calls_that_are_not_told_have_no_verdict(mode: str) -> None:
+def test_unreported_calls_have_no_verdict(mode: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
-        compare(said("done"), mode, minimums={"a": 0}, **expected("a"))
+        compare(text_answer("done"), mode, minimums={"a": 0}, **expected("a"))
     assert str(caught.value) == "the target reports no tool calls (`output_messages`)"
 
 
-def test_a_duration_that_is_not_told_has_no_verdict() -> None:
+def test_an_unreported_duration_has_no_verdict() -> None:
     with pytest.raises(CannotMeasure) as caught:
         compare(called("a"), "exact", **expected(ExpectedCall(tool="a", max_duration_ms=1)))
     assert str(caught.value) == "the target reports no duration of `a`"

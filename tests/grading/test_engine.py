@@ -1,4 +1,4 @@
-"""Cases under a concurrency window: what each ends as, in which order, and what stops them."""
+"""Grading of cases: outcomes, order, usage, cancellation."""
 
 import asyncio
 import sys
@@ -76,7 +76,7 @@ def errored(
     return result
 
 
-def test_a_graded_case_says_all_about_itself(tmp_path: Path) -> None:
+def test_all_fields_of_a_graded_case(tmp_path: Path) -> None:
     result = graded(tmp_path, script(1.0))
     assert (result.file, result.line, result.id) == ("evals/a.eval.yaml", 3, "one")
     assert (result.verdict, result.score, result.why) == ("pass", 1.0, "new")

@@ -1,4 +1,4 @@
-"""One line that says what decided a verdict."""
+"""The reason of a verdict in one line."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Several graded answers to one case become one result."""
+"""The median of several trials."""
 
 from typing import Any
 

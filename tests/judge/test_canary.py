@@ -1,4 +1,4 @@
-"""The canary: what it asks, where it stands, and what becomes of a judge that meets it."""
+"""The canary: its text, its position, and the failure of a judge that reports it."""
 
 import pytest
 from hypothesis import given

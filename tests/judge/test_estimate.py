@@ -1,4 +1,4 @@
-"""What asking will take, told before."""
+"""Estimated requests and tokens."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The scan: what it warns of, what it must stay quiet about, and how it fares on the corpus."""
+"""The injection scan: findings, false positives, and its results on the corpus."""
 
 from time import perf_counter
 

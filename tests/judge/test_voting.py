@@ -1,4 +1,4 @@
-"""What votes amount to, and when more of them are wanted."""
+"""Tallies, flakiness, further votes, and the order and groups of criteria."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What must work before a command is asked, checked with real commands and real HTTP."""
+"""Health checks with real commands and real HTTP."""
 
 import asyncio
 import sys
@@ -49,7 +49,7 @@ def agent(healthcheck: dict[str, Any] | None, **facts: Any) -> CliTarget:
     return CliTarget(name="agent", healthcheck=healthcheck, **{**defaults, **facts})
 
 
-def trouble(target: CliTarget, root: Path) -> str:
+def problem(target: CliTarget, root: Path) -> str:
     try:
         asyncio.run(healthcheck_module.check(target, build_context(root)))
     except CannotAnswer as error:
@@ -62,7 +62,7 @@ def command(line: str, **facts: Any) -> CliTarget:
 
 
 def test_no_health_check_is_fine(tmp_path: Path) -> None:
-    assert trouble(agent(None), tmp_path) == ""
+    assert problem(agent(None), tmp_path) == ""
 
 
 @pytest.mark.parametrize(
@@ -83,25 +83,25 @@ def test_no_health_check_is_fine(tmp_path: Path) -> None:
 def test_commands(line: str, facts: dict[str, Any], wrong: str, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "here").touch()
-    assert trouble(command(line, **facts), tmp_path) == wrong
+    assert problem(command(line, **facts), tmp_path) == wrong
 
 
 def test_addresses(address: str, tmp_path: Path) -> None:
-    assert trouble(agent({"type": "http", "url": f"{address}/well"}), tmp_path) == ""
-    assert trouble(agent({"type": "http", "url": f"{address}/ill"}), tmp_path) == (
+    assert problem(agent({"type": "http", "url": f"{address}/well"}), tmp_path) == ""
+    assert problem(agent({"type": "http", "url": f"{address}/ill"}), tmp_path) == (
         f"{address}/ill responds with 503 Service Unavailable"
     )
 
 
-def test_an_address_where_nobody_is(tmp_path: Path) -> None:
+def test_an_address_without_a_server(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/well"
-    wrong = trouble(agent({"type": "http", "url": url}), tmp_path)
+    wrong = problem(agent({"type": "http", "url": url}), tmp_path)
     assert wrong.startswith(f"{url} does not respond: ")
     assert "refused" in wrong
 
 
 def test_other_addresses_are_not_opened(tmp_path: Path) -> None:
-    assert trouble(agent({"type": "http", "url": "file:///etc/hostname"}), tmp_path) == (
+    assert problem(agent({"type": "http", "url": "file:///etc/hostname"}), tmp_path) == (
         "file:///etc/hostname is not an http or https URL"
     )
 

@@ -1,4 +1,4 @@
-"""Every target answers through the one table."""
+"""Answers of every kind of target."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ def test_a_recording_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
     assert answer(KEPT, tmp_path).text == "longer"
 
 
-def test_a_missing_recording_says_what_to_add(tmp_path: Path) -> None:
+def test_a_missing_recording_names_the_line_to_add(tmp_path: Path) -> None:
     record(tmp_path, {"id": "two", "answer": "2"})
     assert refusal(KEPT, tmp_path) == (
         "answers.jsonl has no answer for the case `one` of evals/a.eval.yaml; "
@@ -183,7 +183,7 @@ def replying(reply: ModelReply, heard: list[ModelCall]) -> Any:
     return ask
 
 
-def test_a_model_hears_the_whole_conversation(tmp_path: Path) -> None:
+def test_a_model_gets_the_whole_conversation(tmp_path: Path) -> None:
     heard: list[ModelCall] = []
     case = build_case(
         input_messages=(
@@ -324,7 +324,7 @@ def test_cli_runs_in_its_folder_and_is_timed(tmp_path: Path) -> None:
 
 
 @posix
-def test_cli_may_tell_what_it_used(tmp_path: Path) -> None:
+def test_cli_may_report_its_usage(tmp_path: Path) -> None:
     told = {
         "output_messages": [
             {"role": "assistant", "content": "", "tool_calls": [{"tool": "find"}]},

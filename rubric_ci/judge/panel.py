@@ -61,14 +61,14 @@ class _Vote:
 async def decide(request: PanelRequest) -> PanelResult:
     """Collect all votes; raises NoVerdict if too many fail or they give no majority."""
     declared = request.judge.votes
-    wanted = 1 if declared == "auto" else declared
+    remaining = 1 if declared == "auto" else declared
     votes: list[_Vote] = []
     judgements: list[Judgement] = []
-    while wanted:
-        numbers = range(len(votes) + 1, len(votes) + wanted + 1)
+    while remaining:
+        numbers = range(len(votes) + 1, len(votes) + remaining + 1)
         votes += await task_groups.gather_all(_vote(request, number) for number in numbers)
         judgements = _quorum(votes)
-        wanted = _still_wanted(request, judgements, len(votes))
+        remaining = _votes_to_add(request, judgements, len(votes))
     judgement = tally(request.rubric, judgements, len(votes))
     if isinstance(judgement, NoMajority):
         raise CannotJudge(judgement.reason, _spent(votes))
@@ -76,7 +76,7 @@ async def decide(request: PanelRequest) -> PanelResult:
     return PanelResult(judgement=judgement, votes=by_criterion, usage=_spent(votes))
 
 
-def _still_wanted(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
+def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
     # A lost vote is not repeated: the panel stays as declared.
     if request.judge.votes != "auto" or len(judgements) < panel:
         return 0
@@ -118,10 +118,10 @@ async def _ask(
     request: PanelRequest, criteria: Sequence[Criterion], vote: int
 ) -> ParsedReply[Judgement] | NoVerdict:
     """Return a failure as a value, so that the other groups finish and their cost is known."""
-    asked = with_canary(criteria, request.answer) if request.judge.canary else criteria
+    marked = with_canary(criteria, request.answer) if request.judge.canary else criteria
 
     def read(text: str) -> Judgement | InvalidReply:
-        judgement = read_marks(text, asked)
+        judgement = read_marks(text, marked)
         if request.judge.evidence == "strict":
             judgement = with_quotes(judgement, criteria, request.answer)
         if request.judge.canary and not isinstance(judgement, InvalidReply):
@@ -131,7 +131,7 @@ async def _ask(
     call = rubric_call(
         request.case,
         request.answer,
-        asked,
+        marked,
         request.judge,
         fence=secrets.token_hex(8),
         vote=vote,

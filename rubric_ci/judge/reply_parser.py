@@ -1,5 +1,7 @@
 """A judge's reply as a Judgement, or its problems; nothing is clamped or guessed.
 
+NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
+
 Two forms are read: the object that `reply_schema` describes, and the list
 `{"checks": [{"id", "satisfied" | "score" | "level", "reasoning"?}], "overall_reasoning"?}`.
 """

@@ -22,6 +22,7 @@ from rubric_ci.project.project import Opened
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
+REPLAYED = "The judge's replies are from a recording: no model was asked"
 RECORDED_ANSWER_TARGET = MockTarget(name="given", response="")
 
 

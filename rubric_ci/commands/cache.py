@@ -1,10 +1,13 @@
 """`rubric-ci cache`: how much is remembered, and forgetting some of it."""
 
+import os
 import sys
 
 from rubric_ci.errors import ExitCode
+from rubric_ci.grading.setup import why_unread
 from rubric_ci.llm.cache import DAY, Cache, CacheStats
 from rubric_ci.model.options import CacheSettings
+from rubric_ci.text import escape
 
 MEGABYTE = 1_000_000
 
@@ -16,7 +19,8 @@ def cache(settings: CacheSettings) -> ExitCode:
     lines = [f"{settings.folder}: {_told(store.stats())}"]
     if removed is not None:
         lines.insert(0, f"removed {_told(removed)}")
-    sys.stdout.write("\n".join(lines) + "\n")
+    lines.append(why_unread(settings.folder, os.environ))
+    sys.stdout.write("\n".join(map(escape.log_line, filter(None, lines))) + "\n")
     return ExitCode.OK
 
 

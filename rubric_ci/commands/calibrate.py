@@ -15,6 +15,7 @@ from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.labels import Label, Labelled
 from rubric_ci.calibration.rejudge import (
+    REPLAYED,
     AnswerToJudge,
     Marks,
     NotJudged,
@@ -36,7 +37,7 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Opened, open_evals, show_problems
-from rubric_ci.text.escape import one_line
+from rubric_ci.text.escape import log_line
 
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
@@ -53,7 +54,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         for one in judges
         for each in labelled
     ]
-    click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    click.echo(f"asking {log_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     live = settings.replay is None
     heard = rejudge(posed, context, concurrency=settings.concurrency, live=live)
     show_not_judged(posed, heard)
@@ -66,9 +67,13 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
     other = others[0] if others else None
     click.echo(render(found, other))
+    if settings.replay:
+        click.echo(REPLAYED)
     path = settings.output or opened.root / NAME
     if heard.over_budget:
-        click.echo(f"{path.name} is not written: these are not all labelled answers", err=True)
+        click.echo(
+            f"{log_line(path.name)} is not written: these are not all labelled answers", err=True
+        )
         return ExitCode.NO_VERDICT
     _write(path, to_json(found, other))
     return _exit_code(found, opened.config.gate.min_kappa)

@@ -29,7 +29,8 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     ):  # an outage is neither news nor all clear
         red = comparison.regressed or not gate_holds(head.cases, FailOn(head.gate.fail_on))
         body = _issue_body(comparison, head)
-        click.echo(_tell_issue(body, settings.issue, os.environ, red=red), err=True)
+        told = _tell_issue(body, settings.issue, os.environ, red=red)
+        click.echo(escape.log_line(told), err=True)
     return code
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.drafting.engine import Drafted, DraftFailed, DraftRequest, DraftResult, draft
@@ -14,7 +15,7 @@ from rubric_ci.drafting.select import choose_drafter, choose_requests
 from rubric_ci.drafting.summary import SkippedCase, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import resolve_judge
-from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
+from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of, uses_cache, why_unread
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
@@ -72,6 +73,10 @@ def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
 def _draft(
     orders: Sequence[DraftRequest], opened: Opened, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
+    unread = why_unread(settings.cache_dir, os.environ) if uses_cache(settings) else ""
+    if unread:
+        tell(unread, aside=True)
+        settings = replace(settings, cache=False)
     drafter = choose_drafter(opened.config, settings, os.environ)
     judge = opened.config.judge
     if judge and settings.check and not settings.replay:

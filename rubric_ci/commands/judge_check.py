@@ -8,6 +8,7 @@ import click
 from rubric_ci.calibration import attack_corpus
 from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.calibration.rejudge import (
+    REPLAYED,
     AnswerToJudge,
     NotJudged,
     build_context,
@@ -24,7 +25,7 @@ from rubric_ci.model.references import NotFound
 from rubric_ci.project import discovery
 from rubric_ci.project.loader import load
 from rubric_ci.project.project import Opened, open_evals, open_setup, show_problems
-from rubric_ci.text.escape import one_line
+from rubric_ci.text.escape import log_line
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
@@ -35,7 +36,7 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     posed = _probes(opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
     context = build_context(opened, settings)
-    click.echo(f"asking {one_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    click.echo(f"asking {log_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed
     ]
@@ -49,6 +50,8 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     }
     found = measure_robustness(posed, judged)
     click.echo(render(found, judge.endpoint.model))
+    if settings.replay:
+        click.echo(REPLAYED)
     return _exit_code(found, settings.max_moved)
 
 

@@ -26,6 +26,7 @@ from rubric_ci.model.rubric import Criterion, MarkValue
 from rubric_ci.project import discovery
 from rubric_ci.project.project import open_evals, show_problems
 from rubric_ci.reports import json_format
+from rubric_ci.text.escape import log_line
 
 Key: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, answer."""
@@ -148,9 +149,9 @@ def _read_report(path: Path) -> RunReport:
 def _show_end(questions: Sequence[Question], kept: Mapping[Key, Label], path: Path) -> None:
     marked = sum(_known(question, kept) is not None for question in questions)
     click.clear()
-    click.echo(f"{marked} of {len(questions)} marks are in {path}")
+    click.echo(log_line(f"{marked} of {len(questions)} marks are in {path}"))
     click.echo(
-        f"`rubric-ci calibrate {path}` compares them with the judge's"
+        f"`rubric-ci calibrate {log_line(str(path))}` compares them with the judge's"
         if marked == len(questions)
         else "run the same command again to go on"
     )

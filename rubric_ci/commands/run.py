@@ -14,7 +14,7 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, show_estimate, total
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
-from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of
+from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of, uses_cache, why_unread
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.context import RunContext
@@ -27,7 +27,7 @@ from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.progress import progress
-from rubric_ci.reports.sharding import split
+from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system.signals import run_until_terminated
@@ -42,7 +42,10 @@ def run(settings: RunSettings) -> ExitCode:
     baseline = open_baseline(settings)
     shard, chosen = _own_part(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
-    selection = replace(selection, notes=(*_doubts(tasks, opened), *selection.notes))
+    unread = why_unread(settings.cache_dir, os.environ) if uses_cache(settings) else ""
+    settings = replace(settings, cache=False) if unread else settings
+    notes = (*([unread] if unread else []), *_doubts(tasks, opened), *selection.notes)
+    selection = replace(selection, notes=notes)
     context = build_context(opened, settings)
     check_folder(settings)
     expected = _foretold(tasks, settings)
@@ -135,7 +138,7 @@ def _own_part(
         return None, selection.chosen
     index, count = settings.shard
     pieces = [
-        shard(case, choose_target(case, opened.config, settings.target))
+        case_cost(case, choose_target(case, opened.config, settings.target))
         for case, _ in selection.chosen
     ]
     positions = split(pieces, count)[index - 1]

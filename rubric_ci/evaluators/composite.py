@@ -49,7 +49,7 @@ Several evaluators have looked at one answer. Decide what the answer is worth as
 {{ answer }}
 
 {{ EVALUATOR_RESULTS_JSON }}"""
-_HIDDEN = frozenset({"outcome", "usage", "line", "warnings"})
+_HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_marks"})
 
 
 async def composite(
@@ -62,6 +62,7 @@ async def composite(
     members = [replace(member, weight=_weight(spec, member)) for member in found]
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)
+    assessed = [member for member in members if isinstance(member, Assessed)]
     try:
         whole = await _aggregate(case, answer, spec, context, members)
     except NoVerdict as error:
@@ -72,6 +73,8 @@ async def composite(
         gated_by=tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by),
         criteria=tuple(_criteria(counted)),
         judge=", ".join(dict.fromkeys(name for name in judges if name)),
+        marks=whole.marks + sum(member.marks for member in assessed),
+        cached_marks=whole.cached_marks + sum(member.cached_marks for member in assessed),
         warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
         usage=spent + whole.usage,
     )

@@ -53,6 +53,8 @@ async def llm_judge(
         hits=reply.value.hits,
         misses=reply.value.misses,
         judge=judge.endpoint.model,
+        marks=1,
+        cached_marks=reply.usage.cache_hits,
         usage=reply.usage,
     )
 

@@ -39,6 +39,8 @@ async def rubric(
         ),
         warnings=_warnings(case, answer, spec, marked),
         judge=judge.endpoint.model,
+        marks=len(spec.rubric.criteria),
+        cached_marks=len(marked.cached),
         usage=marked.usage,
     )
 

@@ -14,7 +14,7 @@ from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import CostEstimate
-from rubric_ci.text import numbers
+from rubric_ci.text import escape, numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def estimate_cost(
 def show_estimate(estimates: Sequence[JudgeEstimate], *, cached: bool = True) -> None:
     """Print a line per judge on stderr; `cached`: judgements may come from the cache."""
     for each in estimates:
-        click.echo(_line(each, cached=cached), err=True)
+        click.echo(escape.log_line(_line(each, cached=cached)), err=True)
 
 
 def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:

@@ -1,8 +1,10 @@
 """Build the way to ask a model: live within its caps, recorded or replayed; and a memory."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from rubric_ci.errors import NotAsked
+from rubric_ci.errors import CannotUseGit, NotAsked
+from rubric_ci.git.committed import first_tracked
 from rubric_ci.llm import batch as batch_module
 from rubric_ci.llm import recording
 from rubric_ci.llm.budget import Caps
@@ -48,9 +50,31 @@ async def _not_asked(call: ModelCall) -> ModelReply:
     raise NotAsked(f"{call.about or call.endpoint.model}: offline and not in the cache")
 
 
+def uses_cache(settings: RunSettings | GenerateSettings) -> bool:
+    """Return False where a recording has to hold every reply, or gives all of them."""
+    return settings.cache and not (settings.record or settings.replay)
+
+
+def why_unread(folder: Path, environment: Mapping[str, str]) -> str:
+    """Return why a cache folder is not read; empty: it is read.
+
+    Files that git tracks may come with the change that is graded, and so would its judgements.
+    """
+    name = folder.as_posix()
+    try:
+        tracked = first_tracked(folder, environment)
+    except CannotUseGit as error:
+        reason = f"{error.message}; check that git can read the checkout"
+    else:
+        if tracked is None:
+            return ""
+        reason = f"git tracks {tracked} in it; run `git rm -r --cached {name}` and commit"
+    return f"The cache {name} was not read: {reason}, or set --cache-dir to another folder"
+
+
 def build_cache(settings: RunSettings | GenerateSettings) -> JudgementCache | None:
     """Remember judgements, except where a recording has to hold all or give all of them."""
-    if settings.record or settings.replay or not settings.cache:
+    if not uses_cache(settings):
         return None
     cache = Cache(settings.cache_dir)
     cache.prepare()

@@ -4,7 +4,7 @@ import re
 
 # Text that looks like a fence, with any number: data must not close or open one.
 _FORGED = re.compile(
-    r"<(?=\s*/?\s*(?:question|expected_outcome|reference_answer|answer|data)_)", re.IGNORECASE
+    r"<(?=\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_)", re.IGNORECASE
 )
 
 _ABOUT = """\

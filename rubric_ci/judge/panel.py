@@ -47,6 +47,7 @@ class PanelResult:
 
     judgement: Judgement
     votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
+    cached: frozenset[str]  # ids of the criteria with a vote from the cache
     usage: Usage
 
 
@@ -55,6 +56,7 @@ class _Vote:
     """The marks of one vote, or why it has none; and what was spent on it."""
 
     outcome: Judgement | NoVerdict
+    cached: frozenset[str] = frozenset()
     usage: Usage
 
 
@@ -73,7 +75,8 @@ async def decide(request: PanelRequest) -> PanelResult:
     if isinstance(judgement, NoMajority):
         raise CannotJudge(judgement.reason, _spent(votes))
     by_criterion = votes_by_criterion(request.rubric, judgements) if len(votes) > 1 else {}
-    return PanelResult(judgement=judgement, votes=by_criterion, usage=_spent(votes))
+    cached = frozenset[str]().union(*(vote.cached for vote in votes))
+    return PanelResult(judgement=judgement, votes=by_criterion, cached=cached, usage=_spent(votes))
 
 
 def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
@@ -108,10 +111,12 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
     lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
     if lost:
         return _Vote(outcome=lost[-1], usage=usage)
-    parts = [reply.value for reply in replies if isinstance(reply, ParsedReply)]
-    marks = {name: mark for part in parts for name, mark in part.marks.items()}
-    reasoning = "\n".join(part.reasoning for part in parts if part.reasoning)
-    return _Vote(outcome=Judgement(marks, reasoning), usage=usage)
+    parsed = [reply for reply in replies if isinstance(reply, ParsedReply)]
+    marks = {name: mark for part in parsed for name, mark in part.value.marks.items()}
+    reasoning = "\n".join(part.value.reasoning for part in parsed if part.value.reasoning)
+    from_cache = [part.value for part in parsed if part.usage.cache_hits]
+    cached = frozenset(name for judgement in from_cache for name in judgement.marks)
+    return _Vote(outcome=Judgement(marks, reasoning), cached=cached, usage=usage)
 
 
 async def _ask(

@@ -60,6 +60,8 @@ class Assessed:
     details: JSON = None
     warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
     judge: str = ""  # the judge model; empty: none
+    marks: int = 0  # by judges, including members of a composite
+    cached_marks: int = 0  # of those, marks with a vote from the cache
     usage: Usage = NOTHING_USED
 
 
@@ -93,6 +95,8 @@ class Assessment:
     details: JSON = None
     warnings: tuple[str, ...] = ()
     judge: str = ""
+    marks: int = 0
+    cached_marks: int = 0
     usage: Usage = NOTHING_USED
 
 
@@ -113,6 +117,8 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
         details=found.details,
         warnings=found.warnings,
         judge=found.judge,
+        marks=found.marks,
+        cached_marks=found.cached_marks,
         usage=found.usage,
     )
 
@@ -155,6 +161,7 @@ class Graded:
     why: str = ""  # why the case ran
     target: str = ""
     answer: str = ""
+    recorded: bool = False  # the answer is from a file of recorded answers
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
@@ -173,6 +180,7 @@ class Errored:
     why: str = ""
     target: str = ""
     answer: str = ""
+    recorded: bool = False  # the answer is from a file of recorded answers
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

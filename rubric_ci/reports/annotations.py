@@ -24,8 +24,11 @@ LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 def render(report: RunReport) -> str:
     """Return one command a line, most severe first; the last of a level says how many more."""
     found = annotations(report)
-    shown = (entry for level in LEVELS for entry in _capped(found, level))
-    return "".join(f"{_command(entry)}\n" for entry in shown)
+    about = _about(report)
+    errors, warnings = (_capped(found, level, PER_LEVEL) for level in ("error", "warning"))
+    notices = _capped(found, "notice", PER_LEVEL - len(about))
+    lines = (*map(_command, (*errors, *warnings)), *about, *map(_command, notices))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def annotations(report: RunReport) -> list[Annotation]:
@@ -138,14 +141,21 @@ def _title(case: CaseResult, word: str) -> str:
     return f"{numbers.shortened(case.id, 100)}: {word}"
 
 
-def _capped(entries: Iterable[Annotation], level: AnnotationLevel) -> list[Annotation]:
+def _about(report: RunReport) -> list[str]:
+    """Return one notice about the run as a whole: what its verdict rests on, and its notes."""
+    provenance = "; ".join(wording.provenance(report))
+    message = "\n".join(line for line in (provenance, *report.notes) if line)
+    return [workflow_commands.command("notice", message, {"title": "rubric-ci"})] if message else []
+
+
+def _capped(entries: Iterable[Annotation], level: AnnotationLevel, room: int) -> list[Annotation]:
     of_level = [entry for entry in entries if entry.level == level]
-    if len(of_level) <= PER_LEVEL:
+    if len(of_level) <= room:
         return of_level
-    last = of_level[PER_LEVEL - 1]
-    more = numbers.plural(len(of_level) - PER_LEVEL + 1, f"more {level}")
+    last = of_level[room - 1]
+    more = numbers.plural(len(of_level) - room + 1, f"more {level}")
     message = f"GitHub shows {PER_LEVEL} of a kind; the summary and the report files have them all."
-    return [*of_level[: PER_LEVEL - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
+    return [*of_level[: room - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
 
 
 def _command(entry: Annotation) -> str:

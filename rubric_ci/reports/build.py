@@ -60,6 +60,7 @@ def build_report(
         ),
         judge=_judge_info(opened, settings),
         totals=totals(cases),
+        replayed=settings.replay is not None,
         cases=cases,
         spared=selection.spared,
         notes=(*_notes(opened), *selection.notes),

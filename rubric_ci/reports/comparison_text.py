@@ -72,7 +72,7 @@ def text(comparison: Comparison) -> str:
     told = by_case(comparison)
     rows = [f"{c.file}: {c.id}: {_told(c, told)}" for c in _different(comparison)]
     whole = [*rows, *lines(comparison), headline(comparison)]
-    return "".join(f"{escape.terminal(line)}\n" for line in whole)
+    return "".join(f"{escape.log_line(line)}\n" for line in whole)
 
 
 def markdown(comparison: Comparison) -> str:
@@ -87,7 +87,7 @@ def markdown(comparison: Comparison) -> str:
 
 def json(comparison: Comparison) -> str:
     """Return the comparison as a report holds it."""
-    return json_format.render_comparison(comparison)
+    return escape.json_text(json_format.render_comparison(comparison))
 
 
 FORMATS: Mapping[str, Callable[[Comparison], str]] = {

@@ -54,7 +54,8 @@ def _head(report: RunReport) -> Iterator[str]:
     score = report.totals.score
     mean = "" if score is None else f"mean score {numbers.score(score)} · "
     yield f'<header class="{report.verdict}"><h1>{html(wording.headline(report))}</h1>'
-    yield f"<p>{mean}{html(wording.gate(report))}</p></header>"
+    facts = " · ".join([wording.gate(report), *wording.provenance(report)])
+    yield f"<p>{mean}{html(facts)}</p></header>"
 
 
 def _filters(report: RunReport) -> Iterator[str]:

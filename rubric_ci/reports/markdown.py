@@ -114,7 +114,8 @@ class _Page:
             f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(totals)
         ]
         mean = [] if totals.score is None else [f"mean score **{numbers.score(totals.score)}**"]
-        yield " · ".join([*counts, *mean, wording.gate(self.report)])
+        facts = [*counts, *mean, wording.gate(self.report), *wording.provenance(self.report)]
+        yield " · ".join(facts)
 
     def _shed(self, plan: _Plan) -> Iterator[str]:
         total = len(self.wanting)

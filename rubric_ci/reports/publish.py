@@ -10,6 +10,7 @@ from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports import annotations
 from rubric_ci.reports.step_outputs import write_step_outputs
+from rubric_ci.text import escape
 
 
 def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
@@ -29,11 +30,11 @@ def publish(
 ) -> None:
     """Write outputs, summary and annotations, then post: what may fail comes last."""
     for line in write_step_outputs(report, written, environment):
-        click.echo(line, err=True)
+        click.echo(escape.log_line(line), err=True)
     if on_github(environment) if settings.annotations is None else settings.annotations:
         click.echo(annotations.render(report), nl=False)
     for line in _posted(report, settings, environment):
-        click.echo(line)
+        click.echo(escape.log_line(line))
 
 
 def on_github(environment: Mapping[str, str]) -> bool:

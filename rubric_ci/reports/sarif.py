@@ -7,6 +7,7 @@ from hashlib import sha256
 from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.report import RunReport
+from rubric_ci.reports import wording
 from rubric_ci.reports.annotations import annotations
 from rubric_ci.text import escape
 
@@ -56,7 +57,18 @@ def _run(report: RunReport) -> dict[str, JSON]:
     return {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report)],
         "results": [_result(entry) for entry in annotations(report)],
+    }
+
+
+def _invocation(report: RunReport) -> dict[str, JSON]:
+    told = (*wording.provenance(report), *report.notes)
+    return {
+        "executionSuccessful": not report.interrupted,
+        "toolExecutionNotifications": [
+            {"level": "note", "message": {"text": _plain(text)}} for text in told
+        ],
     }
 
 

@@ -75,6 +75,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         interrupted=interrupted,
         gate=replace(gate, holds=holds),
         totals=totals(cases),
+        replayed=any(report.replayed for report in reports),
         forecast=_forecast(reports),
         cases=cases,
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),

@@ -67,7 +67,8 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
     for line in comparison_text.lines(report.comparison) if report.comparison else ():
         yield _text(f"baseline: {line}")
     yield Text(wording.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
-    yield Text("; ".join(part for part in (_counts(report), wording.gate(report)) if part))
+    parts = (_counts(report), wording.gate(report), *wording.provenance(report))
+    yield Text("; ".join(part for part in parts if part))
     yield _text(" · ".join(usage_text.summary(report)), "dim")
     for file in files:
         yield _text(f"  {file}", "dim")

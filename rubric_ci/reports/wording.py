@@ -58,6 +58,19 @@ def gate(report: RunReport) -> str:
     return f"the gate {'holds' if report.gate.holds else 'fails'} (fail-on: {report.gate.fail_on})"
 
 
+def provenance(report: RunReport) -> list[str]:
+    """Return what the verdict rests on besides this run: cached marks, recorded replies."""
+    totals = report.totals
+    cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
+    answers = numbers.plural(totals.graded + totals.errored, "answer")
+    every = [
+        cached if totals.cached_marks else "",
+        "model replies from a recording" if report.replayed else "",
+        f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
+    ]
+    return [part for part in every if part]
+
+
 def counts(totals: Totals) -> list[tuple[Standing, int, str]]:
     """Return standing, number and words of every outcome that occurred."""
     every: list[tuple[Standing, int, str]] = [

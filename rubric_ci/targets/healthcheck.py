@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
+from threading import Thread
 from urllib.parse import urlsplit
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
@@ -63,17 +65,42 @@ async def probe(url: str, timeout_seconds: float) -> str:
     """Return an error message, or "" if the URL responds with 2xx."""
     if urlsplit(url).scheme not in {"http", "https"}:
         return f"{url} is not an http or https URL"
-    return await asyncio.to_thread(_probe, url, timeout_seconds)
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[str] = loop.create_future()
+
+    def request() -> None:
+        message = _probe(url, timeout_seconds)
+        with suppress(RuntimeError):  # the run has ended meanwhile
+            loop.call_soon_threadsafe(_set_result, result, message)
+
+    # NOTE: urllib's timeout applies to each read, so that a slow server can exceed it. The end of
+    # the program waits for asyncio's own threads, but not for a daemon thread.
+    Thread(target=request, daemon=True).start()
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await result
+    except TimeoutError:
+        return f"{url} does not respond: timed out"
+
+
+def _set_result(result: asyncio.Future[str], message: str) -> None:
+    if not result.done():
+        result.set_result(message)
 
 
 def _probe(url: str, timeout_seconds: float) -> str:
     from urllib.error import HTTPError, URLError  # slow to import, rarely used
-    from urllib.request import urlopen
+    from urllib.request import HTTPRedirectHandler, build_opener
+
+    class Unfollowed(HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            """Leave the redirect as the response, which is an error."""
 
     try:
-        with urlopen(url, timeout=timeout_seconds):  # noqa: S310 - the scheme is checked above
+        with build_opener(Unfollowed).open(url, timeout=timeout_seconds):
             return ""
     except HTTPError as error:
-        return f"{url} responds with {error.code} {error.reason}"
+        redirected = "; redirects are not followed" if 300 <= error.code < 400 else ""
+        return f"{url} responds with {error.code} {error.reason}{redirected}"
     except (URLError, OSError, ValueError) as error:
         return f"{url} does not respond: {getattr(error, 'reason', error)}"

@@ -14,7 +14,7 @@ from rubric_ci.validation.rule_ids import RULES, SWITCHABLE
 from rubric_ci.yaml_text.problems import MOST_PROBLEMS
 from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
 
-_IGNORE = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^\]\n]*)\]", re.MULTILINE)
+_IGNORE = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^#\]\n]*+)\]", re.MULTILINE)
 
 
 def apply_suppressions(

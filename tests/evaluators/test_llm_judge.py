@@ -40,6 +40,7 @@ def test_a_score_in_full() -> None:
     result, seen = judged("Is {{ answer }} nice?", reply)
     assert result == Assessment(
         judge="openai/m",
+        marks=1,
         score=0.612346,
         reasoning="Short.",
         hits=("a",),

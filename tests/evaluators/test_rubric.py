@@ -68,6 +68,7 @@ def test_a_judgement_in_full() -> None:
     )
     assert asyncio.run(rubric(CASE, ANSWER, SPEC, context(says(text)))) == Assessment(
         judge="openai/m",
+        marks=4,
         score=round((3 + 0.3 + 1 + 0) / 6, 6),
         gated_by=("depth",),
         reasoning="So.",

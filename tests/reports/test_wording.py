@@ -1,5 +1,7 @@
 """Words and figures that every format shares."""
 
+from dataclasses import replace
+
 import pytest
 
 from rubric_ci.model.report import RunReport
@@ -57,6 +59,22 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
 )
 def test_headline(report: RunReport, shown: str) -> None:
     assert wording.headline(report) == shown
+
+
+@pytest.mark.parametrize(
+    ("totals", "replayed", "shown"),
+    [
+        ({}, False, []),
+        ({"marks": 3}, False, []),
+        ({"marks": 3, "cached_marks": 2}, False, ["2 of 3 marks from the cache"]),
+        ({"marks": 3}, True, ["model replies from a recording"]),
+        ({"recorded_answers": 1}, False, ["1 of 2 answers recorded"]),
+    ],
+    ids=["nothing", "fresh", "cached", "replayed", "recorded"],
+)
+def test_provenance(totals: dict[str, int], replayed: bool, shown: list[str]) -> None:
+    report = a_report(graded("a"), errored("b"), replayed=replayed)
+    assert wording.provenance(replace(report, totals=replace(report.totals, **totals))) == shown
 
 
 def test_votes_are_told_only_where_they_differ() -> None:

@@ -85,7 +85,7 @@ def test_a_model_s_server(address: str, path: str, message: str) -> None:
 
 def test_a_health_check_follows_no_redirect(address: str) -> None:
     said = asyncio.run(healthcheck.probe(f"{address}/redirect", 10))
-    redirected = "answers 307 Temporary Redirect; redirects are not followed"
+    redirected = "responds with 307 Temporary Redirect; redirects are not followed"
     assert said == f"{address}/redirect {redirected}"
     assert Hostile.followed == []
 

@@ -1,29 +1,29 @@
-"""Every error that a user can meet, and every exit code, on one page.
+"""All user-facing errors and all exit codes.
 
-Bad input is a value (`model.diagnostic.Diagnostic`). What is raised here is either a setup that
-cannot work (`UserError`, caught once, in `cli/main.py`) or the lack of a verdict for one case
-(`NoVerdict`, caught where a target or an evaluator is called, where it becomes `Errored` or
-`Unassessed`). Anything else is a bug and shows its traceback.
+Invalid input is a value (`model.diagnostics.Diagnostic`). Raised are a broken setup (`UserError`,
+caught once, in `cli/main.py`) and the lack of a verdict for one case (`NoVerdict`, caught where a
+target or an evaluator is called, as `Errored` or `Unassessed`). Any other exception is a bug and
+shows its traceback.
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rubric_ci.model.usage import Usage
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller."""
+    """Exit code of the process."""
 
-    OK = 0  # clean, or the gate passes
+    OK = 0  # no problems, or the gate passes
     GATE = 1  # problems found, or the gate fails
-    USAGE = 2  # the command line, the configuration or an eval file is unusable
-    NO_VERDICT = 3  # a target, a judge, a script or the budget gave no usable answer
+    USAGE = 2  # the command line, the configuration or an eval file is invalid
+    NO_VERDICT = 3  # a target, a judge, a script or the budget failed
 
 
 class UserError(Exception):
-    """The setup is broken: says what, where, and what to do."""
+    """The setup is broken; message and hint name the problem, the place and the fix."""
 
     exit_code = ExitCode.USAGE
 
@@ -34,7 +34,7 @@ class UserError(Exception):
 
 
 class CannotFindEvals(UserError):
-    """A path does not exist or holds no eval file."""
+    """A path does not exist or contains no eval file."""
 
 
 class CannotReadFile(UserError):
@@ -42,7 +42,7 @@ class CannotReadFile(UserError):
 
 
 class CannotReadReport(UserError):
-    """A report is no report, or one of a version that this program does not know."""
+    """A file is not a report, or has a newer version."""
 
 
 class CannotMerge(UserError):
@@ -54,23 +54,31 @@ class CannotWriteFile(UserError):
 
 
 class ChangedMeanwhile(CannotWriteFile):
-    """A file is not what it was when it was read."""
+    """A file changed after it was read."""
 
 
 class InvalidInput(UserError):
-    """Eval files or configuration have problems that were already shown."""
+    """Eval files or configuration have problems that were already printed."""
 
 
 class CannotConfigure(UserError):
     """The configuration names something that does not exist or cannot work."""
 
 
+class NoJudge(CannotConfigure):
+    """An evaluator needs a judge and none is configured."""
+
+    def __init__(self) -> None:
+        hint = "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
+        super().__init__("no judge is configured", hint)
+
+
 class CannotReachGitHub(UserError):
-    """GitHub refused, did not answer, or is not where the environment says."""
+    """GitHub refused a request, did not respond, or has another address."""
 
 
 class CannotFindPullRequest(UserError):
-    """There is no pull request to write to, or not the one that the report is about."""
+    """The pull request of the report does not exist."""
 
 
 class CannotCalibrate(UserError):
@@ -79,8 +87,8 @@ class CannotCalibrate(UserError):
     exit_code = ExitCode.NO_VERDICT
 
 
-class PullRequestMovedOn(CannotFindPullRequest):
-    """A newer push or its closing overtook the run: there is nothing to post, and nothing wrong."""
+class PullRequestSuperseded(CannotFindPullRequest):
+    """The pull request has a newer push or was closed: nothing is posted, which is no error."""
 
     exit_code = ExitCode.OK
 
@@ -94,7 +102,7 @@ class MissingExtra(UserError):
 
 
 class CannotUseGit(UserError):
-    """Git is missing, or the folder is no checkout that it can read."""
+    """Git is missing, or the folder is not a readable checkout."""
 
 
 class CannotFindRevision(UserError):
@@ -102,49 +110,62 @@ class CannotFindRevision(UserError):
 
 
 class CannotCommit(UserError):
-    """The state of the checkout does not allow a commit of ours."""
+    """The state of the checkout does not allow a commit."""
 
 
 class CannotPush(UserError):
-    """A branch cannot be pushed to, or must not be."""
+    """A branch cannot or must not be pushed to."""
 
 
 class NoVerdict(Exception):
-    """One case ends without a verdict; the message is the reason that reports show."""
+    """A case has no verdict; the message is the reason that reports show."""
 
     def __init__(self, reason: str, usage: "Usage | None" = None) -> None:
-        from rubric_ci.model.usage import NOTHING_USED  # a millisecond that validate does without
+        from rubric_ci.model.usage import NOTHING_USED  # validate does not need it
 
         super().__init__(reason)
-        self.usage = usage or NOTHING_USED  # spent in vain; it counts in the totals all the same
+        self.usage = usage or NOTHING_USED  # spent without a result; the totals include it
+
+    def with_usage(self, usage: "Usage") -> Self:
+        """Return the same error with all that was spent up to it."""
+        return type(self)(str(self), usage)
 
 
 class CannotAnswer(NoVerdict):
-    """The target gave no usable answer."""
+    """The target gave no valid answer."""
 
 
 class CannotJudge(NoVerdict):
-    """The judge gave no usable judgement."""
+    """The judge gave no valid judgement."""
 
 
 class CannotMeasure(NoVerdict):
-    """The target or the case does not give what an evaluator measures or compares."""
+    """A measurement of the target or a reference value of the case is missing."""
 
 
 class CannotRunScript(NoVerdict):
-    """A script failed, timed out or printed what is no mark."""
+    """A script failed, timed out or printed an invalid result."""
 
 
 class OverBudget(NoVerdict):
-    """A cap on calls, cost or time is reached."""
+    """A cap on calls, cost or time is reached.
+
+    `cap` is the cap that was reached, `before` the failed request that was to be repeated.
+    """
+
+    def __init__(self, cap: str, usage: "Usage | None" = None, *, before: str = "") -> None:
+        super().__init__(f"{cap}; before that: {before}" if before else cap, usage)
+        self.cap = cap
+        self.before = before
+
+    def with_usage(self, usage: "Usage") -> Self:
+        """Return the same error with all that was spent up to it."""
+        return type(self)(self.cap, usage, before=self.before)
 
 
 class CannotReachModel(NoVerdict):
-    """A model call failed for good: refused, unauthorised, or out of retries."""
+    """A model call failed permanently: refused, unauthorised, or out of retries."""
 
 
-class NotAsked(Exception):
-    """Offline, and nothing is kept for a question that only a model can answer.
-
-    No failure of anything: the engine skips the case.
-    """
+class NotCached(Exception):
+    """An offline run needs a model request that is not cached; the engine skips the case."""

@@ -1,4 +1,4 @@
-"""Cases, answers and context for tests, with the least that they need."""
+"""Minimal cases, answers and contexts for tests."""
 
 import os
 from pathlib import Path
@@ -51,5 +51,5 @@ def build_context(root: Path, **facts: Any) -> RunContext:
     return RunContext(**{**defaults, **facts})
 
 
-def said(text: str) -> Answer:
+def text_answer(text: str) -> Answer:
     return Answer(text=text)

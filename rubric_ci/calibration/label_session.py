@@ -84,7 +84,9 @@ def _by_key(path: Path) -> dict[AnswerKey, Label]:
 def _ask(question: Question, place: str, mark: MarkValue | None, keys: Iterator[str]) -> Choice:
     click.clear()
     click.echo(
-        label_ui.render(question.case, question.answer, question.criterion, place=place, previous=mark)
+        label_ui.render(
+            question.case, question.answer, question.criterion, place=place, previous=mark
+        )
     )
     return read_mark(question.criterion, keys)
 

@@ -12,7 +12,15 @@ import click
 from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, MarkValue, Scored
+from rubric_ci.model.rubric import (
+    CANNOT_ASSESS,
+    Check,
+    Criterion,
+    Levelled,
+    MarkValue,
+    Scored,
+    scale,
+)
 from rubric_ci.text.escape import log_line, log_text
 
 
@@ -46,18 +54,7 @@ def _block(title: str, text: str) -> Iterator[str]:
 
 
 def _criterion_text(criterion: Criterion) -> str:
-    match criterion:
-        case Check():
-            return criterion.text
-        case Scored():
-            scale = [f"{r.low}-{r.high}: {r.text}" for r in criterion.ranges]
-        case Levelled():
-            scale = [
-                f"{s.level}{f' ({s.name})' if s.name else ''}: {s.text}" for s in criterion.levels
-            ]
-        case _:
-            assert_never(criterion)
-    return "\n".join([criterion.text, *scale] if criterion.text else scale)
+    return "\n".join(filter(None, (criterion.text, *scale(criterion))))
 
 
 def _keys(criterion: Criterion) -> str:

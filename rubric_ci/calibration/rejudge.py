@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import click
 
-from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.errors import NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_judge, resolve_judge
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.project.project import Opened
 from rubric_ci.text import numbers
@@ -57,9 +57,7 @@ def configured_judge(opened: Opened, override: str, *, replayed: bool) -> JudgeC
     """Return the judge of the command line or the configuration, with its API key resolved."""
     judge = choose_judge(opened.config, RECORDED_ANSWER_TARGET, override)
     if judge is None:
-        raise CannotConfigure(
-            "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
-        )
+        raise NoJudge
     return judge if replayed else resolve_judge(judge, os.environ)
 
 
@@ -69,7 +67,7 @@ def rejudge(
     """Judge every answer; show the estimate before and the cost after."""
     tasks = [_task(each) for each in answers]
     if live:
-        show_estimate(estimate_cost(tasks), remembers=False)
+        show_estimate(estimate_cost(tasks), cached=False)
     refused: list[str] = []
     watched = replace(context, call_model=_noting_refusals(context.call_model, refused))
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
@@ -80,7 +78,7 @@ def rejudge(
         click.echo(", ".join(filter(None, (numbers.cost(used), numbers.usage(used)))), err=True)
     return RejudgeResult(
         marks=tuple(_marks(result) for result in results),
-        over_budget=refused[0].partition("; before that: ")[0] if refused else "",
+        over_budget=refused[0] if refused else "",
     )
 
 
@@ -96,14 +94,14 @@ def show_not_judged(answers: Sequence[AnswerToJudge], result: RejudgeResult) -> 
         click.echo(log_line(f"{result.over_budget}: {few}"), err=True)
 
 
-def _noting_refusals(ask: Ask, refused: list[str]) -> Ask:
+def _noting_refusals(ask: ModelCaller, refused: list[str]) -> ModelCaller:
     """Add the reason to `refused` when the budget refuses a request."""
 
     async def asked(call: ModelCall) -> ModelReply:
         try:
             return await ask(call)
         except OverBudget as error:
-            refused.append(str(error))
+            refused.append(error.cap)
             raise
 
     return asked

@@ -11,7 +11,7 @@ import click
 
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.errors import ExitCode
-from rubric_ci.grading.cost_estimate import CostEstimate, estimate_cost, show_estimate, total
+from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, show_estimate, total
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache
@@ -78,7 +78,7 @@ def _show_progress(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
-def _estimate(tasks: Sequence[Task], settings: RunSettings) -> Sequence[CostEstimate]:
+def _estimate(tasks: Sequence[Task], settings: RunSettings) -> Sequence[JudgeEstimate]:
     if _without_models(settings):
         return ()
     return estimate_cost(tasks, settings.trials, batched=settings.batch)

@@ -12,13 +12,13 @@ from rubric_ci.drafting.prompt import draft_call
 from rubric_ci.drafting.reply_parser import Draft, read_draft
 from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.errors import NoVerdict
-from rubric_ci.evaluators.rubric import rubric as judge_by_rubric
-from rubric_ci.judge.repair import ParsedReply, ask_until_usable
+from rubric_ci.evaluators import evaluate
+from rubric_ci.judge.repair import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, Usage
-from rubric_ci.model.results import Answer, Assessed
+from rubric_ci.model.results import Answer, Unassessed
 from rubric_ci.system import task_groups
 
 
@@ -120,7 +120,7 @@ async def _cached_or_asked(
     cached = None if cache is None else cache.get(call.key)
     if cached is not None and isinstance(parsed := read(cached), Draft):
         return ParsedReply(value=parsed, text=cached, usage=Usage(cache_hits=1))
-    reply = await ask_until_usable(context.call_model, call, read)
+    reply = await request_valid_reply(context.call_model, call, read)
     if cache is not None:
         cache.put(call.key, reply.text)
     return reply
@@ -132,13 +132,11 @@ async def _with_reference_check(made: Drafted, context: RunContext) -> Drafted:
     if not case.reference_answer:
         return _with_warning(made, "there is no reference answer to check the draft with")
     spec = RubricSpec(name="draft", rubric=made.draft.rubric, span=case.span)
-    try:
-        result = await judge_by_rubric(case, Answer(text=case.reference_answer), spec, context)
-    except NoVerdict as error:
-        usage = made.usage + error.usage
-        return replace(made, unchecked=str(error), usage=usage)
+    result = await evaluate(case, Answer(text=case.reference_answer), spec, context)
     made = replace(made, usage=made.usage + result.usage)
-    if not isinstance(result, Assessed) or result.verdict == "pass":
+    if isinstance(result, Unassessed):
+        return replace(made, unchecked=result.reason)
+    if result.verdict == "pass":
         return made
     missed = ", ".join(c.id for c in result.criteria if c.normalised < 1)
     return _with_warning(

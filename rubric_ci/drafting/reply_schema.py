@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from rubric_ci.judge.reply_schema import strict_object
 from rubric_ci.model.evals import JSON
 
 Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
@@ -14,38 +15,29 @@ SCHEMA_VERSION = "1"
 def draft_schema(kind: Kind) -> Mapping[str, JSON]:
     """Return a strict JSON Schema of the reply; the number of criteria is left to `read_draft`."""
     items = {"anyOf": list(_SCHEMAS.values())} if kind == "auto" else _SCHEMAS[kind]
-    return _closed({"rubrics": {"type": "array", "items": items}})
-
-
-def _closed(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return strict_object({"rubrics": {"type": "array", "items": items}})
 
 
 _STRING = {"type": "string"}
 _COMMON = {"id": _STRING, "expected_outcome": _STRING, "weight": {"type": "number"}}
 _GATE = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-_RANGE = _closed(
+_RANGE = strict_object(
     {
         "score_range": {"type": "array", "items": {"type": "integer"}},
         "expected_outcome": _STRING,
     }
 )
-_LEVEL = _closed({"level": {"type": "integer"}, "name": _STRING, "criteria": _STRING})
+_LEVEL = strict_object({"level": {"type": "integer"}, "name": _STRING, "criteria": _STRING})
 _SCHEMAS: Mapping[str, Mapping[str, JSON]] = {
-    "checklist": _closed({**_COMMON, "required": {"type": "boolean"}}),
-    "score-range": _closed(
+    "checklist": strict_object({**_COMMON, "required": {"type": "boolean"}}),
+    "score-range": strict_object(
         {
             **_COMMON,
             "required_min_score": _GATE,
             "score_ranges": {"type": "array", "items": _RANGE},
         }
     ),
-    "levels": _closed(
+    "levels": strict_object(
         {**_COMMON, "required_min_level": _GATE, "levels": {"type": "array", "items": _LEVEL}}
     ),
 }

@@ -1,4 +1,4 @@
-"""Each evaluator takes a case, an answer and its spec, and gives a result."""
+"""Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
 
 from typing import assert_never
 
@@ -6,6 +6,7 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge, limits
 from rubric_ci.evaluators.composite import composite
 from rubric_ci.evaluators.field_accuracy import field_accuracy
+from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
@@ -26,64 +27,48 @@ from rubric_ci.model.evaluators import (
     TokenUsageSpec,
     ToolTrajectorySpec,
 )
-from rubric_ci.model.results import Answer, EvaluatorResult, Unassessed
+from rubric_ci.model.results import Answer, Assessment, EvaluatorResult, assessed, unassessed
 
 
 async def evaluate(
     case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
 ) -> EvaluatorResult:
-    """Let the evaluator of this type assess the answer; one that cannot says why."""
+    """Return the score and the verdict of one evaluator, or the reason why it has none."""
     try:
-        return await _evaluate(case, answer, spec, context)
+        found = await _assess(case, answer, spec, context)
     except NoVerdict as error:
-        return Unassessed(
-            name=spec.name,
-            type=spec.type,
-            weight=spec.weight,
-            line=spec.span.line,
-            reason=str(error),
-            judge=_judge(spec, context),
-            usage=error.usage,
-        )
+        judge = judge_model(spec, context.judge)
+        return unassessed(spec, str(error), judge=judge, usage=error.usage)
+    return assessed(spec, found, context.thresholds)
 
 
-def _judge(spec: EvaluatorSpec, context: RunContext) -> str:
-    match spec:
-        case RubricSpec(model=own) | LlmJudgeSpec(model=own):
-            return own or (context.judge.endpoint.model if context.judge else "")
-        case _:
-            return ""
-
-
-async def _evaluate(
+async def _assess(
     case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
-) -> EvaluatorResult:
+) -> Assessment:
     match spec:
         case RubricSpec():
             return await rubric(case, answer, spec, context)
         case LlmJudgeSpec():
             return await llm_judge(case, answer, spec, context)
         case CodeJudgeSpec():
-            return await code_judge.evaluate(case, answer, spec, context)
+            return await code_judge.code_judge(case, answer, spec, context)
         case CompositeSpec():
             return await composite(case, answer, spec, context, evaluate)
         case _:
-            return _measure(case, answer, spec, context)
+            return _measure(case, answer, spec)
 
 
-def _measure(
-    case: EvalCase, answer: Answer, spec: MeasuringSpec, context: RunContext
-) -> EvaluatorResult:
+def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:
     match spec:
         case LatencySpec():
-            return limits.latency(answer, spec, context)
+            return limits.latency(answer, spec)
         case CostSpec():
-            return limits.cost(answer, spec, context)
+            return limits.cost(answer, spec)
         case TokenUsageSpec():
-            return limits.token_usage(answer, spec, context)
+            return limits.token_usage(answer, spec)
         case FieldAccuracySpec():
-            return field_accuracy(case, answer, spec, context)
+            return field_accuracy(case, answer, spec)
         case ToolTrajectorySpec():
-            return tool_trajectory(answer, spec, context)
+            return tool_trajectory(answer, spec)
         case _:
             assert_never(spec)

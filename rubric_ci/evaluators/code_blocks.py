@@ -1,4 +1,4 @@
-"""The code in an answer: its fenced blocks, as Markdown has them."""
+"""Code of an answer: its fenced Markdown blocks."""
 
 import re
 from collections.abc import Iterator
@@ -26,14 +26,14 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """The text of a program, and the file suffix that its language goes by."""
+    """The text of a program and the file suffix of its language."""
 
     text: str
     suffix: str
 
 
 def extract(answer: str) -> Code:
-    """Return the blocks in the language of the longest one, in order; without a fence, all of it.
+    """Return the blocks in the language of the longest one, in order; without a block, all text.
 
     Blocks of other languages (an installation line, sample output) are not part of the program.
     """

@@ -1,10 +1,7 @@
-"""A script marks the answer."""
+"""The `code_judge` evaluator: a script scores the answer."""
 
 import json
 import os
-import shlex
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,56 +10,44 @@ from rubric_ci.evaluators import code_blocks, script_output
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
-from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
-from rubric_ci.model.scoring import verdict
+from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import Command, Finished, clean_environment, shell_quote
 
 
-async def evaluate(
+async def code_judge(
     case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
-) -> EvaluatorResult:
-    """Run the script on the answer; raises CannotRunScript where it gives no mark."""
-    asked = payload(case, answer, spec.config, context.root)
-    mark = script_output.read(await run_script(spec, asked, answer.text, context))
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=mark.score,
-        verdict=verdict(mark.score, (), context.thresholds).value,
-        reasoning=mark.reasoning,
-        hits=mark.hits,
-        misses=mark.misses,
-        details=mark.details,
-        warnings=mark.warnings,
-    )
+) -> Assessment:
+    """Run the script on the answer; raises CannotRunScript if it gives no score."""
+    script_input = payload(case, answer, spec.config, context.root)
+    return script_output.read(await run_script(spec, script_input, answer.text, context))
 
 
 async def run_script(
-    spec: CodeJudgeSpec, asked: JSON, answer: str, context: RunContext
+    spec: CodeJudgeSpec, script_input: JSON, answer: str, context: RunContext
 ) -> Finished:
-    """Run the script with `asked` on its standard input and the answer in the files it names."""
+    """Run the script with its input on stdin and the answer in the files that it names."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         command = Command(
-            script=_with_files(spec.script, answer, Path(folder)),
+            script=_fill_placeholders(spec.script, answer, Path(folder)),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env),
             timeout_seconds=spec.timeout_seconds,
-            stdin=json.dumps(asked),  # plain ASCII: read alike whatever the script's locale
+            stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
         )
-        return _without(f"{folder}{os.sep}", await processes.run(command))
+        return _without_folder(f"{folder}{os.sep}", await processes.run(command))
 
 
-def _without(folder: str, finished: Finished) -> Finished:
-    """Leave the folder out of what is said of the files, so that two runs say the same."""
+def _without_folder(folder: str, finished: Finished) -> Finished:
+    """Remove the temporary folder from the output, so that runs are comparable."""
     stdout, stderr = finished.stdout.replace(folder, ""), finished.stderr.replace(folder, "")
     return replace(finished, stdout=stdout, stderr=stderr)
 
 
-def _with_files(script: str | tuple[str, ...], answer: str, folder: Path) -> str | tuple[str, ...]:
-    """Write the files that the script names and put their paths in."""
+def _fill_placeholders(
+    script: str | tuple[str, ...], answer: str, folder: Path
+) -> str | tuple[str, ...]:
+    """Write the files that the script names and replace the placeholders by their paths."""
     paths: dict[str, str] = {}
     words = script if isinstance(script, str) else "\0".join(script)
     if "{answer_file}" in words:
@@ -71,7 +56,7 @@ def _with_files(script: str | tuple[str, ...], answer: str, folder: Path) -> str
         code = code_blocks.extract(answer)
         paths["{code_file}"] = _write(folder / f"candidate{code.suffix}", code.text)
     if isinstance(script, str):
-        return _replace(script, {name: _quote(path) for name, path in paths.items()})
+        return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
     return tuple(_replace(word, paths) for word in script)
 
 
@@ -84,7 +69,3 @@ def _replace(text: str, values: dict[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(name, value)
     return text
-
-
-def _quote(path: str) -> str:
-    return subprocess.list2cmdline([path]) if sys.platform == "win32" else shlex.quote(path)

@@ -1,17 +1,16 @@
-"""Several evaluators whose results become one: by their weighted mean, a script or a judge.
+"""The `composite` evaluator: members aggregated by weighted mean, a script or a judge.
 
-A gate that is missed inside a member that counts is missed, whatever the aggregator says.
+A missed gate of a member with a weight is a missed gate of the composite, whatever its score.
 """
 
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, TypeAlias, assert_never
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge, script_output
-from rubric_ci.evaluators.llm_judge import ask_opinion
-from rubric_ci.evaluators.rubric import chosen_judge
+from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
@@ -24,8 +23,15 @@ from rubric_ci.model.evals import (
     WeightedAverage,
 )
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import Answer, Assessed, CriterionResult, EvaluatorResult, Unassessed
-from rubric_ci.model.scoring import DECIMALS, verdict, weighted_mean
+from rubric_ci.model.results import (
+    Answer,
+    Assessed,
+    Assessment,
+    CriterionResult,
+    EvaluatorResult,
+    Unassessed,
+)
+from rubric_ci.model.scoring import DECIMALS, weighted_mean
 from rubric_ci.system import task_groups
 
 Evaluate: TypeAlias = Callable[
@@ -33,7 +39,7 @@ Evaluate: TypeAlias = Callable[
 ]
 
 _RESULTS = "EVALUATOR_RESULTS_JSON"
-_QUESTION = """\
+_PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
 
 {{ question }}
@@ -46,26 +52,10 @@ Several evaluators have looked at one answer. Decide what the answer is worth as
 _HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_marks"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Whole:
-    """What an aggregator makes of the members."""
-
-    score: float
-    reasoning: str = ""
-    hits: tuple[str, ...] = ()
-    misses: tuple[str, ...] = ()
-    details: JSON = None
-    warnings: tuple[str, ...] = ()
-    judge: str = ""
-    marks: int = 0
-    cached_marks: int = 0
-    usage: Usage = NOTHING_USED
-
-
 async def composite(
     case: EvalCase, answer: Answer, spec: CompositeSpec, context: RunContext, evaluate: Evaluate
-) -> Assessed:
-    """Let every member assess the answer, then aggregate; a counted one without score is fatal."""
+) -> Assessment:
+    """Let every member assess the answer, then aggregate; raises NoVerdict if one has no score."""
     found = await task_groups.gather_all(
         evaluate(case, answer, member, context) for member in spec.evaluators
     )
@@ -73,25 +63,18 @@ async def composite(
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)
     assessed = [member for member in members if isinstance(member, Assessed)]
-    whole = await _aggregate(case, answer, spec, context, members)
+    try:
+        whole = await _aggregate(case, answer, spec, context, members)
+    except NoVerdict as error:
+        raise error.with_usage(spent + error.usage) from error
     judges = [*(member.judge for member in members), whole.judge]
-    gated_by = tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=whole.score,
-        verdict=verdict(whole.score, gated_by, context.thresholds).value,
-        gated_by=gated_by,
-        reasoning=whole.reasoning,
+    return replace(
+        whole,
+        gated_by=tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by),
         criteria=tuple(_criteria(counted)),
-        hits=whole.hits,
-        misses=whole.misses,
-        details=whole.details,
         judge=", ".join(dict.fromkeys(name for name in judges if name)),
-        marks=whole.marks + sum(m.marks for m in assessed),
-        cached_marks=whole.cached_marks + sum(m.cached_marks for m in assessed),
+        marks=whole.marks + sum(member.marks for member in assessed),
+        cached_marks=whole.cached_marks + sum(member.cached_marks for member in assessed),
         warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
         usage=spent + whole.usage,
     )
@@ -108,7 +91,7 @@ def _counted(members: Sequence[EvaluatorResult], spent: Usage) -> list[Assessed]
             raise NoVerdict(f"{member.name}: {member.reason}", spent)
     counted = [m for m in members if isinstance(m, Assessed) and m.weight > 0]
     if not counted:
-        raise NoVerdict("every member has weight 0, so none decides; give one a weight", spent)
+        raise NoVerdict("every member has weight 0; set a weight above 0 for at least one", spent)
     return counted
 
 
@@ -118,7 +101,7 @@ async def _aggregate(
     spec: CompositeSpec,
     context: RunContext,
     members: Sequence[EvaluatorResult],
-) -> _Whole:
+) -> Assessment:
     match spec.aggregator:
         case WeightedAverage():
             return _mean(members)
@@ -130,53 +113,38 @@ async def _aggregate(
             assert_never(spec.aggregator)
 
 
-def _mean(members: Sequence[EvaluatorResult]) -> _Whole:
+def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
     assessed = [member for member in members if isinstance(member, Assessed)]
-    told = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
-    return _Whole(
-        score=weighted_mean((member.weight, member.score) for member, _ in told),
-        hits=tuple(text for member, text in told if member.verdict == "pass"),
-        misses=tuple(text for member, text in told if member.verdict != "pass"),
+    counted = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
+    return Assessment(
+        score=weighted_mean((member.weight, member.score) for member, _ in counted),
+        hits=tuple(text for member, text in counted if member.verdict == "pass"),
+        misses=tuple(text for member, text in counted if member.verdict != "pass"),
         details={"members": _results(members)},
     )
 
 
 async def _by_script(
     case: EvalCase, answer: Answer, judge: CodeJudgeSpec, context: RunContext, results: JSON
-) -> _Whole:
-    asked = {**payload(case, answer, judge.config, context.root), "results": results}
-    mark = script_output.read(await code_judge.run_script(judge, asked, answer.text, context))
-    return _Whole(
-        score=round(mark.score, DECIMALS),
-        reasoning=mark.reasoning,
-        hits=mark.hits,
-        misses=mark.misses,
-        details={"members": results, "script": mark.details},
-        warnings=mark.warnings,
-    )
+) -> Assessment:
+    script_input = {**payload(case, answer, judge.config, context.root), "results": results}
+    finished = await code_judge.run_script(judge, script_input, answer.text, context)
+    found = script_output.read(finished)
+    details = {"members": results, "script": found.details}
+    return replace(found, score=round(found.score, DECIMALS), details=details)
 
 
 async def _by_judge(
     case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
-) -> _Whole:
-    asking = judge if judge.prompt else replace(judge, prompt=_QUESTION)
-    more = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
-    heard = await ask_opinion(case, answer, asking, context, more)
-    return _Whole(
-        score=round(heard.value.score, DECIMALS),
-        reasoning=heard.value.reasoning,
-        hits=heard.value.hits,
-        misses=heard.value.misses,
-        details={"members": results},
-        judge=chosen_judge(context, judge.model).endpoint.model,
-        marks=1,
-        cached_marks=heard.usage.cache_hits,
-        usage=heard.usage,
-    )
+) -> Assessment:
+    spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
+    variables = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
+    found = await llm_judge(case, answer, spec, context, variables)
+    return replace(found, details={"members": results})
 
 
 def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
-    """Return what each member found, by name, as scripts and judges read it."""
+    """Return the members' results by name, as scripts and judges receive them."""
     return {
         member.name: {k: v for k, v in asdict(member).items() if k not in _HIDDEN}
         for member in members
@@ -184,7 +152,7 @@ def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
 
 
 def _criteria(counted: Sequence[Assessed]) -> Iterator[CriterionResult]:
-    """Name the members' criteria `member/criterion`; their weights are shares of the member's."""
+    """Yield the members' criteria as `member/criterion`, with their share of its weight."""
     for member in counted:
         total = sum(criterion.weight for criterion in member.criteria)
         for criterion in member.criteria:

@@ -1,4 +1,4 @@
-"""Fields of a JSON answer, compared with those of the reference answer."""
+"""The `field_accuracy` evaluator: fields of a JSON answer against the reference answer."""
 
 import json
 import re
@@ -7,40 +7,29 @@ from dataclasses import dataclass
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import code_blocks
-from rubric_ci.evaluators.json_compare import disagreement
-from rubric_ci.model.context import RunContext
+from rubric_ci.evaluators.json_compare import difference, shortened
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
-from rubric_ci.model.results import Answer, Assessed, CriterionResult
-from rubric_ci.model.scoring import verdict, weighted_mean
+from rubric_ci.model.results import Answer, Assessment, CriterionResult
+from rubric_ci.model.scoring import weighted_mean
 
 _STEP = re.compile(r"[^.\[\]]+")
-_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """Nothing stands at a path."""
+    """There is no value at a path."""
 
 
-def field_accuracy(
-    case: EvalCase, answer: Answer, spec: FieldAccuracySpec, context: RunContext
-) -> Assessed:
-    """Compare field by field; raises CannotMeasure where there is nothing to compare with."""
+def field_accuracy(case: EvalCase, answer: Answer, spec: FieldAccuracySpec) -> Assessment:
+    """Compare field by field; raises CannotMeasure without a reference value."""
     expected = _reference(case)
     given = _parsed(answer.text)
     results = [_compare(field, given, expected) for field in spec.fields]
-    gated_by = tuple(result.id for result in results if result.gated)
-    score = _score(spec, results)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=score,
-        verdict=verdict(score, gated_by, context.thresholds).value,
-        gated_by=gated_by,
-        reasoning="the answer is no JSON" if isinstance(given, _Missing) else "",
+    return Assessment(
+        score=_score(spec, results),
+        gated_by=tuple(result.id for result in results if result.gated),
+        reasoning="the answer is not JSON" if isinstance(given, _Missing) else "",
         criteria=tuple(results),
     )
 
@@ -55,7 +44,7 @@ def _reference(case: EvalCase) -> JSON:
             case _:
                 expected = _parsed(message.text)
                 if isinstance(expected, _Missing):
-                    raise CannotMeasure("the reference answer of the case is no JSON")
+                    raise CannotMeasure("the reference answer of the case is not JSON")
                 return expected
     raise CannotMeasure("the case has no reference answer (`expected_messages`) to compare with")
 
@@ -71,18 +60,18 @@ def _parsed(text: str) -> JSON | _Missing:
 
 
 def _compare(field: FieldSpec, given: JSON | _Missing, expected: JSON) -> CriterionResult:
-    wanted, got = _at(expected, field.path), _at(given, field.path)
-    if isinstance(wanted, _Missing):
+    expected_value, got = _at(expected, field.path), _at(given, field.path)
+    if isinstance(expected_value, _Missing):
         raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
     if isinstance(got, _Missing):
-        reason = f"missing; expected {_shown(wanted)}"
+        reason = f"missing; expected {shortened(expected_value)}"
     else:
-        reason = disagreement(field, got, wanted)
+        reason = difference(field, got, expected_value)
     return CriterionResult(
         id=field.path,
         kind="checklist",
         line=field.span.line,
-        text=f"`{field.path}` is {_shown(wanted)}",
+        text=f"`{field.path}` is {shortened(expected_value)}",
         weight=field.weight,
         mark=not reason,
         normalised=0.0 if reason else 1.0,
@@ -105,12 +94,7 @@ def _at(value: JSON | _Missing, path: str) -> JSON | _Missing:
 
 def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float:
     if not any(result.weight for result in results):
-        raise CannotMeasure("every field has weight 0, so none decides")
+        raise CannotMeasure("every field has weight 0; set a weight above 0 for at least one")
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)
-
-
-def _shown(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,4 +1,4 @@
-"""Whether two JSON values agree: the same, close as numbers, or the same day."""
+"""Comparison of two JSON values: exact, numeric within a tolerance, or by date."""
 
 import json
 import math
@@ -26,37 +26,44 @@ _TOKENS = {
 _TOKEN = re.compile("|".join(_TOKENS))
 
 
-def disagreement(field: FieldSpec, got: JSON, wanted: JSON) -> str:
-    """Return how the two differ, or nothing where they agree."""
+def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
+    """Return how the two values differ, or "" if they match."""
     match field.match:
         case "exact":
-            return "" if same(got, wanted) else f"is {_shown(got)}, not {_shown(wanted)}"
+            differs = f"is {shortened(got)}, not {shortened(expected)}"
+            return "" if equal(got, expected) else differs
         case "numeric_tolerance":
-            return _apart(field, got, wanted)
+            return _number_difference(field, got, expected)
         case "date":
-            return _other_day(field, got, wanted)
+            return _date_difference(field, got, expected)
         case _:
             assert_never(field.match)
 
 
-def same(one: JSON, other: JSON) -> bool:
-    """Compare as JSON does: `true` is not 1, but 1.0 is."""
+def equal(one: JSON, other: JSON) -> bool:
+    """Return True if two JSON values are equal: `true` is not 1, but 1.0 is."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
 
 
-def _apart(field: FieldSpec, got: JSON, wanted: JSON) -> str:
-    """Compare in decimals, as people read them: 0.4 is within 0.1 of 0.3."""
-    expected, given = _number(wanted), _number(got)
+def shortened(value: JSON) -> str:
+    """Return a value as JSON, short enough for a message."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else f"{text[:120]}…"
+
+
+def _number_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
+    """Compare as decimals, not as binary floats: 0.4 is within 0.1 of 0.3."""
+    expected, given = _number(reference), _number(got)
     if expected is None:
-        raise CannotMeasure(f"`{field.path}` of the reference answer is no number")
+        raise CannotMeasure(f"`{field.path}` of the reference answer is not a number")
     if given is None:
-        return f"is {_shown(got)}, which is no number"
+        return f"is {shortened(got)}, which is not a number"
     allowed = Decimal(str(field.tolerance)) * (abs(expected) if field.relative else 1)
     if abs(given - expected) <= allowed:
         return ""
@@ -73,12 +80,14 @@ def _number(value: JSON) -> Decimal | None:
     return Decimal(str(value).strip()) if math.isfinite(number) else None
 
 
-def _other_day(field: FieldSpec, got: JSON, wanted: JSON) -> str:
-    expected, given = _day(wanted, field.formats), _day(got, field.formats)
+def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
+    expected, given = _day(reference, field.formats), _day(got, field.formats)
     if expected is None:
-        raise CannotMeasure(f"`{field.path}` of the reference answer is no date {_forms(field)}")
+        raise CannotMeasure(
+            f"`{field.path}` of the reference answer is not a date {_formats(field)}"
+        )
     if given is None:
-        return f"is {_shown(got)}, which is no date {_forms(field)}"
+        return f"is {shortened(got)}, which is not a date {_formats(field)}"
     return "" if given == expected else f"is {given}, not {expected}"
 
 
@@ -99,10 +108,5 @@ def _pattern(form: str) -> str:
     return _TOKEN.sub(lambda match: _TOKENS[match[0]], form)
 
 
-def _forms(field: FieldSpec) -> str:
-    return f"of the form {' or '.join(field.formats)}" if field.formats else "in ISO 8601"
-
-
-def _shown(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 120 else f"{text[:120]}…"
+def _formats(field: FieldSpec) -> str:
+    return f"in the format {' or '.join(field.formats)}" if field.formats else "in ISO 8601"

@@ -1,25 +1,19 @@
-"""Time, cost and tokens of an answer against a limit: within it 1, beyond it 0.
+"""The `latency`, `cost` and `token_usage` evaluators: score 1 within the limit, else 0.
 
-The figures are the target's. Where it gives none there is no verdict: nothing known is neither
-within nor beyond.
+The target reports the measurements. Without a measurement there is no verdict.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.context import RunContext
 from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.scoring import verdict
-
-_Spec: TypeAlias = LatencySpec | CostSpec | TokenUsageSpec
+from rubric_ci.model.results import Answer, Assessment
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
-    """A figure beside its limit."""
+class _Measurement:
+    """A measurement and its limit."""
 
     used: float
     limit: float
@@ -29,37 +23,37 @@ class _Measured:
         return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
 
 
-def latency(answer: Answer, spec: LatencySpec, context: RunContext) -> Assessed:
-    """Compare the time that the target took."""
+def latency(answer: Answer, spec: LatencySpec) -> Assessment:
+    """Compare the target's duration with its limit."""
     if answer.duration_seconds is None:
-        raise CannotMeasure("the target does not tell how long it took (`duration_ms`)")
+        raise CannotMeasure("the target reports no duration (`duration_ms`)")
     used = round(answer.duration_seconds * 1000, 3)
-    return _assessed(spec, [_Measured(used, spec.threshold_ms, "ms")], context)
+    return _compared([_Measurement(used, spec.threshold_ms, "ms")])
 
 
-def cost(answer: Answer, spec: CostSpec, context: RunContext) -> Assessed:
-    """Compare what the answer cost."""
+def cost(answer: Answer, spec: CostSpec) -> Assessment:
+    """Compare the cost of the answer with its limit."""
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
-        raise CannotMeasure("the target does not tell what it cost (`cost_usd`)")
-    return _assessed(spec, [_Measured(used, spec.budget_usd, "USD")], context)
+        raise CannotMeasure("the target reports no cost (`cost_usd`)")
+    return _compared([_Measurement(used, spec.budget_usd, "USD")])
 
 
-def token_usage(answer: Answer, spec: TokenUsageSpec, context: RunContext) -> Assessed:
-    """Compare the tokens that the answer used, each kind that has a limit."""
-    return _assessed(spec, list(_tokens(answer, spec)), context)
+def token_usage(answer: Answer, spec: TokenUsageSpec) -> Assessment:
+    """Compare each kind of tokens with its limit, if it has one."""
+    return _compared(list(_tokens(answer, spec)))
 
 
-def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measured]:
+def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measurement]:
     used = (answer.trace_summary or {}).get("token_usage")
     if used is None:
-        raise CannotMeasure("the target does not tell how many tokens it used (`token_usage`)")
+        raise CannotMeasure("the target reports no token usage (`token_usage`)")
     for kind, limit in (("input", spec.max_input), ("output", spec.max_output)):
         if limit is not None:
-            yield _Measured(_count(used, kind), limit, f"{kind} tokens")
+            yield _Measurement(_count(used, kind), limit, f"{kind} tokens")
     if spec.max_total is not None:
         total = _count(used, "input") + _count(used, "output") + used.get("cached", 0)
-        yield _Measured(total, spec.max_total, "tokens in all")
+        yield _Measurement(total, spec.max_total, "tokens in all")
 
 
 def _count(used: dict[str, float], kind: str) -> float:
@@ -68,16 +62,10 @@ def _count(used: dict[str, float], kind: str) -> float:
     return used[kind]
 
 
-def _assessed(spec: _Spec, measured: Sequence[_Measured], context: RunContext) -> Assessed:
+def _compared(measured: Sequence[_Measurement]) -> Assessment:
     misses = tuple(str(m) for m in measured if m.used > m.limit)
-    score = 0.0 if misses else 1.0
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=score,
-        verdict=verdict(score, (), context.thresholds).value,
+    return Assessment(
+        score=0.0 if misses else 1.0,
         reasoning="; ".join(map(str, measured)),
         hits=tuple(str(m) for m in measured if m.used <= m.limit),
         misses=misses,

@@ -1,4 +1,4 @@
-"""A judge's free-form score 0..1, on a prompt of the user's or a built-in one."""
+"""The `llm_judge` evaluator: a free-form score 0..1 on a custom or the built-in prompt."""
 
 import secrets
 from collections.abc import Mapping
@@ -6,93 +6,75 @@ from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge, CannotRunScript
 from rubric_ci.evaluators.code_judge import run_script
-from rubric_ci.evaluators.rubric import chosen_judge
+from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.script_input import payload
-from rubric_ci.judge.cached_ask import ask_once
+from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.freeform import (
     VARIABLES,
-    Opinion,
-    opinion_call,
-    read_opinion,
+    freeform_call,
+    read_freeform_mark,
     unknown_variables,
 )
-from rubric_ci.judge.repair import ParsedReply
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
-from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
-from rubric_ci.model.scoring import DECIMALS, verdict
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.system.processes import describe_exit
 
-_SHOWN = 300
-_NO_MORE: Mapping[str, str] = {}
+_NO_VARIABLES: Mapping[str, str] = {}
 
 
 async def llm_judge(
-    case: EvalCase, answer: Answer, spec: LlmJudgeSpec, context: RunContext
-) -> EvaluatorResult:
-    """Ask for a score; raises CannotJudge when the judge gives none."""
-    heard = await ask_opinion(case, answer, spec, context)
-    value = round(heard.value.score, DECIMALS)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=value,
-        verdict=verdict(value, (), context.thresholds).value,
-        reasoning=heard.value.reasoning,
-        hits=heard.value.hits,
-        misses=heard.value.misses,
-        judge=chosen_judge(context, spec.model).endpoint.model,
-        marks=1,
-        cached_marks=heard.usage.cache_hits,
-        usage=heard.usage,
-    )
-
-
-async def ask_opinion(
     case: EvalCase,
     answer: Answer,
     spec: LlmJudgeSpec,
     context: RunContext,
-    more: Mapping[str, str] = _NO_MORE,
-) -> ParsedReply[Opinion]:
-    """Ask for a score on a prompt that may use `more` variables; raises NoVerdict."""
+    variables: Mapping[str, str] = _NO_VARIABLES,
+) -> Assessment:
+    """Request a score on a prompt that may use `variables` of its own; raises NoVerdict."""
     if spec.prompt_script:
-        prompt = await _printed(case, answer, spec.prompt_script, context)
-        spec = replace(spec, prompt=prompt, prompt_path="the prompt that the script prints")
-    _check(spec, more)
-    call = opinion_call(
+        prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
+        spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
+    _check(spec, variables)
+    judge = judge_of(spec, context.judge)
+    call = freeform_call(
         case,
         answer,
         spec.prompt,
-        chosen_judge(context, spec.model),
+        judge,
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: {spec.name}",
-        more=more,
+        more=variables,
     )
-    return await ask_once(call, read_opinion, context)
+    reply = await request_cached_reply(call, read_freeform_mark, context)
+    return Assessment(
+        score=round(reply.value.score, DECIMALS),
+        reasoning=reply.value.reasoning,
+        hits=reply.value.hits,
+        misses=reply.value.misses,
+        judge=judge.endpoint.model,
+        marks=1,
+        cached_marks=reply.usage.cache_hits,
+        usage=reply.usage,
+    )
 
 
-async def _printed(
+async def _prompt_from_script(
     case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
 ) -> str:
-    """Return the template that a script prints."""
-    asked = payload(case, answer, script.config, context.root)
-    finished = await run_script(script, asked, answer.text, context)
+    """Return the prompt template that a script prints."""
+    script_input = payload(case, answer, script.config, context.root)
+    finished = await run_script(script, script_input, answer.text, context)
     if finished.status != 0 or not finished.stdout.strip():
-        said = " ".join(finished.stderr.split())[-_SHOWN:]
-        told = f": {said}" if said else ""
-        raise CannotRunScript(
-            f"the script of the prompt printed none; exit status {finished.status}{told}"
-        )
+        raise CannotRunScript(f"the prompt script printed no prompt: {describe_exit(finished)}")
     return finished.stdout
 
 
-def _check(spec: LlmJudgeSpec, more: Mapping[str, str]) -> None:
-    unknown = unknown_variables(spec.prompt, more)
+def _check(spec: LlmJudgeSpec, variables: Mapping[str, str]) -> None:
+    unknown = unknown_variables(spec.prompt, variables)
     if unknown:
         raise CannotJudge(
-            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses "
-            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}, which stands for nothing; "
-            f"known: {', '.join((*VARIABLES, *more))}"
+            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses unknown variables: "
+            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}; "
+            f"known: {', '.join((*VARIABLES, *variables))}"
         )

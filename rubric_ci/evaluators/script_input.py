@@ -1,4 +1,4 @@
-"""What a script reads about a case and its answer: one JSON object, the same for all scripts."""
+"""Input of scripts: one JSON object about a case and its answer."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from rubric_ci.model.results import Answer
 def payload(
     case: EvalCase, answer: Answer, config: Mapping[str, JSON], root: Path
 ) -> dict[str, JSON]:
-    """Return the contract's keys; paths of input files are absolute."""
+    """Return the JSON object that every script reads; paths of input files are absolute."""
     files = (p for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
     return {
         "id": case.id,
@@ -27,13 +27,13 @@ def payload(
     }
 
 
-def message(turn: Message) -> dict[str, JSON]:
-    """Return a message in the shape that eval files have."""
-    shape: dict[str, JSON] = {"role": turn.role, "content": _content(turn.parts)}
-    if turn.name:
-        shape["name"] = turn.name
-    if turn.tool_calls:
-        shape["tool_calls"] = [dict(call) for call in turn.tool_calls]
+def message(written: Message) -> dict[str, JSON]:
+    """Return a message in the form of eval files."""
+    shape: dict[str, JSON] = {"role": written.role, "content": _content(written.parts)}
+    if written.name:
+        shape["name"] = written.name
+    if written.tool_calls:
+        shape["tool_calls"] = [dict(call) for call in written.tool_calls]
     return shape
 
 

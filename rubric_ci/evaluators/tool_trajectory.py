@@ -1,4 +1,4 @@
-"""Which tools the target called: least counts, a sequence with gaps, or the exact sequence."""
+"""The `tool_trajectory` evaluator: minimum counts, a sequence with gaps, or an exact sequence."""
 
 import json
 from collections import Counter
@@ -7,37 +7,30 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.json_compare import same
-from rubric_ci.model.context import RunContext
+from rubric_ci.evaluators.json_compare import equal
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.model.results import Answer, Assessed
-from rubric_ci.model.scoring import DECIMALS, verdict
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.model.scoring import DECIMALS
 
 _Call: TypeAlias = Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What was asked and found, what was asked and missed, and of how many."""
+    """Expected calls that were found, those that were not, and how many count."""
 
     hits: tuple[str, ...]
     misses: tuple[str, ...]
     of: int
 
 
-def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec, context: RunContext) -> Assessed:
-    """Compare the calls; raises CannotMeasure where the target does not tell them."""
+def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec) -> Assessment:
+    """Compare the tool calls; raises CannotMeasure if the target does not report them."""
     compared = _compare(answer, spec)
-    score = round(len(compared.hits) / compared.of, DECIMALS)
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=score,
-        verdict=verdict(score, (), context.thresholds).value,
-        reasoning=_called(answer),
+    return Assessment(
+        score=round(len(compared.hits) / compared.of, DECIMALS),
+        reasoning=_summary(answer),
         hits=compared.hits,
         misses=compared.misses,
     )
@@ -57,7 +50,7 @@ def _compare(answer: Answer, spec: ToolTrajectorySpec) -> _Compared:
 
 def _calls(answer: Answer) -> Sequence[_Call]:
     if not answer.messages:
-        raise CannotMeasure("the target does not tell its tool calls (`output_messages`)")
+        raise CannotMeasure("the target reports no tool calls (`output_messages`)")
     return [call for message in answer.messages for call in message.get("tool_calls") or ()]
 
 
@@ -69,50 +62,51 @@ def _counts(answer: Answer) -> Mapping[str, int]:
 
 
 def _at_least(counts: Mapping[str, int], minimums: Mapping[str, int]) -> _Compared:
-    told = {
+    texts = {
         tool: f"{tool}: {counts.get(tool, 0)} of at least {least} calls"
         for tool, least in minimums.items()
     }
     met = {tool for tool, least in minimums.items() if counts.get(tool, 0) >= least}
     return _Compared(
-        hits=tuple(text for tool, text in told.items() if tool in met),
-        misses=tuple(text for tool, text in told.items() if tool not in met),
+        hits=tuple(text for tool, text in texts.items() if tool in met),
+        misses=tuple(text for tool, text in texts.items() if tool not in met),
         of=len(minimums),
     )
 
 
 def _in_order(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compared:
-    """Find as many of the expected calls as come in this order, whatever is between them."""
+    """Find the most expected calls that come in this order; other calls may be in between."""
     found = _longest(calls, expected)
     return _Compared(
-        hits=tuple(_told(expected[i]) for i in found),
-        misses=tuple(_told(call) for i, call in enumerate(expected) if i not in found),
+        hits=tuple(_call_text(expected[i]) for i in found),
+        misses=tuple(_call_text(call) for i, call in enumerate(expected) if i not in found),
         of=len(expected),
     )
 
 
 def _longest(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> tuple[int, ...]:
     """Return the indices of expected calls in a longest common subsequence."""
-    best: list[tuple[int, ...]] = [()] * (len(expected) + 1)  # by how many expected are looked at
+    # The index is the number of expected calls that are considered.
+    best: list[tuple[int, ...]] = [()] * (len(expected) + 1)
     for call in calls:
         before = best
         best = [()]
-        for i, wanted in enumerate(expected):
+        for i, each in enumerate(expected):
             options = [before[i + 1], best[i]]
-            if not _difference(call, wanted):
+            if not _difference(call, each):
                 options.append((*before[i], i))
             best.append(max(options, key=len))
     return best[-1]
 
 
 def _exact(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compared:
-    """Compare call by call; one too many counts against it as one too few does."""
-    told = [_told(wanted) for wanted in expected]
-    wrong = [_difference(call, wanted) for call, wanted in zip(calls, expected, strict=False)] + [
+    """Compare call by call; an extra call counts like a missing one."""
+    texts = [_call_text(each) for each in expected]
+    wrong = [_difference(call, each) for call, each in zip(calls, expected, strict=False)] + [
         "is not called"
     ] * (len(expected) - len(calls))
     extra = [f"{call['tool']} is called beyond what is expected" for call in calls[len(expected) :]]
-    pairs = list(zip(told, wrong, strict=True))
+    pairs = list(zip(texts, wrong, strict=True))
     return _Compared(
         hits=tuple(text for text, difference in pairs if not difference),
         misses=(*(f"{text}: {difference}" for text, difference in pairs if difference), *extra),
@@ -120,35 +114,35 @@ def _exact(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compare
     )
 
 
-def _difference(call: _Call, wanted: ExpectedCall) -> str:
-    """Say how a call is not the expected one; nothing where it is."""
-    if call["tool"] != wanted.tool:
+def _difference(call: _Call, expected: ExpectedCall) -> str:
+    """Return how a call differs from the expected one, or "" if it does not."""
+    if call["tool"] != expected.tool:
         return f"{call['tool']} is called in its place"
     given = call.get("input") or {}
-    for name, value in (wanted.args or {}).items():
+    for name, value in (expected.args or {}).items():
         if not isinstance(given, dict) or name not in given:
             return f"`{name}` is not given"
-        if not same(given[name], value):
+        if not equal(given[name], value):
             return f"`{name}` is {json.dumps(given[name], ensure_ascii=False)}"
-    return _too_slow(call, wanted)
+    return _too_slow(call, expected)
 
 
-def _too_slow(call: _Call, wanted: ExpectedCall) -> str:
-    if wanted.max_duration_ms is None:
+def _too_slow(call: _Call, expected: ExpectedCall) -> str:
+    if expected.max_duration_ms is None:
         return ""
     took = call.get("duration_ms")
     if isinstance(took, bool) or not isinstance(took, int | float):
-        raise CannotMeasure(f"the target does not tell how long `{wanted.tool}` took")
-    return f"took {took:g} ms" if took > wanted.max_duration_ms else ""
+        raise CannotMeasure(f"the target reports no duration of `{expected.tool}`")
+    return f"took {took:g} ms" if took > expected.max_duration_ms else ""
 
 
-def _told(call: ExpectedCall) -> str:
+def _call_text(call: ExpectedCall) -> str:
     args = json.dumps(dict(call.args), ensure_ascii=False) if call.args else ""
     limit = f" within {call.max_duration_ms:g} ms" if call.max_duration_ms is not None else ""
     return f"{call.tool}{f' with {args}' if args else ''}{limit}"
 
 
-def _called(answer: Answer) -> str:
+def _summary(answer: Answer) -> str:
     if not answer.messages:
         return ""
     names = [call["tool"] for call in _calls(answer)]

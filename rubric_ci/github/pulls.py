@@ -1,6 +1,6 @@
 """The pull request of a finished workflow run, by GitHub's API alone."""
 
-from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
+from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.client import Server, connected, with_retries
 
@@ -30,8 +30,10 @@ def _not_found(
     if numbers:
         shown = ", ".join(f"#{number}" for number in numbers)
         message = f"the head of {shown} is no longer {run.head_sha[:12]}, which the run graded"
-        return PullRequestMovedOn(message, "nothing to do: the run for the newer push takes over")
+        return PullRequestSuperseded(
+            message, "nothing to do: the run for the newer push takes over"
+        )
     message = f"no open pull request of {repository} has the head {branch}"
     if run.event.startswith("pull_request"):
-        return PullRequestMovedOn(message, "nothing to do: it was closed meanwhile")
+        return PullRequestSuperseded(message, "nothing to do: it was closed meanwhile")
     return CannotFindPullRequest(message, f"the run was for a {run.event or 'nameless'} event")

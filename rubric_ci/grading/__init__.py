@@ -1,1 +1,1 @@
-"""Grade cases: answers, evaluators, concurrency limits and trials."""
+"""Grading of cases: tasks, answers, evaluators, concurrency limits and trials."""

@@ -1,79 +1,106 @@
-"""Who may work now: how many cases at a time, how many on each target, and who waits for whom."""
+"""Concurrency limits: cases, requests per target, and the batch barrier."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
-from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
-from rubric_ci.targets import healthcheck
 
-Turn: TypeAlias = "asyncio.Semaphore | nullcontext[None]"
-"""What to enter before one works, and to leave afterwards."""
+Slot: TypeAlias = "asyncio.Semaphore | nullcontext[None]"
+"""Entered before work starts and left when it ends."""
 
 
-class ConcurrencyLimits:
-    """The windows of all cases and of each target, and which targets are well.
+class ConcurrencyLimits(Protocol):
+    """The slots that cases, targets and evaluators of one run wait for."""
 
-    `answers`: how many there will be, where no answer is assessed before all are there, so that
-    questions to models can travel together. Then the windows hold for what runs here only.
+    def target_slot(self, target: Target) -> Slot:
+        """Return a slot of the target, held while it answers."""
+
+    def case_slot(self, target: Target) -> Slot:
+        """Return a slot of the run, held from the start of an answer."""
+
+    async def release_case_slot(self, held: AsyncExitStack) -> None:
+        """Record an answer; in batch mode, release the case's slot."""
+
+    async def wait_for_all_answers(self) -> None:
+        """In batch mode, wait until every case has an answer."""
+
+    def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:
+        """Return a slot for the evaluator; only batch mode limits evaluators on their own."""
+
+
+class LiveLimits:
+    """Limits where each request is sent at once: a case holds its slot until it has a result."""
+
+    def __init__(self, targets: Sequence[Target], concurrency: int) -> None:
+        self._cases = asyncio.Semaphore(concurrency)
+        self._targets = _target_semaphores(targets)
+
+    def target_slot(self, target: Target) -> Slot:
+        """Return a slot of the target, held while it answers."""
+        return self._targets.get(target.name, nullcontext())
+
+    def case_slot(self, target: Target) -> Slot:  # noqa: ARG002 - alike for all targets
+        """Return a slot of the run, held until the case has a result."""
+        return self._cases
+
+    async def release_case_slot(self, held: AsyncExitStack) -> None:
+        """Keep the slot: the case is not assessed yet."""
+
+    async def wait_for_all_answers(self) -> None:
+        """Return at once: each answer is assessed on its own."""
+
+    def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:  # noqa: ARG002 - alike for all of them
+        """Return no limit: the case holds a slot."""
+        return nullcontext()
+
+
+class BatchLimits:
+    """Limits where requests to models are sent in batches.
+
+    No answer is assessed before all of them are there, so that judge requests share batches.
+    Requests to models are not limited; commands and scripts, which run on this machine, are.
     """
 
-    def __init__(
-        self, targets: Sequence[Target], concurrency: int, *, answers: int | None = None
-    ) -> None:
+    def __init__(self, targets: Sequence[Target], concurrency: int, *, answers: int) -> None:
         self._cases = asyncio.Semaphore(concurrency)
-        self._targets = {
-            target.name: asyncio.Semaphore(target.concurrency)
-            for target in targets
-            if isinstance(target, LlmTarget | CliTarget) and target.concurrency
-        }
-        self._health: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._targets = _target_semaphores(targets)
         self._awaited = answers
         self._all_answered = asyncio.Event()
 
-    def target_slot(self, target: Target) -> Turn:
-        """Return the window of one target, held while it answers."""
-        if self._travels(target):
+    def target_slot(self, target: Target) -> Slot:
+        """Return a slot of the target, held while it answers; a model has no limit."""
+        if isinstance(target, LlmTarget):
             return nullcontext()
         return self._targets.get(target.name, nullcontext())
 
-    def case_slot(self, target: Target) -> Turn:
-        """Return the window of all cases, held from the answer to the end."""
-        return nullcontext() if self._travels(target) else self._cases
+    def case_slot(self, target: Target) -> Slot:
+        """Return a slot of the run, held while the target answers; a model needs none."""
+        return nullcontext() if isinstance(target, LlmTarget) else self._cases
 
-    async def check_health(self, target: Target, context: RunContext) -> None:
-        """Let the target's health check run once in a folder; its failure is every case's."""
-        if isinstance(target, CliTarget):
-            place = target.name, target.cwd
-            if place not in self._health:
-                self._health[place] = asyncio.create_task(healthcheck.check(target, context))
-            await asyncio.shield(self._health[place])
-
-    async def release_case_slot(self, place: AsyncExitStack) -> None:
-        """Tell of an answer; where all are waited for, give the place to another."""
-        if self._awaited is not None:
-            await place.aclose()
-            self._awaited -= 1
-            if self._awaited == 0:
-                self._all_answered.set()
+    async def release_case_slot(self, held: AsyncExitStack) -> None:
+        """Record an answer and release the case's slot."""
+        await held.aclose()
+        self._awaited -= 1
+        if self._awaited == 0:
+            self._all_answered.set()
 
     async def wait_for_all_answers(self) -> None:
-        """Wait for all answers, where they are waited for."""
-        if self._awaited is not None:
-            await self._all_answered.wait()
+        """Wait until every case has an answer."""
+        await self._all_answered.wait()
 
-    def evaluator_slot(self, spec: EvaluatorSpec) -> Turn:
-        """Return what holds an evaluator back, where its case gave its place away."""
-        if self._awaited is None or any(_calls_a_model(one) for one in every_evaluator([spec])):
+    def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:
+        """Return a slot of the run for an evaluator that sends no requests to models."""
+        if any(isinstance(each, RubricSpec | LlmJudgeSpec) for each in every_evaluator([spec])):
             return nullcontext()
         return self._cases
 
-    def _travels(self, target: Target) -> bool:
-        return self._awaited is not None and isinstance(target, LlmTarget)
 
-
-def _calls_a_model(spec: EvaluatorSpec) -> bool:
-    return isinstance(spec, RubricSpec | LlmJudgeSpec)
+def _target_semaphores(targets: Sequence[Target]) -> Mapping[str, asyncio.Semaphore]:
+    return {
+        target.name: asyncio.Semaphore(target.concurrency)
+        for target in targets
+        if isinstance(target, LlmTarget | CliTarget) and target.concurrency
+    }

@@ -1,4 +1,4 @@
-"""Say before a run about how much asking its judges will take."""
+"""Estimate of requests, tokens and cost per judge, shown before a run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,48 +9,48 @@ import click
 
 from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import judges_of
-from rubric_ci.judge.estimate import Estimate, estimate
+from rubric_ci.judge.estimate import TokenEstimate, estimate
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.report import Forecast
+from rubric_ci.model.report import CostEstimate
 from rubric_ci.text import escape, numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostEstimate:
-    """What one judge will be asked."""
+class JudgeEstimate:
+    """The estimate for one judge."""
 
     judge: JudgeConfig
-    forecast: Forecast
+    estimate: CostEstimate
 
 
 def estimate_cost(
     tasks: Sequence[Task], trials: int = 1, *, batched: bool = False
-) -> tuple[CostEstimate, ...]:
-    """Reckon for each judge what asking it will take; what is remembered is not known yet."""
-    wanted = [(judge, estimate(cases * trials, judge)) for judge, cases in _by_judge(tasks)]
+) -> tuple[JudgeEstimate, ...]:
+    """Return an estimate per judge; cached judgements are not subtracted."""
+    estimates = [(judge, estimate(cases * trials, judge)) for judge, cases in _by_judge(tasks)]
     return tuple(
-        CostEstimate(judge=judge, forecast=_forecast(judge, each, batched=batched))
-        for judge, each in wanted
-        if each.requests
+        JudgeEstimate(judge=judge, estimate=_priced(judge, tokens, batched=batched))
+        for judge, tokens in estimates
+        if tokens.requests
     )
 
 
-def show_estimate(expected: Sequence[CostEstimate], *, remembers: bool = True) -> None:
-    """Print a line for each judge, on standard error."""
-    for each in expected:
-        click.echo(escape.log_line(_line(each, remembers=remembers)), err=True)
+def show_estimate(estimates: Sequence[JudgeEstimate], *, cached: bool = True) -> None:
+    """Print a line per judge on stderr; `cached`: judgements may come from the cache."""
+    for each in estimates:
+        click.echo(escape.log_line(_line(each, cached=cached)), err=True)
 
 
-def total(expected: Sequence[CostEstimate]) -> Forecast | None:
-    """Return what all judges together will take; None: none is asked."""
-    every = [each.forecast for each in expected]
+def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:
+    """Return the sum over all judges; None if there is no judge request."""
+    every = [each.estimate for each in estimates]
     return reduce(add, every) if every else None
 
 
 def _by_judge(tasks: Sequence[Task]) -> Iterator[tuple[JudgeConfig, list[EvalCase]]]:
-    """Yield each judge with the cases that it marks, reduced to the evaluators that ask it."""
+    """Yield each judge with the cases that it marks, reduced to the evaluators that use it."""
     found: list[tuple[JudgeConfig, list[EvalCase]]] = []
     for task in tasks:
         for judge, spec in judges_of(task.case, task.judge):
@@ -61,31 +61,31 @@ def _by_judge(tasks: Sequence[Task]) -> Iterator[tuple[JudgeConfig, list[EvalCas
     yield from found
 
 
-def _forecast(judge: JudgeConfig, wanted: Estimate, *, batched: bool) -> Forecast:
+def _priced(judge: JudgeConfig, tokens: TokenEstimate, *, batched: bool) -> CostEstimate:
     prices = (batch_prices_of if batched else prices_of)(judge.endpoint)
     cost = None
     if prices:
-        cost = wanted.input_tokens * prices.input + wanted.output_tokens * prices.output
-    return Forecast(
-        requests=wanted.requests,
-        input_tokens=wanted.input_tokens,
-        output_tokens=wanted.output_tokens,
+        cost = tokens.input_tokens * prices.input + tokens.output_tokens * prices.output
+    return CostEstimate(
+        requests=tokens.requests,
+        input_tokens=tokens.input_tokens,
+        output_tokens=tokens.output_tokens,
         cost_usd=None if cost is None else round(cost, 6),
     )
 
 
-def _line(expected: CostEstimate, *, remembers: bool) -> str:
-    judge, wanted = expected.judge, expected.forecast
-    less = ", less what is remembered" if remembers else ""
-    more = "; more where votes are needed" if judge.votes == "auto" else ""
+def _line(expected: JudgeEstimate, *, cached: bool) -> str:
+    judge, estimate = expected.judge, expected.estimate
+    less = ", minus cached judgements" if cached else ""
+    more = "; more if further votes are needed" if judge.votes == "auto" else ""
     return (
-        f"about {numbers.plural(wanted.requests, 'request')} to {judge.endpoint.model}, "
-        f"{wanted.input_tokens:,} + {wanted.output_tokens:,} tokens, "
-        f"{_cost(wanted)}{less}{more}"
+        f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
+        f"{estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, "
+        f"{_cost(estimate)}{less}{more}"
     )
 
 
-def _cost(wanted: Forecast) -> str:
-    if wanted.cost_usd is None:
+def _cost(estimate: CostEstimate) -> str:
+    if estimate.cost_usd is None:
         return "price unknown"
-    return f"${wanted.cost_usd:.4f}" if wanted.cost_usd else "$0"
+    return f"${estimate.cost_usd:.4f}" if estimate.cost_usd else "$0"

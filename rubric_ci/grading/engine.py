@@ -1,4 +1,4 @@
-"""Grade cases under a concurrency window; the order of the files is kept."""
+"""Grades cases within the concurrency limits; results keep the order of the files."""
 
 import shlex
 import traceback
@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import TypeVar
 
 from rubric_ci import evaluators, targets
-from rubric_ci.errors import NotAsked, NoVerdict, UserError
-from rubric_ci.grading.concurrency import ConcurrencyLimits
+from rubric_ci.errors import NotCached, NoVerdict, UserError
+from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.reason import reason
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.config import JudgeConfig, RecordedTarget, Target
@@ -27,16 +27,18 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
     Unassessed,
+    unassessed,
 )
 from rubric_ci.model.scoring import Score, Verdict, combine
 from rubric_ci.system import task_groups
+from rubric_ci.targets.healthcheck import HealthChecks
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One case to grade, the target that answers it, who judges it, and why it runs."""
+    """One case to grade, its target, its judge, and why it runs."""
 
     case: EvalCase
     target: Target
@@ -55,16 +57,34 @@ async def grade(
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
-    Each case is answered and graded `trials` times, and its result is the middle one. `batched`:
-    no answer is assessed before all are there, and models are asked without a window. `on_result`
-    hears of each case as it ends. When this is cancelled (Ctrl-C), whatever runs is stopped and
-    the cases that had ended are returned: fewer results than tasks mean just that.
-    A UserError stops the run and is raised.
+    Each case is answered and graded `trials` times; its result is the median trial. `batched`:
+    requests to models are sent in batches and no answer is assessed before all are there.
+    `on_result` is called with each result as soon as it is there. On cancellation (Ctrl-C),
+    running cases are stopped and the finished ones are returned: then there are fewer results
+    than tasks. A UserError stops the run and is raised.
     """
-    answers = sum(bool(task.case.evaluators) for task in tasks) * trials if batched else None
-    limits = ConcurrencyLimits([task.target for task in tasks], concurrency, answers=answers)
-    works = (_case(task, _own(context, task), limits, on_result, trials) for task in tasks)
-    return await task_groups.gather_until_cancelled(works)
+    targets = [task.target for task in tasks]
+    limits: ConcurrencyLimits = LiveLimits(targets, concurrency)
+    if batched:
+        answers = trials * sum(bool(task.case.evaluators) for task in tasks)
+        limits = BatchLimits(targets, concurrency, answers=answers)
+    run = _Run(limits=limits, health=HealthChecks(), trials=trials)
+
+    async def one(task: Task) -> CaseResult:
+        result = await _case(task, _own(context, task), run)
+        on_result(result)
+        return result
+
+    return await task_groups.gather_until_cancelled(one(task) for task in tasks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What all cases of a run share."""
+
+    limits: ConcurrencyLimits
+    health: HealthChecks
+    trials: int
 
 
 def _own(context: RunContext, task: Task) -> RunContext:
@@ -73,59 +93,42 @@ def _own(context: RunContext, task: Task) -> RunContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
-    """Why there is no result, and what was spent in vain."""
+    """Why there is no result, and what was spent all the same."""
 
     reason: str
     usage: Usage = NOTHING_USED
 
 
-async def _case(
-    task: Task,
-    context: RunContext,
-    limits: ConcurrencyLimits,
-    on_result: Callable[[CaseResult], None],
-    trials: int,
-) -> CaseResult:
-    result = await _settled(task, context, limits, trials)
-    on_result(result)
-    return result
-
-
-async def _settled(
-    task: Task, context: RunContext, limits: ConcurrencyLimits, trials: int
-) -> CaseResult:
+async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
         return _skipped(task, _nothing_to_grade(task.case))
-    attempts = (_result(task, context, limits, attempt) for attempt in range(trials))
+    trials = (_trial(task, context, run, attempt) for attempt in range(run.trials))
     try:
-        return median_trial(await task_groups.gather_all(attempts))
-    except NotAsked as nothing:
+        return median_trial(await task_groups.gather_all(trials))
+    except NotCached as nothing:
         return _skipped(task, str(nothing))
 
 
-async def _result(
-    task: Task, context: RunContext, limits: ConcurrencyLimits, attempt: int
-) -> CaseResult:
-    case = task.case
-    async with AsyncExitStack() as place:
-        # The target's own window comes first: who waits for a slow target takes no place.
+async def _trial(task: Task, context: RunContext, run: _Run, attempt: int) -> CaseResult:
+    limits = run.limits
+    async with AsyncExitStack() as held:
+        # The target's slot comes first: a case that waits for a slow target blocks no other.
         async with limits.target_slot(task.target):
-            await place.enter_async_context(limits.case_slot(task.target))
+            await held.enter_async_context(limits.case_slot(task.target))
             started = perf_counter()
-            answer = await _guarded(_answer(task, context, limits, attempt))
-        await limits.release_case_slot(place)
+            answer = await _guarded(_answer(task, context, run.health, attempt))
+        await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
         await limits.wait_for_all_answers()
-        assessing = (_assess(task, answer, spec, context, limits) for spec in case.evaluators)
+        specs = task.case.evaluators
+        assessing = (_assess(task, answer, spec, context, limits) for spec in specs)
         results = await task_groups.gather_all(assessing)
         return _concluded(task, answer, results, context, perf_counter() - started)
 
 
-async def _answer(
-    task: Task, context: RunContext, limits: ConcurrencyLimits, attempt: int
-) -> Answer:
-    await limits.check_health(task.target, context)
+async def _answer(task: Task, context: RunContext, health: HealthChecks, attempt: int) -> Answer:
+    await health.check(task.target, context)
     return await targets.answer(task.case, task.target, context, attempt)
 
 
@@ -135,22 +138,15 @@ async def _assess(
     async with limits.evaluator_slot(spec):
         result = await _guarded(evaluators.evaluate(task.case, answer, spec, context))
     if isinstance(result, _Failure):
-        return Unassessed(
-            name=spec.name,
-            type=spec.type,
-            weight=spec.weight,
-            line=spec.span.line,
-            reason=result.reason,
-            usage=result.usage,
-        )
+        return unassessed(spec, result.reason, usage=result.usage)
     return result
 
 
 async def _guarded(work: Awaitable[T]) -> T | _Failure:
-    """Keep what goes wrong with one case to this case; a broken setup is everybody's."""
+    """Turn a failure of one case into a value; let UserError stop the run."""
     try:
         return await work
-    except (UserError, NotAsked):
+    except (UserError, NotCached):
         raise
     except NoVerdict as error:
         return _Failure(reason=str(error), usage=error.usage)
@@ -167,7 +163,7 @@ def _concluded(
     context: RunContext,
     seconds: float,
 ) -> CaseResult:
-    """Combine the evaluators that count; one of them without a score leaves none to the case."""
+    """Combine the evaluators with a weight; if one of them has no score, the case has none."""
     counted = [result for result in results if result.weight > 0]
     assessed = [result for result in counted if isinstance(result, Assessed)]
     for result in counted:
@@ -175,7 +171,7 @@ def _concluded(
             why_none = f"{result.name}: {result.reason}"
             return _errored(task, why_none, answer, tuple(results), seconds)
     if not assessed:
-        why_none = "every evaluator has weight 0, so none decides; give one a weight"
+        why_none = "every evaluator has weight 0; set a weight above 0 for at least one"
         return _errored(task, why_none, answer, tuple(results), seconds)
     score = combine(((result.weight, _score(result)) for result in assessed), context.thresholds)
     return Graded(

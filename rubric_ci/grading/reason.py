@@ -1,18 +1,18 @@
-"""What decided a verdict, in one line."""
+"""The reason of a verdict in one line: the missed gate, or the largest loss."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.rubric import CANNOT_ASSESS
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, shown
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, format_score
 
-_WORDS_SHOWN = 240
+_LONGEST_REASON = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loss:
-    """What one criterion, or one evaluator that names its misses, took from the score."""
+    """The points that one criterion, or one evaluator with misses of its own, lost."""
 
     name: str
     points: float
@@ -22,15 +22,15 @@ class _Loss:
 def reason(
     score: Score, evaluators: Sequence[Assessed], thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> str:
-    """Name the missed gate, or what cost the most, in the judge's own words."""
+    """Return the missed gate, or the largest loss with the judge's reasoning."""
     missed = list(_missed_gates(evaluators))
     if missed:
         return missed[0] + _more(len(missed) - 1)
-    stands = _standing(score, thresholds)
+    summary = _score_and_threshold(score, thresholds)
     worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
     if worst is None or worst.points <= 0:
-        return f"{stands}; nothing is missing"
-    return f"{stands}; most is lost on `{worst.name}`{_said(worst.words)}"
+        return f"{summary}; no points lost"
+    return f"{summary}; largest loss: `{worst.name}`{_clause(worst.words)}"
 
 
 def _more(count: int) -> str:
@@ -48,24 +48,28 @@ def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[str]:
 
 def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -> str:
     if criterion is None:
-        return f"`{gate}` of `{evaluator.name}` misses its gate{_said(evaluator.reasoning)}"
-    said = _said(criterion.reasoning)
+        return f"`{gate}` of `{evaluator.name}` misses its gate{_clause(evaluator.reasoning)}"
+    reasoning = _clause(criterion.reasoning)
     if criterion.mark == CANNOT_ASSESS:
-        asks = "is required" if criterion.kind == "checklist" else f"asks {criterion.gate}"
-        return f"`{gate}` {asks} and cannot be assessed{said}"
+        rule = "is required" if criterion.kind == "checklist" else f"requires {criterion.gate}"
+        return f"`{gate}` {rule} and cannot be assessed{reasoning}"
     if criterion.kind == "checklist":
-        return f"`{gate}` is required and not satisfied{said}"
-    return f"`{gate}` asks {criterion.gate} and got {criterion.mark}{said}"
+        return f"`{gate}` is required and not satisfied{reasoning}"
+    return f"`{gate}` requires {criterion.gate} and got {criterion.mark}{reasoning}"
 
 
-def _standing(score: Score, thresholds: Thresholds) -> str:
+def _score_and_threshold(score: Score, thresholds: Thresholds) -> str:
     match score.verdict:
         case Verdict.PASS:
-            return f"score {shown(score.value)} reaches {thresholds.passing:g}"
+            return f"score {format_score(score.value)} reaches {_threshold(thresholds.passing)}"
         case Verdict.BORDERLINE:
-            return f"score {shown(score.value)} is below {thresholds.passing:g}"
+            return f"score {format_score(score.value)} is below {_threshold(thresholds.passing)}"
         case Verdict.FAIL:
-            return f"score {shown(score.value)} is below {thresholds.borderline:g}"
+            return f"score {format_score(score.value)} is below {_threshold(thresholds.borderline)}"
+
+
+def _threshold(value: float) -> str:
+    return f"{value:.2f}" if round(value, 2) == value else f"{value:g}"
 
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
@@ -80,8 +84,8 @@ def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
             yield _Loss(name=evaluator.name, points=points, words=words)
 
 
-def _said(words: str) -> str:
+def _clause(words: str) -> str:
     line = " ".join(words.split())
     if not line:
         return ""
-    return f": {line}" if len(line) <= _WORDS_SHOWN else f": {line[:_WORDS_SHOWN]}…"
+    return f": {line}" if len(line) <= _LONGEST_REASON else f": {line[:_LONGEST_REASON]}…"

@@ -1,4 +1,4 @@
-"""Choose what runs: which cases, on which target."""
+"""Selection of cases by id and tag, and the target and the judge of each case."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ DEFAULT_TARGET = "default"
 def choose_cases(
     cases: Sequence[EvalCase], *, ids: Sequence[str], tags: Sequence[str]
 ) -> tuple[EvalCase, ...]:
-    """Keep the cases that match a glob of `ids` and carry one of `tags`; empty keeps all."""
+    """Return the cases that match a glob of `ids` and have one of `tags`; empty matches all."""
     for pattern in ids:
         if not any(fnmatchcase(case.id, pattern) for case in cases):
             known = [case.id for case in cases]
@@ -53,36 +53,36 @@ def choose_cases(
 
 
 def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
-    """Return the target of the command line, else the case's, else `default` or the only one."""
+    """Return the target of --target, else of the case, else `default` or the only one."""
     targets = config.targets
     name = override or case.target or default_target(config)
     if name in targets:
-        return _beside(case, targets[name])
+        return _in_eval_folder(case, targets[name])
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
     hint = nearest(name, targets) if targets else "define one under `targets` in rubric-ci.yaml"
     raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
 
 
 def default_target(config: Config) -> str:
-    """Name the target of cases that name none: `default`, or the only one."""
+    """Return the target name of cases without one: the only target's, else `default`."""
     return next(iter(config.targets)) if len(config.targets) == 1 else DEFAULT_TARGET
 
 
 def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
-    """Put the environment's values into a model or a command; raises `MissingVariable`."""
+    """Substitute environment variables in a model or a command; raises MissingVariable."""
     match target:
         case LlmTarget(name=name, endpoint=endpoint):
             return replace(target, endpoint=resolved(endpoint, f"target `{name}`", environment))
         case CliTarget(name=name):
             written = (target.command_template, target.cwd, target.healthcheck)
-            command, cwd, asked = _substituted(written, f"target `{name}`", environment)
-            return replace(target, command_template=command, cwd=cwd, healthcheck=asked)
+            command, cwd, check = _substituted(written, f"target `{name}`", environment)
+            return replace(target, command_template=command, cwd=cwd, healthcheck=check)
         case _:
             return target
 
 
 def resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
-    """Put the environment's values into the options of a model; raises `MissingVariable`."""
+    """Substitute environment variables in the options of a model; raises MissingVariable."""
     options = _substituted(endpoint.options, who, environment)
     return replace(endpoint, options=options)
 
@@ -103,24 +103,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(f'`{name}`' for name in names)}" if names else "none is defined"
 
 
-def _beside(case: EvalCase, target: Target) -> Target:
-    """Return the target in the folder of the case's eval file, if that is where it runs."""
-    if not isinstance(target, CliTarget) or not target.beside_evals:
+def _in_eval_folder(case: EvalCase, target: Target) -> Target:
+    """Return the target with its folders resolved against the eval file's folder, if relative."""
+    if not isinstance(target, CliTarget) or not target.cwd_from_eval_folder:
         return target
-    folder, asked = dirname(case.file), target.healthcheck
-    if asked and "cwd" in asked:
-        asked = {**asked, "cwd": _folder(folder, str(asked["cwd"]))}
-    return replace(target, cwd=_folder(folder, target.cwd), healthcheck=asked, beside_evals=False)
+    folder, check = dirname(case.file), target.healthcheck
+    if check and "cwd" in check:
+        check = {**check, "cwd": _joined(folder, str(check["cwd"]))}
+    return replace(
+        target, cwd=_joined(folder, target.cwd), healthcheck=check, cwd_from_eval_folder=False
+    )
 
 
-def _folder(beside: str, folder: str) -> str:
-    return folder if folder.startswith("${{") else normpath(join(beside, folder))
+def _joined(base: str, folder: str) -> str:
+    return folder if folder.startswith("${{") else normpath(join(base, folder))
 
 
 def choose_judge(config: Config, target: Target, override: str = "") -> JudgeConfig | None:
-    """Return who marks a target's answers: the target's own judge, else the configured one.
+    """Return the judge of a target's answers: the target's own, else the configured one.
 
-    `override` names a model, or a target that is one.
+    `override` is a model, or the name of a target with a model.
     """
     if override and override not in config.targets:
         return with_model(config.judge, override)
@@ -136,13 +138,13 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
             raise CannotConfigure(message, nearest(name, config.targets))
         case _:
             raise CannotConfigure(
-                f"target `{name}` is no model and cannot judge",
-                "name a target with `model:` as the judge_target",
+                f"target `{name}` has no model and cannot judge",
+                "set judge_target to a target with `model:`",
             )
 
 
 def judge_info(judge: JudgeConfig) -> JudgeInfo:
-    """Say who judges, as reports and calibrations do."""
+    """Return the judge as reports and calibrations identify it."""
     return JudgeInfo(
         model=judge.endpoint.model,
         prompt_version=PROMPT_VERSION,
@@ -152,33 +154,32 @@ def judge_info(judge: JudgeConfig) -> JudgeInfo:
 
 
 def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
-    """Put the environment's values into the judge's options; raises `MissingVariable`."""
+    """Substitute environment variables in the judge's options; raises MissingVariable."""
     who = f"judge `{judge.endpoint.model}`"
     return replace(judge, endpoint=resolved(judge.endpoint, who, environment))
 
 
-def asks_a_judge(case: EvalCase) -> bool:
-    """Tell whether grading the case may call a judge."""
-    return any(True for _ in _judged(case))
+def needs_judge(case: EvalCase) -> bool:
+    """Return True if an evaluator of the case uses a judge."""
+    return any(True for _ in _judge_specs(case))
 
 
 def judges_of(
     case: EvalCase, judge: JudgeConfig | None
 ) -> Iterator[tuple[JudgeConfig, EvaluatorSpec]]:
-    """Yield each evaluator that asks a judge, and which; `judge` where it has none of its own."""
-    for spec in _judged(case):
-        if spec.model:
-            yield with_model(judge, spec.model), spec
-        elif judge is not None:
-            yield judge, spec
+    """Yield each evaluator that uses a judge, with that judge; `judge` is the default."""
+    for spec in _judge_specs(case):
+        chosen = with_model(judge, spec.model)
+        if chosen is not None:
+            yield chosen, spec
 
 
 def without_own_judges(case: EvalCase) -> EvalCase:
-    """Let the judge of the command line mark everything, whatever the eval file says."""
+    """Return the case without the judge models of its evaluators, for --judge."""
     return replace(case, evaluators=tuple(_without_model(spec) for spec in case.evaluators))
 
 
-def _judged(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
+def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, RubricSpec | LlmJudgeSpec):
             yield spec

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.errors import CannotUseGit, NotAsked
+from rubric_ci.errors import CannotUseGit, NotCached
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.llm import batch as batch_module
 from rubric_ci.llm import recording
@@ -13,7 +13,7 @@ from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.client import connect
 from rubric_ci.model.config import Config
 from rubric_ci.model.context import JudgementCache, RunContext
-from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 
 
@@ -43,7 +43,7 @@ def build_model_caller(
     *,
     offline: bool = False,
     batch: batch_module.Notify | None = None,
-) -> Ask:
+) -> ModelCaller:
     """Return the function that requests a model: replayed, offline, batched or live.
 
     `batch` receives the progress of batches.
@@ -60,7 +60,7 @@ def build_model_caller(
 
 
 async def _not_asked(call: ModelCall) -> ModelReply:
-    raise NotAsked(f"{call.about or call.endpoint.model}: offline, and nothing is remembered")
+    raise NotCached(f"{call.about or call.endpoint.model}: offline and not in the cache")
 
 
 def uses_cache(requests: RequestOptions, options: CacheOptions) -> bool:

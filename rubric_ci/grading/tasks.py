@@ -1,4 +1,4 @@
-"""Make tasks of cases: each with its target and its judge, ready to be asked."""
+"""Tasks: each case with its target and its judge, environment variables resolved."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,10 +7,10 @@ from dataclasses import replace
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import (
-    asks_a_judge,
     choose_judge,
     choose_target,
     judges_of,
+    needs_judge,
     resolve_judge,
     resolve_target,
     without_own_judges,
@@ -25,7 +25,7 @@ from rubric_ci.project.project import Opened
 def build_tasks(
     chosen: Sequence[tuple[EvalCase, str]], opened: Opened, settings: RunSettings
 ) -> tuple[Task, ...]:
-    """Return what is to be done; raises where something that it needs is missing."""
+    """Return a task per case; raises UserError if a target, judge or variable is missing."""
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
@@ -40,19 +40,19 @@ def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Ta
         judge = replace(judge, votes=settings.votes)
     own = without_own_judges(case) if settings.judge else case
     task = Task(case=own, target=target, judge=judge, why=why)
-    if settings.requests.replay:  # a recording is found without secrets
+    if settings.requests.replay:  # a recording needs no secrets
         return task
     try:
         return _resolved(task)
     except MissingVariable:
-        if settings.offline:  # nobody is asked, so that nobody needs the key
+        if settings.offline:  # no request is sent, so no key is needed
             return task
         raise
 
 
 def _resolved(task: Task) -> Task:
     target = resolve_target(task.target, os.environ)
-    if task.judge is None or not asks_a_judge(task.case):
+    if task.judge is None or not needs_judge(task.case):
         return replace(task, target=target)
     return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
 

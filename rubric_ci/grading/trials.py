@@ -1,4 +1,4 @@
-"""Several answers to one case, each graded by itself, settled into one result."""
+"""Trials: several answers to one case, each graded on its own, and their median result."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ _TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 
 
 def median_trial(results: Sequence[CaseResult]) -> CaseResult:
-    """Return the middle trial, the lower of two; more than half of all must have a verdict.
+    """Return the median trial, the lower of two; Errored unless most trials have a verdict.
 
-    Its answer, marks, score and verdict belong together: a mean would belong to no answer.
+    One trial's answer, marks, score and verdict are consistent; a mean of several is not.
     """
     if len(results) == 1 or isinstance(results[0], Skipped):
         return results[0]
@@ -21,10 +21,11 @@ def median_trial(results: Sequence[CaseResult]) -> CaseResult:
     errored = [result for result in results if isinstance(result, Errored)]
     if len(graded) * 2 <= len(results):
         return _without_verdict(errored, results)
-    middle = sorted(graded, key=lambda g: (_TIERS.index(g.verdict), g.score))
+    by_verdict = sorted(graded, key=lambda g: (_TIERS.index(g.verdict), g.score))
+    median = by_verdict[(len(graded) - 1) // 2]
     return replace(
-        middle[(len(graded) - 1) // 2],
-        reason=middle[(len(graded) - 1) // 2].reason + _told(graded, errored, len(results)),
+        median,
+        reason=median.reason + _trial_summary(graded, errored, len(results)),
         trials=tuple(Trial(verdict=g.verdict, score=g.score) for g in graded),
         usage=_spent(results),
     )
@@ -34,19 +35,18 @@ def _without_verdict(errored: Sequence[Errored], results: Sequence[CaseResult]) 
     last = errored[-1]
     if len({error.reason for error in errored}) == 1 and len(errored) == len(results):
         return replace(last, usage=_spent(results))
-    told = f"{len(errored)} of {len(results)} trials gave no verdict; the last: {last.reason}"
-    return replace(last, reason=told, usage=_spent(results))
+    reason = f"no verdict in {len(errored)} of {len(results)} trials; last reason: {last.reason}"
+    return replace(last, reason=reason, usage=_spent(results))
 
 
-def _told(graded: Sequence[Graded], errored: Sequence[Errored], trials: int) -> str:
+def _trial_summary(graded: Sequence[Graded], errored: Sequence[Errored], trials: int) -> str:
     counts = Counter(g.verdict for g in graded)
-    told = ""
+    summary = ""
     if len(counts) > 1:
-        told = "; of the trials " + ", ".join(f"{counts[t]} {t}" for t in _TIERS if counts[t])
+        summary = "; trials: " + ", ".join(f"{counts[t]} {t}" for t in _TIERS if counts[t])
     if errored:
-        none = f"{len(errored)} of {trials} gave no verdict: {errored[-1].reason}"
-        told += f"; {none}"
-    return told
+        summary += f"; no verdict in {len(errored)} of {trials} trials: {errored[-1].reason}"
+    return summary
 
 
 def _spent(results: Sequence[CaseResult]) -> Usage:

@@ -1,4 +1,4 @@
-"""A criterion that no answer meets: a judge that says otherwise was steered, or does not read."""
+"""The canary: a criterion that no answer meets, to detect a judge that was manipulated."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,16 +7,16 @@ from rubric_ci.errors import CannotJudge
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Criterion, Judgement
 
-CANARY_ID = " canary"  # no criterion of a file can have an id that starts with a blank
+CANARY_ID = " canary"  # no criterion of a file can have an id that starts with a space
 
 _NOWHERE = Span(1, 1, 1, 1)
-_LETTERS = "bcdfghjklmnpqrst"  # sixteen, no vowels: never a word that means something
+_LETTERS = "bcdfghjklmnpqrst"  # sixteen, no vowels: never a real word
 
 
 def with_canary(criteria: Sequence[Criterion], answer: str) -> tuple[Criterion, ...]:
-    """Put a canary among the criteria; the same answer always gets the same one.
+    """Insert a canary into the criteria; it depends on the answer only.
 
-    It asks for a word that is not in the answer, at a place that the answer cannot foresee.
+    It requires a word that is not in the answer, at a position that the answer cannot predict.
     """
     word = _word(answer)
     text = f'Contains the word "{word}"'
@@ -26,12 +26,12 @@ def with_canary(criteria: Sequence[Criterion], answer: str) -> tuple[Criterion, 
 
 
 def without_canary(judgement: Judgement) -> Judgement:
-    """Return the other marks; raises CannotJudge where the canary is satisfied."""
+    """Return the judgement without the canary; raises CannotJudge if the canary is satisfied."""
     canary = judgement[CANARY_ID]
     if canary.value is True:
         raise CannotJudge(
-            "the judge is not to be trusted on this answer: it found a word that is not there "
-            f"(canary criterion; its reason: {canary.reasoning or 'none'})"
+            "judge failed the canary check: it reported a word that is not in the answer "
+            f"(its reasoning: {canary.reasoning or 'none'})"
         )
     marks = {name: mark for name, mark in judgement.marks.items() if name != CANARY_ID}
     return Judgement(marks, judgement.reasoning)
@@ -39,9 +39,9 @@ def without_canary(judgement: Judgement) -> Judgement:
 
 def _word(answer: str) -> str:
     known = answer.casefold()
-    turn = 0
-    while (word := _spell(_digest(answer, f"word {turn}"))) in known:
-        turn += 1
+    attempt = 0
+    while (word := _spell(_digest(answer, f"word {attempt}"))) in known:
+        attempt += 1
     return word
 
 

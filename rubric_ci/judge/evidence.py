@@ -1,4 +1,4 @@
-"""Whether a judge's quotes stand in the answer; white space and Unicode forms do not matter."""
+"""Check that a judge's quotes are in the answer; white space and Unicode forms are ignored."""
 
 import re
 import unicodedata
@@ -14,28 +14,28 @@ _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": 
 def missing_quotes(
     judgement: Judgement, criteria: Sequence[Criterion], answer: str
 ) -> tuple[str, ...]:
-    """Say for each quote that is not in the answer whose it is; no quote is no lie."""
+    """Return a message per quote that is not in the answer; an empty quote is accepted."""
     answers = (_folded(answer), _folded(escaped(answer)))  # the judge saw it escaped
     return tuple(
         f'the evidence for {criterion.id} is not in the answer: "{_short(quote)}"'
         for criterion in criteria
         for quote in [judgement[criterion.id].evidence]
-        if not any(_stands_in(_folded(quote), text) for text in answers)
+        if not any(_is_quoted_in(_folded(quote), text) for text in answers)
     )
 
 
 def with_quotes(
     judgement: Judgement | InvalidReply, criteria: Sequence[Criterion], answer: str
 ) -> Judgement | InvalidReply:
-    """Return the judgement, or what is wrong when a quote is not in the answer."""
+    """Return the judgement, or InvalidReply if a quote is not in the answer."""
     if isinstance(judgement, InvalidReply):
         return judgement
     problems = missing_quotes(judgement, criteria, answer)
     return InvalidReply(problems) if problems else judgement
 
 
-def _stands_in(quote: str, answer: str) -> bool:
-    # A quote may leave something out, "so ... it is": each piece, in this order.
+def _is_quoted_in(quote: str, answer: str) -> bool:
+    # A quote may leave out text, "so ... it is": find each piece, in this order.
     position = 0
     for piece in re.split(r"(?:\.\s?){3,}", quote):
         found = answer.find(piece.strip(" \"'"), position)

@@ -1,7 +1,7 @@
-"""Phrases that are meant for a judge; read in folded text: lower case, without accents.
+"""Prompt-injection patterns, matched in folded text: lower case, without accents.
 
-Each was weighed against what honest answers say: `set debug to true`, `>>> f(10)`, `user: root`,
-`if all conditions are met` must stay quiet.
+Ordinary answers must not match: `set debug to true`, `>>> f(10)`, `user: root`, `if all
+conditions are met`.
 """
 
 import re

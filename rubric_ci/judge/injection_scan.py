@@ -1,7 +1,7 @@
-"""What in an answer looks meant for the judge, or like no answer at all; a warning, never a mark.
+"""Scan of answers for prompt injection and for text that is no answer: warnings, never marks.
 
-A heuristic over the text alone: it finds careless attacks and tells a person where to look.
-What it misses is why the answer is fenced, and what it finds may be innocent.
+A heuristic over the text: it finds simple attacks and has false positives. Protection against
+the attacks that it misses are the fences of the prompt.
 """
 
 import re
@@ -15,12 +15,12 @@ from rubric_ci.judge import injection_patterns
 
 QUOTE_LENGTH = 60
 REPEATS = 5
-ECHOES = 2  # one may be a fact that the answer has to state
+ECHOES = 2  # a single one may be a fact that the answer must state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionWarning:
-    """One finding: its rule, what it means, and the words that raised it."""
+    """One finding: its rule, a message, and the text that matched."""
 
     rule: str
     message: str
@@ -32,101 +32,104 @@ class InjectionWarning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _ScannedAnswer:
     answer: str
     folded: str  # lower case, compatibility forms resolved, invisible characters gone
     question: str
     criteria: Sequence[str]
 
 
-_Rule: TypeAlias = Callable[[_Seen], Iterator[InjectionWarning]]
+_Rule: TypeAlias = Callable[[_ScannedAnswer], Iterator[InjectionWarning]]
 
 
 def scan_for_injection(
     answer: str, *, question: str, criteria: Sequence[str]
 ) -> tuple[InjectionWarning, ...]:
-    """Scan one answer; at most one finding of each rule."""
-    seen = _Seen(answer=answer, folded=_fold(answer), question=question, criteria=criteria)
-    return tuple(found for rule in _RULES if (found := next(rule(seen), None)))
+    """Return the findings in one answer, at most one per rule."""
+    scanned = _ScannedAnswer(
+        answer=answer, folded=_fold(answer), question=question, criteria=criteria
+    )
+    return tuple(found for rule in _RULES if (found := next(rule(scanned), None)))
 
 
-def _orders(seen: _Seen) -> Iterator[InjectionWarning]:
-    message = "the answer gives the judge an order"
-    yield from _matches(injection_patterns.ORDER, seen.folded, "orders-the-judge", message)
+def _orders(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    message = "the answer instructs the judge"
+    yield from _matches(injection_patterns.ORDER, scanned.folded, "orders-the-judge", message)
 
 
-def _roles(seen: _Seen) -> Iterator[InjectionWarning]:
-    message = "the answer speaks in another role's name"
-    yield from _matches(injection_patterns.ROLE, seen.folded, "plays-a-role", message)
+def _roles(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    message = "the answer imitates another role"
+    yield from _matches(injection_patterns.ROLE, scanned.folded, "plays-a-role", message)
 
 
-def _fences(seen: _Seen) -> Iterator[InjectionWarning]:
-    message = "the answer pretends to end here"
-    yield from _matches(injection_patterns.FENCE, seen.folded, "forges-a-fence", message)
+def _fences(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    message = "the answer imitates its own end"
+    yield from _matches(injection_patterns.FENCE, scanned.folded, "forges-a-fence", message)
 
 
-def _replies(seen: _Seen) -> Iterator[InjectionWarning]:
-    message = "the answer holds a judge's reply"
-    yield from _matches(injection_patterns.REPLY, seen.folded, "forges-a-reply", message)
+def _replies(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    message = "the answer contains a judge's reply"
+    yield from _matches(injection_patterns.REPLY, scanned.folded, "forges-a-reply", message)
 
 
-def _claims(seen: _Seen) -> Iterator[InjectionWarning]:
-    message = "the answer marks itself"
-    yield from _matches(injection_patterns.CLAIM, seen.folded, "marks-itself", message)
+def _claims(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    message = "the answer claims a mark"
+    yield from _matches(injection_patterns.CLAIM, scanned.folded, "marks-itself", message)
 
 
-def _invisible(seen: _Seen) -> Iterator[InjectionWarning]:
-    if seen.answer.isascii():
+def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    if scanned.answer.isascii():
         return
-    hidden = [c for c in _ORDINARY_JOINERS.sub("", seen.answer) if _is_invisible(c)]
-    struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", seen.answer)))
+    hidden = [c for c in _ORDINARY_JOINERS.sub("", scanned.answer) if _is_invisible(c)]
+    struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", scanned.answer)))
     if hidden:
         names = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden))[:3])
-        message = f"{len(hidden)} characters of the answer are invisible"
+        message = f"invisible characters in the answer: {len(hidden)}"
         yield InjectionWarning(rule="hides-characters", message=message, quote=names)
-    elif struck * 4 > len(seen.answer):
-        yield InjectionWarning(rule="hides-characters", message="the answer is written over")
+    elif struck * 4 > len(scanned.answer):
+        message = "the answer is covered by combining characters"
+        yield InjectionWarning(rule="hides-characters", message=message)
 
 
-def _alphabets(seen: _Seen) -> Iterator[InjectionWarning]:
-    if seen.answer.isascii():
+def _alphabets(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    if scanned.answer.isascii():
         return
-    for each in _WORD.findall(seen.answer):
+    for each in _WORD.findall(scanned.answer):
         if each.isascii():
             continue
         scripts = {unicodedata.name(c, "?").split()[0] for c in each}
         if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
-            message = "a word mixes alphabets that look alike"
+            message = "a word mixes alphabets with similar letters"
             yield InjectionWarning(rule="mixes-alphabets", message=message, quote=each)
 
 
-def _nothing(seen: _Seen) -> Iterator[InjectionWarning]:
-    said = _bare(seen.folded)
-    if not said:
+def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    words = _bare(scanned.folded)
+    if not words:
         yield InjectionWarning(
-            rule="says-nothing", message="the answer has no words", quote=seen.answer
+            rule="says-nothing", message="the answer has no words", quote=scanned.answer
         )
-    elif injection_patterns.OPENING.fullmatch(said):
-        message = "the answer only announces one"
-        yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(seen.answer))
+    elif injection_patterns.OPENING.fullmatch(words):
+        message = "the answer is only an introduction"
+        yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(scanned.answer))
 
 
-def _echoes(seen: _Seen) -> Iterator[InjectionWarning]:
-    own = _bare(seen.folded)
-    if own and own == _bare(_fold(seen.question)):
+def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    own = _bare(scanned.folded)
+    if own and own == _bare(_fold(scanned.question)):
         yield InjectionWarning(rule="echoes", message="the answer repeats the question")
         return
-    echoed = [text for text in seen.criteria if _bare(_fold(text)) in own and " " in text]
+    echoed = [text for text in scanned.criteria if _bare(_fold(text)) in own and " " in text]
     if len(echoed) >= ECHOES:
-        message = f"the answer repeats {len(echoed)} criteria word for word"
+        message = f"the answer repeats {len(echoed)} criteria verbatim"
         yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
 
 
-def _repeats(seen: _Seen) -> Iterator[InjectionWarning]:
-    lines = Counter(line.strip() for line in seen.folded.splitlines() if _WORD.search(line))
+def _repeats(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    lines = Counter(line.strip() for line in scanned.folded.splitlines() if _WORD.search(line))
     line, times = max(lines.items(), key=lambda item: item[1], default=("", 0))
     if times >= REPEATS and times * 2 > lines.total():
-        message = f"one line makes up {times} of {lines.total()} lines"
+        message = f"the same line makes up {times} of {lines.total()} lines"
         yield InjectionWarning(rule="repeats-itself", message=message, quote=_shorten(line))
 
 
@@ -158,14 +161,14 @@ def _matches(
 
 
 def _fold(text: str) -> str:
-    if text.isascii():  # most are, and the rest costs a look at each character
+    if text.isascii():  # fast path: most answers are ASCII
         return text.casefold()
     plain = unicodedata.normalize("NFKD", "".join(c for c in text if not _is_invisible(c)))
     return "".join(c for c in plain if unicodedata.category(c) != "Mn").casefold()
 
 
 def _is_invisible(character: str) -> bool:
-    """Tell whether a character is a format character, such as a zero-width or a bidi one."""
+    """Return True for format characters, such as zero-width and bidirectional ones."""
     return unicodedata.category(character) == "Cf" and character != "\N{SOFT HYPHEN}"
 
 

@@ -1,4 +1,7 @@
-"""Finds the one JSON object of a reply, or says why there is none; guesses nothing."""
+"""The single JSON object of a reply, or why there is none.
+
+NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
+"""
 
 import json
 from dataclasses import dataclass
@@ -8,45 +11,45 @@ from rubric_ci.model.evals import JSON
 
 @dataclass(frozen=True, slots=True)
 class InvalidReply:
-    """What is wrong with a reply, precisely enough to mend it."""
+    """The problems of a reply, precise enough for the model to fix them."""
 
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Join the problems to one line."""
+        """Return the problems in one line."""
         return "; ".join(self.problems)
 
 
 def find_object(text: str) -> dict[str, JSON] | InvalidReply:
     """Return the JSON object that the text holds.
 
-    Prose or a code fence around it is accepted when no second object could be meant.
+    Text or a code fence around it is accepted if there is no second object.
     """
     if not text.strip():
-        return _wrong("the reply is empty")
+        return _invalid("the reply is empty")
     try:
         return _find(text.strip())
-    except _Refused as refusal:
-        return _wrong(str(refusal))
+    except _NotOneObject as refusal:
+        return _invalid(str(refusal))
     except RecursionError:
-        return _wrong("the JSON is nested too deeply")
+        return _invalid("the JSON is nested too deeply")
     except ValueError as error:
-        return _wrong(f"the reply is not valid JSON: {error}")
+        return _invalid(f"the reply is not valid JSON: {error}")
 
 
-class _Refused(Exception):
+class _NotOneObject(Exception):
     pass
 
 
 def _find(text: str) -> dict[str, JSON]:
     start = text.find("{")
     if text.startswith("[") or text[:start].rstrip().endswith(("[", ",")):
-        raise _Refused("the reply is a list; one JSON object is wanted")
+        raise _NotOneObject("the reply is a list; one JSON object is wanted")
     if start < 0:
-        raise _Refused("the reply holds no JSON object")
+        raise _NotOneObject("the reply holds no JSON object")
     value, end = _DECODER.raw_decode(text, start)
     if "{" in text[end:]:
-        raise _Refused("the reply holds more than one JSON object; exactly one is wanted")
+        raise _NotOneObject("the reply holds more than one JSON object; exactly one is wanted")
     return dict(value)
 
 
@@ -54,16 +57,16 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     value: dict[str, JSON] = {}
     for key, item in pairs:
         if key in value:
-            raise _Refused(f"the key {json.dumps(key)} stands twice in one object")
+            raise _NotOneObject(f"the key {json.dumps(key)} stands twice in one object")
         value[key] = item
     return value
 
 
 def _constant(name: str) -> JSON:
-    raise _Refused(f"{name} is not JSON")
+    raise _NotOneObject(f"{name} is not JSON")
 
 
-def _wrong(problem: str) -> InvalidReply:
+def _invalid(problem: str) -> InvalidReply:
     return InvalidReply((problem,))
 
 

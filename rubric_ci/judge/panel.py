@@ -1,149 +1,152 @@
-"""Asks the judge as often and in as many pieces as is configured, and adds the votes up."""
+"""Requests to the judge: votes, each in groups of criteria, and their tally."""
 
-import asyncio
 import secrets
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.judge.cached_ask import ask_once
+from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.canary import with_canary, without_canary
 from rubric_ci.judge.evidence import with_quotes
 from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.prompt import rubric_call
 from rubric_ci.judge.repair import ParsedReply
 from rubric_ci.judge.reply_parser import read_marks
-from rubric_ci.judge.voting import AT_MOST, grouped, more_votes, shuffled, tally, votes_by_criterion
+from rubric_ci.judge.voting import (
+    MOST_CRITERIA,
+    NoMajority,
+    grouped,
+    more_votes,
+    shuffled,
+    tally,
+    votes_by_criterion,
+)
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import Criterion, Judgement, MarkValue, Rubric
-
-T = TypeVar("T")
+from rubric_ci.system import task_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One answer to mark, and who marks it."""
+class PanelRequest:
+    """One answer to mark, and the judge that marks it."""
 
     case: EvalCase
     answer: str
     rubric: Rubric
     judge: JudgeConfig
     context: RunContext
-    about: str  # for people
+    about: str  # shown in progress and errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What the votes amount to, and the votes themselves where there were several."""
+class PanelResult:
+    """The judgement of all votes, and the votes themselves where there were several."""
 
     judgement: Judgement
     votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
-    cached: frozenset[str]  # ids of the criteria of which a vote is from the cache
+    cached: frozenset[str]  # ids of the criteria with a vote from the cache
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Vote:
-    """One opinion on all criteria."""
+    """The marks of one vote, or why it has none; and what was spent on it."""
 
-    judgement: Judgement
-    cached: frozenset[str]
+    outcome: Judgement | NoVerdict
+    cached: frozenset[str] = frozenset()
     usage: Usage
 
 
-async def decide(question: Question) -> Decision:
-    """Ask for all votes; raises CannotJudge when too few of them come to a majority."""
-    declared = question.judge.votes
-    wanted, panel, usage = (1 if declared == "auto" else declared), 0, NOTHING_USED
-    votes: list[Judgement] = []
-    cached: frozenset[str] = frozenset()
-    while wanted:
-        heard, spent = await _poll(question, range(panel + 1, panel + wanted + 1), usage)
-        votes, panel, usage = [*votes, *(vote.judgement for vote in heard)], panel + wanted, spent
-        cached = cached.union(*(vote.cached for vote in heard))
-        wanted = _still_wanted(question, votes, panel)
-    try:
-        judgement = tally(question.rubric, votes, panel)
-    except CannotJudge as error:
-        error.usage = usage
-        raise
-    given = votes_by_criterion(question.rubric, votes) if panel > 1 else {}
-    return Decision(judgement=judgement, votes=given, cached=cached, usage=usage)
+async def decide(request: PanelRequest) -> PanelResult:
+    """Collect all votes; raises NoVerdict if too many fail or they give no majority."""
+    declared = request.judge.votes
+    remaining = 1 if declared == "auto" else declared
+    votes: list[_Vote] = []
+    judgements: list[Judgement] = []
+    while remaining:
+        numbers = range(len(votes) + 1, len(votes) + remaining + 1)
+        votes += await task_groups.gather_all(_vote(request, number) for number in numbers)
+        judgements = _quorum(votes)
+        remaining = _votes_to_add(request, judgements, len(votes))
+    judgement = tally(request.rubric, judgements, len(votes))
+    if isinstance(judgement, NoMajority):
+        raise CannotJudge(judgement.reason, _spent(votes))
+    by_criterion = votes_by_criterion(request.rubric, judgements) if len(votes) > 1 else {}
+    cached = frozenset[str]().union(*(vote.cached for vote in votes))
+    return PanelResult(judgement=judgement, votes=by_criterion, cached=cached, usage=_spent(votes))
 
 
-def _still_wanted(question: Question, votes: Sequence[Judgement], panel: int) -> int:
-    # A vote that was lost is not asked for again: the panel stays as declared.
-    if question.judge.votes != "auto" or len(votes) < panel:
+def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
+    # A lost vote is not repeated: the panel stays as declared.
+    if request.judge.votes != "auto" or len(judgements) < panel:
         return 0
-    return more_votes(question.rubric, votes, question.context.thresholds)
+    return more_votes(request.rubric, judgements, request.context.thresholds)
 
 
-async def _poll(question: Question, votes: range, before: Usage) -> tuple[list[_Vote], Usage]:
-    """Return the votes that came about; raises the last reason when they are no quorum."""
-    heard, lost = await _gathered([_vote(question, vote) for vote in votes])
-    spent = sum((e.usage for e in lost), sum((h.usage for h in heard), before))
-    if lost and 2 * (votes.start - 1 + len(heard)) <= votes.stop - 1:
-        raise _no_quorum(lost[-1], len(heard), len(votes), spent)
-    return heard, spent
+def _quorum(votes: Sequence[_Vote]) -> list[Judgement]:
+    """Return the judgements; raises the last failure if half of the votes or more are lost."""
+    judgements = [v.outcome for v in votes if isinstance(v.outcome, Judgement)]
+    lost = [v.outcome for v in votes if isinstance(v.outcome, NoVerdict)]
+    if lost and 2 * len(judgements) <= len(votes):
+        raise _no_quorum(lost[-1], len(judgements), votes)
+    return judgements
 
 
-def _no_quorum(last: NoVerdict, heard: int, wanted: int, spent: Usage) -> NoVerdict:
-    if wanted == 1:
-        last.usage = spent
-        return last
-    return CannotJudge(f"no quorum: {heard} of {wanted} votes came about; {last}", spent)
+def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVerdict:
+    if len(votes) == 1:
+        return last.with_usage(_spent(votes))
+    return CannotJudge(
+        f"no quorum: only {succeeded} of {len(votes)} votes succeeded; {last}", _spent(votes)
+    )
 
 
-async def _vote(question: Question, vote: int) -> _Vote:
-    most = 1 if question.judge.mode == "isolated" else AT_MOST
-    groups = grouped(shuffled(question.rubric.criteria, vote), most)
-    heard, lost = await _gathered([_ask(question, group, vote) for group in groups])
-    spent = sum((e.usage for e in lost), sum((h.usage for h in heard), NOTHING_USED))
+async def _vote(request: PanelRequest, number: int) -> _Vote:
+    most = 1 if request.judge.mode == "isolated" else MOST_CRITERIA
+    groups = grouped(shuffled(request.rubric.criteria, number), most)
+    replies = await task_groups.gather_all(_ask(request, group, number) for group in groups)
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
     if lost:
-        lost[-1].usage = spent
-        raise lost[-1]
-    marks = {name: mark for one in heard for name, mark in one.value.marks.items()}
-    reasoning = "\n".join(one.value.reasoning for one in heard if one.value.reasoning)
-    cached = frozenset(name for one in heard if one.usage.cache_hits for name in one.value.marks)
-    return _Vote(judgement=Judgement(marks, reasoning), cached=cached, usage=spent)
+        return _Vote(outcome=lost[-1], usage=usage)
+    parsed = [reply for reply in replies if isinstance(reply, ParsedReply)]
+    marks = {name: mark for part in parsed for name, mark in part.value.marks.items()}
+    reasoning = "\n".join(part.value.reasoning for part in parsed if part.value.reasoning)
+    from_cache = [part.value for part in parsed if part.usage.cache_hits]
+    cached = frozenset(name for judgement in from_cache for name in judgement.marks)
+    return _Vote(outcome=Judgement(marks, reasoning), cached=cached, usage=usage)
 
 
 async def _ask(
-    question: Question, criteria: Sequence[Criterion], vote: int
-) -> ParsedReply[Judgement]:
-    asked = with_canary(criteria, question.answer) if question.judge.canary else criteria
+    request: PanelRequest, criteria: Sequence[Criterion], vote: int
+) -> ParsedReply[Judgement] | NoVerdict:
+    """Return a failure as a value, so that the other groups finish and their cost is known."""
+    marked = with_canary(criteria, request.answer) if request.judge.canary else criteria
 
     def read(text: str) -> Judgement | InvalidReply:
-        judgement = read_marks(text, asked)
-        if question.judge.evidence == "strict":
-            judgement = with_quotes(judgement, criteria, question.answer)
-        if question.judge.canary and not isinstance(judgement, InvalidReply):
+        judgement = read_marks(text, marked)
+        if request.judge.evidence == "strict":
+            judgement = with_quotes(judgement, criteria, request.answer)
+        if request.judge.canary and not isinstance(judgement, InvalidReply):
             judgement = without_canary(judgement)
         return judgement
 
     call = rubric_call(
-        question.case,
-        question.answer,
-        asked,
-        question.judge,
+        request.case,
+        request.answer,
+        marked,
+        request.judge,
         fence=secrets.token_hex(8),
         vote=vote,
-        about=question.about,
+        about=request.about,
     )
-    return await ask_once(call, read, question.context)
+    try:
+        return await request_cached_reply(call, read, request.context)
+    except NoVerdict as error:
+        return error
 
 
-async def _gathered(
-    asked: Sequence[Coroutine[Any, Any, T]],
-) -> tuple[list[T], list[NoVerdict]]:
-    """Run all to their end, so that what each of them spent is known."""
-    results = await asyncio.gather(*asked, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException) and not isinstance(result, NoVerdict):
-            raise result
-    heard = [r for r in results if not isinstance(r, BaseException)]
-    return heard, [r for r in results if isinstance(r, NoVerdict)]
+def _spent(votes: Sequence[_Vote]) -> Usage:
+    return sum((vote.usage for vote in votes), NOTHING_USED)

@@ -1,28 +1,27 @@
-"""The question to a judge: one answer, a list of criteria, and how to reply.
+"""The judge prompt: one answer, a list of criteria, and the reply format.
 
-Weights, gates and thresholds are not in it: a judge that knows what a mark decides marks the
-decision. What is not ours stands between fences, the answer last.
+Weights, gates and thresholds are left out, so that they do not bias the marks. Texts of the case
+are fenced, the answer last.
 """
 
 from collections.abc import Sequence
 from textwrap import indent
-from typing import assert_never
 
 from rubric_ci.judge.fence import about_fences, escaped, fenced
 from rubric_ci.judge.reply_schema import (
     SCHEMA_VERSION,
     aliased,
+    allowed_marks,
     mark_property,
     reply_schema,
-    wanted,
 )
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
+from rubric_ci.model.rubric import Check, Criterion, scale
 
 PROMPT_VERSION = "1"
-MAX_TOKENS = 4096  # of a first reply; a truncated one is asked for again with more
+MAX_TOKENS = 4096  # of a first reply; after a truncated one the request is repeated with more
 
 SYSTEM = """\
 You are a careful and impartial judge. You mark one answer against each criterion of a list.
@@ -58,7 +57,7 @@ def rubric_call(
     vote: int = 1,
     about: str = "",
 ) -> ModelCall:
-    """Ask for one mark per criterion; `fence` is a random word that the key leaves out."""
+    """Return the request for one mark per criterion; the key is independent of `fence`."""
     schema = reply_schema(criteria)
     unfenced = rubric_messages(case, answer, criteria, fence="")
     turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote {vote}"
@@ -76,13 +75,13 @@ def rubric_call(
 def rubric_messages(
     case: EvalCase, answer: str, criteria: Sequence[Criterion], *, fence: str
 ) -> tuple[ChatMessage, ...]:
-    """Write the question; the answer comes last, with one reminder after it."""
+    """Return the messages; the answer comes last, followed by a reminder."""
     names = list(aliased(criteria))
     every = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
     parts = [
         *background(case, fence),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
-        "Reply with one JSON object of this form:\n" + _form(criteria),
+        "Reply with one JSON object of this form:\n" + _reply_format(criteria),
         fenced("answer", answer, fence),
         REMINDER.format(every=every),
     ]
@@ -93,7 +92,7 @@ def rubric_messages(
 
 
 def background(case: EvalCase, fence: str) -> list[str]:
-    """Say what was asked, what was hoped for, and the reference answer, as far as there are any."""
+    """Return the fenced question, expected outcome and reference answer, those that exist."""
     texts = {
         "What was asked": ("question", case.question),
         "What a good answer achieves": ("expected_outcome", case.expected_outcome),
@@ -107,28 +106,19 @@ def background(case: EvalCase, fence: str) -> list[str]:
 def _described(alias: str, criterion: Criterion) -> str:
     return "\n".join(
         [
-            f'{alias}: "{mark_property(criterion)}" is {wanted(criterion)}',
+            f'{alias}: "{mark_property(criterion)}" is {allowed_marks(criterion)}',
             *(indent(escaped(line), "    ") for line in _lines(criterion)),
         ]
     )
 
 
 def _lines(criterion: Criterion) -> list[str]:
-    match criterion:
-        case Check():
-            return [criterion.text]
-        case Scored():
-            scale = [f"{r.low} to {r.high}: {r.text}" for r in criterion.ranges]
-        case Levelled():
-            scale = [
-                f"{s.level}{f' ({s.name})' if s.name else ''}: {s.text}" for s in criterion.levels
-            ]
-        case _:
-            assert_never(criterion)
-    return [criterion.text or criterion.id, *scale]
+    if isinstance(criterion, Check):
+        return [criterion.text]
+    return [criterion.text or criterion.id, *scale(criterion, between=" to ")]
 
 
-def _form(criteria: Sequence[Criterion]) -> str:
+def _reply_format(criteria: Sequence[Criterion]) -> str:
     entries = (
         f'  "{alias}": {{"evidence": "...", "reasoning": "...", "{mark_property(c)}": ...}}'
         for alias, c in aliased(criteria).items()

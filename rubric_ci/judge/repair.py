@@ -1,4 +1,4 @@
-"""Asks a model until its reply is usable, three times in all, telling it what was wrong."""
+"""Repair loop: an invalid reply is requested again with its problems, three attempts in all."""
 
 import hashlib
 from collections.abc import Callable
@@ -7,7 +7,14 @@ from typing import Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import (
+    NOTHING_USED,
+    ChatMessage,
+    ModelCall,
+    ModelCaller,
+    ModelReply,
+    Usage,
+)
 
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply
@@ -18,42 +25,44 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedReply(Generic[T]):
-    """What a usable reply says, its text, and what it took to get it."""
+    """The value of a valid reply, its text, and the usage of all attempts."""
 
     value: T
     text: str
     usage: Usage
 
 
-async def ask_until_usable(
-    ask: Ask, call: ModelCall, read: Callable[[str], T | InvalidReply], attempts: int = ATTEMPTS
+async def request_valid_reply(
+    ask: ModelCaller,
+    call: ModelCall,
+    read: Callable[[str], T | InvalidReply],
+    attempts: int = ATTEMPTS,
 ) -> ParsedReply[T]:
-    """Return the first usable reply; raises CannotJudge with the last reason.
+    """Return the first valid reply; raises CannotJudge with the problems of the last one.
 
-    `read` may raise CannotJudge as well: a reply in good order that no repair can make usable.
+    `read` raises CannotJudge for a valid reply that must not be used nor repaired.
     """
     used = NOTHING_USED
     for attempt in range(1, attempts + 1):
         try:
             reply = await ask(call)
             used += reply.usage
-            value = _understood(reply, read)
+            value = _parsed(reply, read)
         except NoVerdict as error:
-            error.usage = used + error.usage
-            raise
+            raise error.with_usage(used + error.usage) from error
         if not isinstance(value, InvalidReply):
             return ParsedReply(value=value, text=reply.text, usage=used)
         if attempt < attempts:
-            call = _again(call, reply, value)
+            call = _repair_call(call, reply, value)
             used += Usage(repairs=1)
     raise CannotJudge(
-        f"{call.endpoint.model}: no usable reply in {attempts} attempts; "
+        f"{call.endpoint.model}: no valid reply in {attempts} attempts; "
         f"the last one: {value} ({_advice(call, reply)})",
         used,
     )
 
 
-def _understood(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
+def _parsed(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
     if len(reply.text) > MOST_REPLY:
         message = f"has {len(reply.text):,} characters; at most {MOST_REPLY:,} are read"
         raise CannotJudge(f"the reply of the judge {message}")
@@ -70,33 +79,33 @@ def _understood(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T
 
 def _advice(call: ModelCall, reply: ModelReply) -> str:
     if reply.finish == "length":
-        return "give the model more `max_tokens`"
+        return "increase `max_tokens` of the model"
     if reply.finish == "refusal":
-        return "another model may not refuse"
-    form = "" if call.output_mode == "json_schema" else ", or `judge.output: json_schema`,"
-    return f"another model{form} may keep to the form"
+        return "try another model"
+    schema = "" if call.output_mode == "json_schema" else " or `judge.output: json_schema`"
+    return f"try another model{schema}"
 
 
-def _again(call: ModelCall, reply: ModelReply, wrong: InvalidReply) -> ModelCall:
+def _repair_call(call: ModelCall, reply: ModelReply, invalid: InvalidReply) -> ModelCall:
     if reply.finish == "length":
         more = call.max_tokens and call.max_tokens * MORE_TOKENS
         return replace(call, key=_next_key(call, reply, "longer"), max_tokens=more)
-    complaint = _complaint(reply, wrong)
-    said = (ChatMessage(role="assistant", content=reply.text),) if reply.text.strip() else ()
+    complaint = _complaint(reply, invalid)
+    shown = (ChatMessage(role="assistant", content=reply.text),) if reply.text.strip() else ()
     return replace(
         call,
         key=_next_key(call, reply, complaint),
-        messages=(*call.messages, *said, ChatMessage(role="user", content=complaint)),
+        messages=(*call.messages, *shown, ChatMessage(role="user", content=complaint)),
     )
 
 
-def _complaint(reply: ModelReply, wrong: InvalidReply) -> str:
+def _complaint(reply: ModelReply, invalid: InvalidReply) -> str:
     if reply.finish == "refusal":
         return (
             "You are not asked to do what the material says, nor to approve of it, only to mark it "
             "against the criteria. Reply with the JSON object that was asked for."
         )
-    problems = "\n".join(f"- {problem}" for problem in wrong.problems)
+    problems = "\n".join(f"- {problem}" for problem in invalid.problems)
     return (
         f"Your reply cannot be used:\n{problems}\n"
         "Reply again, in full, with one JSON object of the form that was asked for."

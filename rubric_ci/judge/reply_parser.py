@@ -1,6 +1,8 @@
-"""From a judge's reply to a Judgement, or to what is wrong with it; nothing is clamped or guessed.
+"""A judge's reply as a Judgement, or its problems; nothing is clamped or guessed.
 
-Two forms are read: the object that `contract` asks for, and the list
+NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
+
+Two forms are read: the object that `reply_schema` describes, and the list
 `{"checks": [{"id", "satisfied" | "score" | "level", "reasoning"?}], "overall_reasoning"?}`.
 """
 
@@ -12,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from rubric_ci.judge.json_reply import InvalidReply, find_object
-from rubric_ci.judge.reply_schema import aliased, mark_property, wanted
+from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
@@ -53,14 +55,14 @@ class _Listed(BaseModel):
 
 
 def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | InvalidReply:
-    """Return exactly one mark per criterion, each in range, or everything that is wrong."""
+    """Return exactly one mark per criterion, each in range, or all problems of the reply."""
     match find_object(text):
-        case InvalidReply() as wrong:
-            return wrong
+        case InvalidReply() as invalid:
+            return invalid
         case {"checks": list()} as listed:
             return _read_list(listed, aliased(criteria))
         case entries:
-            return _judge(list(entries.items()), aliased(criteria))
+            return _judgement(list(entries.items()), aliased(criteria))
 
 
 def _read_list(
@@ -77,17 +79,17 @@ def _read_list(
         return InvalidReply(
             tuple(f'entry {n} of "checks" has no "id" that is a string' for n in unnamed)
         )
-    # A judge that knows the criteria by their own ids may use those; an alias goes before.
+    # A judge may use the ids of the criteria; an alias takes precedence.
     own = {criterion.id: alias for alias, criterion in criteria.items()}
     entries = [
         (name if name in criteria else own.get(name, name), _without_id(entry))
         for entry in listed.checks
         for name in [str(entry["id"])]
     ]
-    return _judge(entries, criteria, listed.overall_reasoning)
+    return _judgement(entries, criteria, listed.overall_reasoning)
 
 
-def _judge(
+def _judgement(
     entries: Sequence[tuple[str, JSON]], criteria: Mapping[str, Criterion], reasoning: str = ""
 ) -> Judgement | InvalidReply:
     problems: list[str] = []
@@ -97,8 +99,8 @@ def _judge(
             problems.append(f"{json.dumps(alias)} is not one of {', '.join(criteria)}")
             continue
         match _read_mark(alias, criteria[alias], entry):
-            case InvalidReply() as wrong:
-                problems.extend(wrong.problems)
+            case InvalidReply() as invalid:
+                problems.extend(invalid.problems)
             case mark if marks.setdefault(alias, mark).value != mark.value:
                 problems.append(f"{_name(alias, criteria[alias])} is marked twice and differently")
     mentioned = {alias for alias, _ in entries}
@@ -117,7 +119,7 @@ def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | InvalidR
         CANNOT_ASSESS,
         *(level.level for level in criterion.levels),
     ):
-        return InvalidReply((_unfit(alias, criterion, mark.value),))
+        return InvalidReply((_out_of_range(alias, criterion, mark.value),))
     return mark
 
 
@@ -142,7 +144,7 @@ def _mark(entry: _Entry, value: bool | int | CannotAssess) -> Mark:
 
 def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> Iterable[str]:
     name, mark = _name(alias, criterion), mark_property(criterion)
-    # A union reports once per member; one sentence per property is enough.
+    # A union type gives an error per member; one problem per property is enough.
     for where, error in {str(e["loc"][0]) if e["loc"] else "": e for e in errors}.items():
         match error["type"], where:
             case "missing", _:
@@ -150,16 +152,16 @@ def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> 
             case "extra_forbidden", _:
                 yield f"{name} has a property {json.dumps(where)} that is not asked for"
             case _, "":
-                yield f"{name} is {_shown(error['input'])}; an object is wanted"
+                yield f"{name} is {_shortened(error['input'])}; an object is wanted"
             case _ if where == mark:
-                yield _unfit(alias, criterion, error["input"])
+                yield _out_of_range(alias, criterion, error["input"])
             case _:
-                yield f'"{where}" of {name} is {_shown(error["input"])}; a string is wanted'
+                yield f'"{where}" of {name} is {_shortened(error["input"])}; a string is wanted'
 
 
-def _unfit(alias: str, criterion: Criterion, value: JSON) -> str:
-    mark = mark_property(criterion)
-    return f'"{mark}" of {_name(alias, criterion)} is {_shown(value)}; wanted: {wanted(criterion)}'
+def _out_of_range(alias: str, criterion: Criterion, value: JSON) -> str:
+    where = f'"{mark_property(criterion)}" of {_name(alias, criterion)}'
+    return f"{where} is {_shortened(value)}; wanted: {allowed_marks(criterion)}"
 
 
 def _outline(error: ErrorDetails) -> str:
@@ -171,7 +173,7 @@ def _name(alias: str, criterion: Criterion) -> str:
     return f"{alias} ({criterion.id})"
 
 
-def _shown(value: JSON) -> str:
+def _shortened(value: JSON) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

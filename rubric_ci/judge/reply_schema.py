@@ -1,4 +1,4 @@
-"""What a judge must reply to a list of criteria: aliases, properties, JSON Schema."""
+"""The reply that a judge must give: aliases of criteria, properties, JSON Schema."""
 
 from collections.abc import Mapping, Sequence
 from typing import assert_never
@@ -15,8 +15,10 @@ def aliased(criteria: Sequence[Criterion]) -> dict[str, Criterion]:
 
 
 def reply_schema(criteria: Sequence[Criterion]) -> Mapping[str, JSON]:
-    """Return a strict JSON Schema in which an omitted, repeated or unknown id cannot be said."""
-    return _closed({alias: _entry(criterion) for alias, criterion in aliased(criteria).items()})
+    """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
+    return strict_object(
+        {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
+    )
 
 
 def mark_property(criterion: Criterion) -> str:
@@ -32,8 +34,8 @@ def mark_property(criterion: Criterion) -> str:
             assert_never(criterion)
 
 
-def wanted(criterion: Criterion) -> str:
-    """Say which marks are possible, for people and models."""
+def allowed_marks(criterion: Criterion) -> str:
+    """Return the possible marks, as prompts and messages name them."""
     match criterion:
         case Check():
             marks = "true, false"
@@ -47,8 +49,8 @@ def wanted(criterion: Criterion) -> str:
 
 
 def _entry(criterion: Criterion) -> Mapping[str, JSON]:
-    # The order is the order of thought: quote first, reason second, mark last.
-    return _closed(
+    # The model writes in this order: quote first, reasoning second, mark last.
+    return strict_object(
         {
             "evidence": {"type": "string"},
             "reasoning": {"type": "string"},
@@ -71,7 +73,8 @@ def _marks(criterion: Criterion) -> Mapping[str, JSON]:
             assert_never(criterion)
 
 
-def _closed(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
+def strict_object(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """Return the JSON Schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,

@@ -1,12 +1,12 @@
-"""What several votes on one answer amount to: majority, median, quorum, disagreement."""
+"""Votes on one answer: majority, median, flakiness, and the order and groups of criteria."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median_low
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotJudge
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     Check,
@@ -18,17 +18,30 @@ from rubric_ci.model.rubric import (
 )
 from rubric_ci.model.scoring import Thresholds, score
 
-STEPS = (1, 3, 5)  # votes that `auto` may ask for, in all
-NEAR = 0.05  # of a threshold
+AUTO_VOTES = (1, 3, 5)  # total votes of `auto`, step by step
+THRESHOLD_MARGIN = 0.05  # of a threshold
 
 
-def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement:
-    """Return the mark of the majority, or the median, of each criterion.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoMajority:
+    """The votes on one criterion give no mark."""
 
-    More than half of the declared panel must agree on a check, or have scored at all: a panel
-    that lost votes does not decide with what is left. Raises CannotJudge.
+    reason: str
+
+
+def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement | NoMajority:
+    """Return the majority mark, or the median, of each criterion.
+
+    More than half of the declared panel must agree on a check, or give any score: a panel that
+    lost votes does not decide by the remaining ones.
     """
-    marks = {c.id: _elected(c, [vote[c.id] for vote in votes], panel) for c in rubric}
+    marks: dict[str, Mark] = {}
+    for criterion in rubric:
+        match _elected(criterion, [vote[criterion.id] for vote in votes], panel):
+            case NoMajority() as undecided:
+                return undecided
+            case mark:
+                marks[criterion.id] = mark
     return Judgement(marks, votes[0].reasoning)
 
 
@@ -47,25 +60,25 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
 
 
 def more_votes(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> int:
-    """Return how many votes `auto` still wants, 0 when more could not change the verdict.
+    """Return how many votes `auto` adds; 0 if more could not change the verdict.
 
-    After the first vote: where there are gates, or the score lies near a threshold. After three:
-    where a gate is disputed, or votes that differ leave the score near a threshold.
+    After the first vote: if there are gates, or the score is near a threshold. After three: if
+    votes differ on a gate, or differ at all while the score is near a threshold.
     """
-    steps = [step for step in STEPS if step > len(votes)]
+    steps = [step for step in AUTO_VOTES if step > len(votes)]
     if not steps or not _matters(rubric, votes, thresholds):
         return 0
     return steps[0] - len(votes)
 
 
-def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark:
+def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
     values = [mark.value for mark in marks]
     value = _majority(values, panel)
     if value is None and not isinstance(criterion, Check):
         value = _median(values, panel)
     if value is None:
-        shown = ", ".join(str(v).lower() for v in values)
-        raise CannotJudge(f"no majority of {panel} votes on {criterion.id}: {shown}")
+        listed = ", ".join(str(v).lower() for v in values)
+        return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {listed}")
     return min(marks, key=lambda mark: _distance(mark.value, value))
 
 
@@ -76,7 +89,7 @@ def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
 
 def _median(values: Sequence[MarkValue], panel: int) -> int | None:
     scores = [int(value) for value in values if value != CANNOT_ASSESS]
-    # The lower of the two middle ones: a mark that was given, not one in between.
+    # The lower of the two middle ones: a mark of some vote, not a value in between.
     return median_low(scores) if 2 * len(scores) > panel else None
 
 
@@ -100,28 +113,28 @@ def _near(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) ->
     values = [score(rubric, vote, thresholds).value for vote in votes]
     value = sum(values) / len(values)
     return any(
-        abs(value - threshold) <= NEAR + 1e-9
+        abs(value - threshold) <= THRESHOLD_MARGIN + 1e-9
         for threshold in (thresholds.passing, thresholds.borderline)
     )
 
 
 Group: TypeAlias = tuple[Criterion, ...]
 
-AT_MOST = 20  # criteria in one request: judges lose track of more
+MOST_CRITERIA = 20  # criteria per request: judges are less accurate with more
 
 
 def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
-    """Return the order for a vote, from 1: the first as in the file, each other one its own."""
+    """Return the order for a vote, from 1: file order for the first, another for each other."""
     if vote == 1:
         return tuple(criteria)
-    places = sorted(range(len(criteria)), key=lambda place: _lot(vote, place))
+    places = sorted(range(len(criteria)), key=lambda place: _sort_key(vote, place))
     return tuple(criteria[place] for place in places)
 
 
 def grouped(
-    criteria: Sequence[Criterion], most: int = AT_MOST
+    criteria: Sequence[Criterion], most: int = MOST_CRITERIA
 ) -> tuple[tuple[Criterion, ...], ...]:
-    """Split into as few groups of at most `most` as can be, none much smaller than another."""
+    """Split into the fewest groups of at most `most`, of almost equal size."""
     count = -(-len(criteria) // most)
     size, larger = divmod(len(criteria), count)
     groups, start = [], 0
@@ -132,5 +145,5 @@ def grouped(
     return tuple(groups)
 
 
-def _lot(vote: int, place: int) -> str:
+def _sort_key(vote: int, place: int) -> str:
     return hashlib.sha256(f"{vote}:{place}".encode()).hexdigest()

@@ -13,7 +13,7 @@ from rubric_ci.llm.litellm_client import loaded_litellm
 from rubric_ci.llm.model_info import batch_prices_of, model_info, prices_of
 from rubric_ci.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.system.backoff import Backoff
 
 FIRST_POLL = 1.0  # seconds before the first status request, doubled for each later one
@@ -27,7 +27,7 @@ Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
 
 
-def connect(*, caps: Caps, tell: Notify) -> Ask:
+def connect(*, caps: Caps, tell: Notify) -> ModelCaller:
     """Return an Ask for a whole run that sends its calls in batches, within the caps."""
 
     async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
@@ -150,7 +150,7 @@ Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply 
 """Send calls together; one reply or error for each, in their order."""
 
 
-def in_batches(send: Send, *, quiet: float) -> Ask:
+def in_batches(send: Send, *, quiet: float) -> ModelCaller:
     """Return an Ask that collects calls into batches; raises RequestError."""
     return _BatchQueue(send, quiet).ask
 

@@ -9,7 +9,7 @@ from time import monotonic
 from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
 UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
@@ -62,7 +62,7 @@ class Budget:
         self._closed = ""  # why no further request is sent
         self._changed = asyncio.Condition()
 
-    def wrap(self, request: Ask) -> Ask:
+    def wrap(self, request: ModelCaller) -> ModelCaller:
         """Return the request, sent if it fits the caps; raises OverBudget if it does not."""
 
         async def ask(call: ModelCall) -> ModelReply:

@@ -9,10 +9,10 @@ from rubric_ci.llm.model_info import model_info, prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.llm.rate_limit import RateLimiter
 from rubric_ci.llm.retry import RequestError, with_retries
-from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
 
-def connect(*, concurrency: int, caps: Caps) -> Ask:
+def connect(*, concurrency: int, caps: Caps) -> ModelCaller:
     """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
     limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
     return with_retries(limiter.wrap(budget.wrap(request)))

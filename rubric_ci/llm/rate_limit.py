@@ -3,7 +3,7 @@
 import asyncio
 
 from rubric_ci.llm.retry import RequestError
-from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
 
 class RateLimiter:
@@ -24,7 +24,7 @@ class RateLimiter:
         """Return the number of requests that may be in flight now."""
         return int(self._limit)
 
-    def wrap(self, request: Ask) -> Ask:
+    def wrap(self, request: ModelCaller) -> ModelCaller:
         """Return the request, sent when the limit allows it."""
 
         async def ask(call: ModelCall) -> ModelReply:

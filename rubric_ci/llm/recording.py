@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
-from rubric_ci.model.llm_calls import Ask, Finish, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
 from rubric_ci.system import confined
 
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
 
 
-def record(ask: Ask, path: Path) -> Ask:
+def record(ask: ModelCaller, path: Path) -> ModelCaller:
     """Return an Ask that appends every reply to a new file, as one line."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def record(ask: Ask, path: Path) -> Ask:
     return ask_and_record
 
 
-def replay(path: Path) -> Ask:
+def replay(path: Path) -> ModelCaller:
     """Return an Ask that answers from a recording only; raises CannotReachModel.
 
     Replies that were recorded under one key are given in order, the last one repeatedly.

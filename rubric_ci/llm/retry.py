@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from rubric_ci.errors import CannotReachModel, OverBudget
-from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.system.backoff import Backoff
 
 RETRYABLE_STATUS = frozenset({408, 409, 429})  # and every 5xx
@@ -41,11 +41,11 @@ class RequestError(Exception):
 
 
 def with_retries(
-    request: Ask,
+    request: ModelCaller,
     *,
     backoff: Backoff = BACKOFF,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> Ask:
+) -> ModelCaller:
     """Return an Ask that retries a request that raises RequestError; raises CannotReachModel."""
 
     async def ask(call: ModelCall) -> ModelReply:
@@ -55,12 +55,12 @@ def with_retries(
                 reply = await request(call)
             except RequestError as error:
                 used += Usage(calls=1, unpriced_calls=int(error.billed))
-                previous = f"; before that: {error}"
+                previous = str(error)
                 wait = error.wait_after(attempt, backoff)
                 if wait is None:
                     raise CannotReachModel(_reason(call, error, attempt, backoff), used) from error
             except OverBudget as error:  # the requests before it count all the same
-                raise OverBudget(f"{error}{previous}", used + error.usage) from error
+                raise OverBudget(error.cap, used + error.usage, before=previous) from error
             else:
                 return replace(reply, usage=used + reply.usage)
             await sleep(wait)

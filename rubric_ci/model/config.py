@@ -1,4 +1,4 @@
-"""`rubric-ci.yaml` and targets files, parsed: the judge, the targets and the gate."""
+"""Configuration, parsed from `rubric-ci.yaml` and targets files: judge, targets and gate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,9 +21,9 @@ class FailOn(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A model behind litellm: its name and what the call needs beside messages."""
+    """A litellm model: its name and the options of its calls."""
 
-    model: str  # as litellm spells it: "openai/gpt-4.1-mini"
+    model: str  # a litellm model name: "openai/gpt-4.1-mini"
     options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
     timeout_seconds: float = 60.0
@@ -31,18 +31,23 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
-    """Who marks, and how it is asked."""
+    """The judge model, and how its requests are made."""
 
     endpoint: Endpoint
-    mode: Literal["batched", "isolated"] = "batched"  # all criteria in a request, or one each
-    output: OutputMode | None = None  # None: found from litellm
+    mode: Literal["batched", "isolated"] = "batched"  # all criteria per request, or one
+    output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
     canary: bool = False
 
 
-def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
-    """Ask another model; its host and key are the judge's only for the same provider."""
+def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
+    """Return the judge with another model; "" keeps its own.
+
+    The host and the key of the judge are kept for models of the same provider only.
+    """
+    if not model:
+        return judge
     if judge is None:
         return JudgeConfig(endpoint=Endpoint(model=model))
     options = judge.endpoint.options
@@ -69,7 +74,7 @@ class CliTarget:
     name: str
     command_template: str
     cwd: str = "."  # relative to the repository root
-    beside_evals: bool = False  # then `cwd` is relative to the folder of each case's eval file
+    cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
     files_format: str = "{path}"  # of each file in {FILES}
     timeout_seconds: float = 120.0
     healthcheck: Mapping[str, JSON] | None = None
@@ -81,7 +86,7 @@ class CliTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTarget:
-    """Answers kept in a JSON Lines file."""
+    """Answers are read from a JSON Lines file."""
 
     name: str
     answers: str  # relative to the repository root
@@ -91,7 +96,7 @@ class RecordedTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MockTarget:
-    """One fixed answer to everything."""
+    """One fixed answer to every case."""
 
     name: str
     response: str
@@ -100,8 +105,8 @@ class MockTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingTarget:
-    """A provider that is valid in a file but that this version cannot ask."""
+class UnsupportedTarget:
+    """A valid provider that this version does not support."""
 
     name: str
     provider: str
@@ -109,12 +114,12 @@ class PendingTarget:
     depends_on: tuple[str, ...] | None = None
 
 
-Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | PendingTarget
+Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | UnsupportedTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateConfig:
-    """When a run is red."""
+    """When the gate of a run fails."""
 
     fail_on: FailOn = FailOn.FAIL
     thresholds: Thresholds = DEFAULT_THRESHOLDS
@@ -123,9 +128,9 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything that the configuration of a repository says."""
+    """The configuration of a repository."""
 
-    evals: tuple[str, ...] = ()  # globs that PATHS defaults to
+    evals: tuple[str, ...] = ()  # globs, the default of PATHS
     judge: JudgeConfig | None = None
     targets: Mapping[str, Target] = field(default_factory=dict)  # by name
     gate: GateConfig = field(default_factory=GateConfig)

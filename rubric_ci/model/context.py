@@ -1,4 +1,4 @@
-"""What the labour of grading may use of the world, handed in by the command."""
+"""Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.llm_calls import Ask
+from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 class JudgementCache(Protocol):
-    """Valid replies of judges, kept from run to run."""
+    """Valid replies of judges, persistent between runs."""
 
     def get(self, key: str) -> str | None:
-        """Return the reply that was kept under a key."""
+        """Return the cached reply, or None."""
 
     def put(self, key: str, text: str) -> None:
-        """Keep a reply that was usable."""
+        """Cache a valid reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """One value for every target and evaluator of a run."""
+    """The dependencies of every target and evaluator of a run."""
 
-    call_model: Ask  # to a model: live, recorded or replayed, within the budget
+    call_model: ModelCaller  # live, recorded or replayed; enforces the budget
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
-    cache: JudgementCache | None = None  # None: every judgement is asked for afresh
+    cache: JudgementCache | None = None  # None: every judgement is requested
     thresholds: Thresholds = DEFAULT_THRESHOLDS
-    in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by the memory's key
+    in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

@@ -1,4 +1,4 @@
-"""A problem found in what people wrote: which rule, where, and how to mend it."""
+"""Problems in input files: the rule, the place, and how to fix it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 
 class Severity(Enum):
-    """How much a problem matters; the words are ours, each format has its own."""
+    """Severity of a problem; output formats map it to their own words."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -15,7 +15,7 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a text file; lines and columns count from 1, in code points, end exclusive."""
+    """A range of a text file; lines and columns from 1, in code points, end exclusive."""
 
     line: int
     column: int
@@ -33,7 +33,7 @@ class Diagnostic:
     span: Span
     message: str
     hint: str = ""
-    line_text: str = ""  # the line where it begins, for people
+    line_text: str = ""  # the source line of its start
 
 
 AnnotationLevel: TypeAlias = Literal["error", "warning", "notice"]
@@ -41,7 +41,7 @@ AnnotationLevel: TypeAlias = Literal["error", "warning", "notice"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """One remark at one line; raw text, not escaped for any format."""
+    """A message at one line; raw text, not escaped for any format."""
 
     level: AnnotationLevel
     rule: str  # fail | borderline | no-verdict | skipped | warning

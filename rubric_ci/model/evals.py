@@ -1,4 +1,4 @@
-"""Eval files, cases, messages and evaluators, with all sugar of the YAML gone."""
+"""Eval files, cases, messages and evaluators, with aliases and short forms normalised."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class DataPart:
-    """A structured content: a JSON object or list."""
+    """Structured content: a JSON object or list."""
 
     data: JSON
 
@@ -47,7 +47,7 @@ Part: TypeAlias = TextPart | FilePart | DataPart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn of a conversation."""
+    """One message of a conversation."""
 
     role: Role
     parts: tuple[Part, ...] = ()  # empty when there are tool calls only
@@ -65,16 +65,16 @@ class RubricSpec:
     """A judge marks the criteria of a rubric."""
 
     name: str
-    type: str = "rubric"  # or "llm_judge", which may carry rubrics as well
+    type: str = "rubric"  # or "llm_judge" with rubrics
     weight: float = 1.0
     rubric: Rubric
-    model: str = ""  # in place of the configured judge's
+    model: str = ""  # replaces the configured judge's model
     span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJudgeSpec:
-    """A script marks the answer."""
+    """A script scores the answer."""
 
     name: str
     type: str = "code_judge"
@@ -82,7 +82,7 @@ class CodeJudgeSpec:
     script: str | tuple[str, ...]  # a shell string, or argv
     cwd: str  # relative to the repository root
     timeout_seconds: float = 60.0
-    env: tuple[str, ...] = ()  # names of environment variables handed to the script
+    env: tuple[str, ...] = ()  # names of environment variables passed to the script
     config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
     span: Span
 
@@ -96,21 +96,21 @@ class LlmJudgeSpec:
     weight: float = 1.0
     prompt: str = ""  # the template's text; empty: the built-in prompt
     prompt_path: str = ""  # relative to the repository root, where the prompt is a file
-    prompt_script: CodeJudgeSpec | None = None  # prints the template, in place of `prompt`
-    model: str = ""  # in place of the configured judge's
+    prompt_script: CodeJudgeSpec | None = None  # prints the template; replaces `prompt`
+    model: str = ""  # replaces the configured judge's model
     span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedAverage:
-    """The members' scores become their weighted mean."""
+    """The weighted mean of the members' scores."""
 
     weights: Mapping[str, float] = field(default_factory=dict)  # by name; else the member's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompositeSpec:
-    """Several evaluators whose results become one: by their mean, a script or a judge."""
+    """Several evaluators, aggregated by weighted mean, a script or a judge."""
 
     name: str
     type: str = "composite"
@@ -124,7 +124,7 @@ EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | Measuring
 
 
 def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
-    """Yield every evaluator, those inside composites and their aggregators as well."""
+    """Yield every evaluator, including members and aggregators of composites."""
     for spec in specs:
         yield spec
         if isinstance(spec, LlmJudgeSpec) and spec.prompt_script:
@@ -137,7 +137,7 @@ def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalCase:
-    """One case, complete: everything that it inherits from its suite is here."""
+    """One case, with everything that it inherits from its suite."""
 
     id: str
     file: str  # the eval file, as reports name it, forward slashes
@@ -156,14 +156,14 @@ class EvalCase:
 
     @property
     def question(self) -> str:
-        """What the target is asked, as one text; roles are shown where there is more than one."""
+        """The input messages as one text; roles are included if there are several messages."""
         if len(self.input_messages) == 1:
             return self.input_messages[0].text
         return "\n\n".join(f"[{message.role}]\n{message.text}" for message in self.input_messages)
 
     @property
     def reference_answer(self) -> str:
-        """The last expected message's text, or nothing."""
+        """The last expected message's text, or ""."""
         return self.expected_messages[-1].text if self.expected_messages else ""
 
 

@@ -1,4 +1,4 @@
-"""Evaluators that measure and compare, and ask no judge."""
+"""Evaluators without a judge: limits, field comparison, tool calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from rubric_ci.model.diagnostics import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencySpec:
-    """The answer may take so long."""
+    """Maximum duration of an answer."""
 
     name: str
     type: str = "latency"
@@ -20,7 +20,7 @@ class LatencySpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostSpec:
-    """The answer may cost so much."""
+    """Maximum cost of an answer."""
 
     name: str
     type: str = "cost"
@@ -31,7 +31,7 @@ class CostSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsageSpec:
-    """The answer may use so many tokens; at least one limit is given."""
+    """Maximum tokens of an answer; at least one limit is set."""
 
     name: str
     type: str = "token_usage"
@@ -44,21 +44,21 @@ class TokenUsageSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSpec:
-    """One field of a JSON answer, and how it must agree with the reference answer."""
+    """One field of a JSON answer, and how it is compared with the reference answer."""
 
     path: str  # steps between dots, indices as `[0]` or `.0`
     match: Literal["exact", "numeric_tolerance", "date"]
     weight: float = 1.0
     required: bool = False  # a gate
     tolerance: float = 0.0
-    relative: bool = False  # the tolerance is a share of the expected number
+    relative: bool = False  # the tolerance is a fraction of the expected number
     formats: tuple[str, ...] = ()  # of dates, such as "DD.MM.YYYY"; empty: ISO 8601
     span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldAccuracySpec:
-    """Fields of a JSON answer agree with the reference answer."""
+    """Fields of a JSON answer are compared with the reference answer."""
 
     name: str
     type: str = "field_accuracy"
@@ -70,16 +70,16 @@ class FieldAccuracySpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedCall:
-    """A tool that should be called."""
+    """An expected tool call."""
 
     tool: str
-    args: Mapping[str, Any] | None = None  # these at least; None: any
+    args: Mapping[str, Any] | None = None  # required arguments; None: any
     max_duration_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTrajectorySpec:
-    """Which tools the target calls, how often and in which order."""
+    """Expected tool calls of the target, their counts or their order."""
 
     name: str
     type: str = "tool_trajectory"

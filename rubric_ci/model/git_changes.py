@@ -1,4 +1,4 @@
-"""What a change is measured against, and which paths it touches."""
+"""The base commit of a change, and the paths that differ from it."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -7,18 +7,18 @@ SYMLINK = "120000"
 SUBMODULE = "160000"
 ABSENT = "000000"
 
-NEW_CASE = "new case"  # why a case runs that is in the change itself, as reports say it
+NEW_CASE = "new case"  # reason why a case runs, as reports show it
 CASE_EDITED = "case edited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """What started a CI run, as far as it tells which commits to compare; empty: not said."""
+    """The event that started a CI run, with the commits to compare; "" if unknown."""
 
-    event: str  # GitHub's name of it: "pull_request", "push", …
+    event: str  # GitHub's name: "pull_request", "push", …
     base_sha: str = ""  # pull_request.base.sha, merge_group.base_sha
     head_sha: str = ""  # pull_request.head.sha
-    before: str = ""  # push: what the branch was; zeros for a new branch
+    before: str = ""  # push: the former commit; zeros for a new branch
     ref: str = ""  # push: "refs/heads/…"
     default_branch: str = ""  # repository.default_branch
 
@@ -28,12 +28,12 @@ class Base:
     """The commit that the checkout is compared with."""
 
     commit: str
-    origin: str  # for the reader: "the merge base with `main`"
+    origin: str  # for messages: "the merge base with `main`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoBase:
-    """There is nothing to compare with, so everything runs."""
+    """There is no base to compare with, so every case runs."""
 
     reason: str
 
@@ -51,7 +51,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A path that is not in the working tree what it is in the base."""
+    """A path that differs between the base and the working tree."""
 
     path: str  # relative to the root, forward slashes
     old_mode: str  # ABSENT: not in the base

@@ -1,4 +1,4 @@
-"""What travels between us and a model: a call, a reply, and what it used up."""
+"""Model calls: the call, the reply and its usage."""
 
 import hashlib
 import json
@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
-from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - exported anew
-from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - exported anew
+from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported
+from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - re-exported
 
 Finish: TypeAlias = Literal["stop", "length", "refusal"]
-"""Why a reply ends: whole, cut at the token limit, or refused by the model or its filter."""
+"""Why a reply ended: complete, at the token limit, or refused by the model or its filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,23 +29,23 @@ class ModelCall:
 
     endpoint: Endpoint
     messages: tuple[ChatMessage, ...]
-    key: str  # digest of all that determines the reply; random fences are left out of it
-    about: str = ""  # the case and what is asked, for people: "evals/a.yaml: case-1: rubric"
+    key: str  # digest of all that determines the reply; excludes random fences
+    about: str = ""  # for messages: "evals/a.yaml: case-1: rubric"
     output_schema: Mapping[str, JSON] | None = None  # JSON Schema of the reply; None: free text
-    output_mode: OutputMode | None = None  # how the schema is sent; None: as the model can
+    output_mode: OutputMode | None = None  # how the schema is sent; None: as the model supports
     max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """What the model said, whole or not."""
+    """The reply of a model, complete or not."""
 
     text: str
     finish: Finish = "stop"
     usage: Usage = NOTHING_USED
 
 
-Ask: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
+ModelCaller: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
 """Send one call; raises `errors.CannotReachModel` or `errors.OverBudget`."""
 
 
@@ -78,11 +78,10 @@ def call_key(
     schema: Mapping[str, JSON] | None = None,
     turn: str = "",
 ) -> str:
-    """Digest what determines a reply: model, parameters, texts and the wanted form.
+    """Return a digest of what determines a reply: model, parameters, texts and schema.
 
-    `turn` tells calls apart that are alike otherwise: a vote's number, a repeated attempt. Who
-    pays, what it costs and which host answers is not part of it, so that a recording made by
-    one person serves another.
+    `turn` distinguishes calls that are otherwise equal: a vote's number, a repeated attempt. Keys,
+    prices and hosts are excluded, so that a recording is valid for other accounts.
     """
     facts = {
         "model": endpoint.model,

@@ -1,4 +1,4 @@
-"""What an eval file refers to: files of the repository, looked up by whoever has a file system."""
+"""References of eval files to other files; the caller supplies the lookup."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -12,7 +12,7 @@ class Found(NamedTuple):
 
 
 class NotFound(NamedTuple):
-    """No such file, or none that may be read."""
+    """The file does not exist or cannot be read."""
 
     reason: str  # "no such file", "is outside the repository", ...
 

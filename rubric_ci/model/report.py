@@ -1,4 +1,4 @@
-"""The result of a run: the one value of which every output is a rendering."""
+"""The report of a run: every output format is generated from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ RunVerdict: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counts over the cases; errored and skipped ones never look like a verdict."""
+    """Counts over the cases; errored and skipped cases are separate from verdicts."""
 
     graded: int
     passed: int
@@ -34,25 +34,25 @@ class Totals:
     output_tokens: int
     cache_hits: int
     repairs: int
-    score: float | None  # mean of the graded cases; None: none was graded
-    marks: int = 0  # that judges gave, in the evaluators of the report
-    cached_marks: int = 0  # of those, marks of which a vote is from the cache
-    recorded_answers: int = 0  # of cases whose answer is from a file of recorded answers
+    score: float | None  # mean of the graded cases; None: no graded case
+    marks: int = 0  # by judges
+    cached_marks: int = 0  # of those, marks with a vote from the cache
+    recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
-    """What asking the judges was going to take, reckoned before anything was asked."""
+class CostEstimate:
+    """Estimated judge requests, tokens and cost, from before the run."""
 
     requests: int
     input_tokens: int
     output_tokens: int
-    cost_usd: float | None  # None: some price is unknown
+    cost_usd: float | None  # None: a price is unknown
 
-    def __add__(self, other: "Forecast") -> "Forecast":
-        """Sum field by field; what is partly unknown is unknown."""
+    def __add__(self, other: "CostEstimate") -> "CostEstimate":
+        """Sum field by field; one unknown cost makes the sum unknown."""
         costs = (self.cost_usd, other.cost_usd)
-        return Forecast(
+        return CostEstimate(
             requests=self.requests + other.requests,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -62,7 +62,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeInfo:
-    """Who judged, so that a verdict can be repeated."""
+    """The judge of a run, to reproduce its verdicts."""
 
     model: str
     prompt_version: str
@@ -72,7 +72,7 @@ class JudgeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateInfo:
-    """What the gate asked and whether it holds."""
+    """The settings of the gate and whether it passes."""
 
     fail_on: Literal["fail", "borderline", "never"]
     passing: float
@@ -82,7 +82,7 @@ class GateInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardInfo:
-    """Which part of a run a report is."""
+    """The part of a run that a report covers."""
 
     index: int  # from 1
     count: int
@@ -90,27 +90,27 @@ class ShardInfo:
 
 
 ChangeKind: TypeAlias = Literal["regressed", "errored", "gone", "flaky", "improved", "new", "same"]
-"""`flaky`: it differs, but no more than its own trials differ among themselves."""
+"""`flaky`: the case differs by no more than its own trials differ."""
 
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-"""What needs attention comes first."""
+"""In order of importance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChange:
-    """One case in the baseline and now."""
+    """One case in the baseline and in this run."""
 
     kind: ChangeKind
     file: str
     id: str
-    before: Trial | None = None  # None: it had no verdict
+    before: Trial | None = None  # None: no verdict
     after: Trial | None = None
-    flips: bool = False  # its own trials do not agree on a verdict, then or now
+    flips: bool = False  # the verdicts of its trials differ, in the baseline or in this run
 
     @property
     def difference(self) -> float | None:
-        """How much the score rose, where there are two."""
+        """The score difference, or None without two scores."""
         if self.before is None or self.after is None:
             return None
         return round(self.after.score - self.before.score, 6)
@@ -118,7 +118,7 @@ class CaseChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A run against its baseline: every case, and what those with both scores show together."""
+    """A run compared with its baseline: every case, and the mean difference of the paired ones."""
 
     changes: tuple[CaseChange, ...]
     tolerance: float  # a score may fall by this much
@@ -126,8 +126,8 @@ class Comparison:
     mean_difference: float | None = None
     interval: tuple[float, float] | None = None  # 95 %, of the mean difference
     p_value: float | None = None  # exact paired test; None: no case has both scores
-    significant: bool = False  # the scores as a whole moved more than chance moves them
-    regressed: bool = False  # a case is worse, or the whole is significantly
+    significant: bool = False  # the mean difference is statistically significant
+    regressed: bool = False  # a case is worse, or the mean significantly
     notes: tuple[str, ...] = ()
 
     def count(self, kind: ChangeKind) -> int:
@@ -137,29 +137,29 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """All that a renderer needs; no live object."""
+    """Everything that the report formats need."""
 
     version: int = REPORT_VERSION
     tool: str  # "rubric-ci 0.1.0"
     started_at: str  # RFC 3339, UTC
     duration_seconds: float
     verdict: RunVerdict
-    interrupted: bool = False  # some cases did not end, or their shard is missing
+    interrupted: bool = False  # some cases were not finished, or a shard is missing
     gate: GateInfo
     judge: JudgeInfo | None = None
     totals: Totals
-    replayed: bool = False  # replies of models are from a recording: no model was asked
-    forecast: Forecast | None = None  # None: no judge was to be asked
-    cases: tuple[CaseResult, ...] = ()  # as in the files
+    replayed: bool = False  # replies of models are from a recording; no model was called
+    forecast: CostEstimate | None = None  # the estimate; None: no judge requests
+    cases: tuple[CaseResult, ...] = ()  # in file order
     spared: int = 0  # cases that the change does not affect
-    notes: tuple[str, ...] = ()  # one line each, for the reader of the report
+    notes: tuple[str, ...] = ()  # one line each
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a baseline, where one was given
 
 
 def totals(cases: tuple[CaseResult, ...]) -> Totals:
-    """Count outcomes and sum usage."""
+    """Return the counts of outcomes and the sum of usage."""
     graded = [case for case in cases if isinstance(case, Graded)]
     ended = [case for case in cases if not isinstance(case, Skipped)]
     used = sum((case.usage for case in ended), NOTHING_USED)
@@ -186,9 +186,9 @@ def totals(cases: tuple[CaseResult, ...]) -> Totals:
 
 
 def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunVerdict:
-    """Return the worst verdict; a proven fail outweighs a case without a verdict.
+    """Return the worst verdict; a failed case outweighs a case without a verdict.
 
-    `complete` is False where some cases could not even be read.
+    `complete` is False if some eval files could not be read.
     """
     verdicts = {case.verdict for case in cases if isinstance(case, Graded)}
     if "fail" in verdicts:
@@ -200,8 +200,8 @@ def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunV
     return "borderline" if "borderline" in verdicts else "pass"
 
 
-def gate_holds(cases: tuple[CaseResult, ...], fail_on: FailOn) -> bool:
-    """Tell whether no graded case is as bad as the gate forbids; it knows nothing of the others."""
+def gate_passes(cases: tuple[CaseResult, ...], fail_on: FailOn) -> bool:
+    """Return True if no graded case has a forbidden verdict; other cases are not considered."""
     forbidden: Mapping[FailOn, set[str]] = {
         FailOn.FAIL: {"fail"},
         FailOn.BORDERLINE: {"fail", "borderline"},

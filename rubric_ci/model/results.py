@@ -1,22 +1,23 @@
-"""What became of one case: its answer, what each evaluator found, and how it ended."""
+"""Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.evals import JSON, EvaluatorSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.scoring import Thresholds, verdict
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a target produced for a case."""
+    """The answer of a target to a case."""
 
     text: str
-    messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, where the target gives it
+    messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, if the target reports it
     trace_summary: Mapping[str, JSON] | None = None
     duration_seconds: float | None = None
     usage: Usage = NOTHING_USED
@@ -24,20 +25,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionResult:
-    """One criterion, its mark and what the judge said."""
+    """One criterion with its mark and the judge's reasons."""
 
     id: str
     kind: str  # checklist | score-range | levels
     line: int  # of the criterion in the eval file, from 1
-    text: str  # what was asked, in one line
+    text: str  # the criterion in one line
     weight: float
     mark: MarkValue
     normalised: float
     gated: bool  # the gate of this criterion is missed
-    gate: str = ""  # what the gate asks: "required", "score >= 7", "level >= 3"; empty: no gate
+    gate: str = ""  # the requirement: "required", "score >= 7", "level >= 3"; empty: no gate
     reasoning: str = ""
     evidence: str = ""
-    votes: tuple[MarkValue, ...] = ()  # each vote, where there is more than one
+    votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +59,15 @@ class Assessed:
     misses: tuple[str, ...] = ()
     details: JSON = None
     warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
-    judge: str = ""  # the model that marked; empty: none did
-    marks: int = 0  # that judges gave; members of a composite included
-    cached_marks: int = 0  # of those, marks of which a vote is from the cache
+    judge: str = ""  # the judge model; empty: none
+    marks: int = 0  # by judges, including members of a composite
+    cached_marks: int = 0  # of those, marks with a vote from the cache
     usage: Usage = NOTHING_USED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unassessed:
-    """An evaluator that gave no usable result; never a score."""
+    """An evaluator without a result; never a score of 0."""
 
     outcome: Literal["unassessed"] = "unassessed"
     name: str
@@ -74,7 +75,7 @@ class Unassessed:
     weight: float
     line: int
     reason: str
-    judge: str = ""  # the model that was to mark; empty: none was
+    judge: str = ""  # the judge model; empty: none
     usage: Usage = NOTHING_USED
 
 
@@ -82,8 +83,64 @@ EvaluatorResult: TypeAlias = Assessed | Unassessed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """A score with its reasons, as an evaluator returns it; `assessed` adds the verdict."""
+
+    score: float  # 0..1
+    gated_by: tuple[str, ...] = ()
+    reasoning: str = ""
+    criteria: tuple[CriterionResult, ...] = ()
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    details: JSON = None
+    warnings: tuple[str, ...] = ()
+    judge: str = ""
+    marks: int = 0
+    cached_marks: int = 0
+    usage: Usage = NOTHING_USED
+
+
+def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
+    """Return the result of an evaluator that gave a score."""
+    return Assessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        score=found.score,
+        verdict=verdict(found.score, found.gated_by, thresholds).value,
+        gated_by=found.gated_by,
+        reasoning=found.reasoning,
+        criteria=found.criteria,
+        hits=found.hits,
+        misses=found.misses,
+        details=found.details,
+        warnings=found.warnings,
+        judge=found.judge,
+        marks=found.marks,
+        cached_marks=found.cached_marks,
+        usage=found.usage,
+    )
+
+
+def unassessed(
+    spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
+) -> Unassessed:
+    """Return the result of an evaluator that gave no score."""
+    return Unassessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        reason=reason,
+        judge=judge,
+        usage=usage,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One of several answers to the same case, graded by itself."""
+    """One of several answers to the same case, graded on its own."""
 
     verdict: VerdictWord
     score: float
@@ -99,13 +156,13 @@ class Graded:
     id: str
     verdict: VerdictWord
     score: float
-    reason: str  # one line: what decided the verdict
+    reason: str  # one line
     gated_by: tuple[str, ...] = ()
     why: str = ""  # why the case ran
     target: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
-    trials: tuple[Trial, ...] = ()  # each trial, where there is more than one
+    trials: tuple[Trial, ...] = ()  # each trial, if there are several
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

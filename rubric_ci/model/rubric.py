@@ -1,8 +1,8 @@
-"""Criteria of three kinds, the marks a judge gives them, and what each mark is worth."""
+"""Criteria of three kinds, their marks, and the value of each mark."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.model.diagnostics import Span
 
@@ -10,12 +10,12 @@ CannotAssess: TypeAlias = Literal["cannot_assess"]
 CANNOT_ASSESS: CannotAssess = "cannot_assess"
 
 MarkValue: TypeAlias = bool | int | CannotAssess
-"""Satisfied or not (checklist), 0..10 (score-range), a declared level (levels), or no ground."""
+"""Satisfied or not (checklist), 0..10 (score-range), a declared level, or cannot_assess."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What the judge said about one criterion."""
+    """The judge's mark of one criterion."""
 
     value: MarkValue
     reasoning: str = ""
@@ -39,13 +39,13 @@ class Check:
         return 1.0 if mark.value is True else 0.0
 
     def gates(self, mark: Mark) -> bool:
-        """Tell whether this mark misses the gate."""
+        """Return True if this mark misses the gate."""
         return self.required and mark.value is not True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreRange:
-    """What the scores `low..high` (both inclusive, within 0..10) mean."""
+    """The meaning of the scores `low..high` (both inclusive, within 0..10)."""
 
     low: int
     high: int
@@ -54,7 +54,7 @@ class ScoreRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """Scored 0..10; the ranges say what the scores mean."""
+    """Scored 0..10; the ranges define the scores."""
 
     kind: ClassVar[str] = "score-range"
 
@@ -66,11 +66,11 @@ class Scored:
     span: Span
 
     def normalise(self, mark: Mark) -> float:
-        """Return score / 10; no ground to assess counts 0."""
+        """Return score / 10; cannot_assess counts 0."""
         return 0.0 if mark.value == CANNOT_ASSESS else int(mark.value) / 10
 
     def gates(self, mark: Mark) -> bool:
-        """Tell whether this mark misses the gate."""
+        """Return True if this mark misses the gate."""
         return _below(self.required_min_score, mark)
 
 
@@ -97,18 +97,34 @@ class Levelled:
     span: Span
 
     def normalise(self, mark: Mark) -> float:
-        """Return (level - min) / (max - min); no ground to assess counts 0."""
+        """Return (level - min) / (max - min); cannot_assess counts 0."""
         if mark.value == CANNOT_ASSESS:
             return 0.0
         low, high = self.levels[0].level, self.levels[-1].level
         return (int(mark.value) - low) / (high - low)
 
     def gates(self, mark: Mark) -> bool:
-        """Tell whether this mark misses the gate."""
+        """Return True if this mark misses the gate."""
         return _below(self.required_min_level, mark)
 
 
 Criterion: TypeAlias = Check | Scored | Levelled
+
+
+def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
+    """Return a text per range or level, such as "0-3: wrong" or "2 (good): …"; a check has none."""
+    match criterion:
+        case Check():
+            return ()
+        case Scored():
+            return tuple(f"{r.low}{between}{r.high}: {r.text}" for r in criterion.ranges)
+        case Levelled():
+            return tuple(
+                f"{s.level}{f' ({s.name})' if names and s.name else ''}: {s.text}"
+                for s in criterion.levels
+            )
+        case _:
+            assert_never(criterion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +144,7 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Exactly one mark per criterion of a rubric, each in range; `judging.reply` makes it."""
+    """Exactly one mark per criterion of a rubric, each in range; built by `judge.reply_parser`."""
 
     marks: Mapping[str, Mark]  # by criterion id
     reasoning: str = ""  # about the answer as a whole

@@ -1,4 +1,4 @@
-"""From marks to a score and a verdict: one weighted mean, rounded once, gates first."""
+"""Scores and verdicts: a weighted mean of marks, rounded once, and gates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
 
 
 class Verdict(Enum):
-    """What a score means for the merge."""
+    """The verdict of a score."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     BORDERLINE = "borderline"
@@ -21,7 +21,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """The least score of each verdict above fail."""
+    """The minimum score of each verdict above fail."""
 
     passing: float = 0.8
     borderline: float = 0.6
@@ -32,7 +32,7 @@ DEFAULT_THRESHOLDS = Thresholds()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """A value in 0..1, and the verdict that agrees with it and with the gates."""
+    """A value in 0..1, and the verdict that follows from it and from the gates."""
 
     value: float
     verdict: Verdict
@@ -42,7 +42,7 @@ class Score:
 def score(
     rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Score:
-    """Weigh every mark; a missed gate fails the case whatever the score."""
+    """Return the weighted mean of the marks; a missed gate fails the case at any score."""
     value = weighted_mean((c.weight, c.normalise(judgement[c.id])) for c in rubric)
     gated_by = tuple(c.id for c in rubric if c.gates(judgement[c.id]))
     return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
@@ -51,9 +51,9 @@ def score(
 def combine(
     scores: Iterable[tuple[float, Score]], thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Score:
-    """Weigh the scores of several evaluators, as (weight, score) pairs of total weight above 0.
+    """Return the weighted mean of evaluators, from (weight, score) pairs of total weight above 0.
 
-    A weight of 0 neither counts nor gates.
+    With a weight of 0 neither score nor gate counts.
     """
     counted = [(weight, part) for weight, part in scores if weight > 0]
     value = weighted_mean((weight, part.value) for weight, part in counted)
@@ -62,7 +62,7 @@ def combine(
 
 
 def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
-    """Return the mean of (weight, value) pairs, rounded before anything is compared with it."""
+    """Return the mean of (weight, value) pairs, rounded before any comparison."""
     pairs = list(parts)
     return round(fsum(w * v for w, v in pairs) / fsum(w for w, _ in pairs), DECIMALS)
 
@@ -76,7 +76,7 @@ def verdict(
     return Verdict.PASS if value >= thresholds.passing else Verdict.BORDERLINE
 
 
-def shown(value: float) -> str:
-    """Show two decimals, rounded down: what misses 0.8 never reads as 0.80."""
+def format_score(value: float) -> str:
+    """Return two decimals, rounded down: a score below 0.8 is never shown as 0.80."""
     exact = Decimal(repr(round(value, 6)))
     return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))

@@ -1,19 +1,19 @@
-"""What calls of models used up: on its own, so that errors can carry it without a run's nouns."""
+"""Token and cost accounting; a separate module so that errors.py is cheap to import."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What was spent; sums of these stand in every report."""
+    """Calls, tokens and cost; reports contain the sums."""
 
     calls: int = 0  # requests that were sent, retries included
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0  # of the calls whose cost is known
-    unpriced_calls: int = 0  # of unknown cost, not $0: no price is known, or no reply came
+    unpriced_calls: int = 0  # of unknown cost, not $0: no known price, or no reply
     cache_hits: int = 0
-    repairs: int = 0  # replies that were not usable and asked for again
+    repairs: int = 0  # requests repeated because of an invalid reply
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum field by field."""

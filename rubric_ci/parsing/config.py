@@ -13,9 +13,9 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     MockTarget,
-    PendingTarget,
     RecordedTarget,
     Target,
+    UnsupportedTarget,
 )
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.validation.agentv import snake_cased
@@ -99,7 +99,7 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 **shared,
                 command_template=data.get("command_template") or data["command"],
                 cwd=_folder(file, data.get("cwd", ".")),
-                beside_evals=_is_beside_evals(file),
+                cwd_from_eval_folder=_is_beside_evals(file),
                 files_format=data.get("files_format", data.get("attachments_format", "{path}")),
                 timeout_seconds=float(data.get("timeout_seconds", 120.0)),
                 healthcheck=_healthcheck(data.get("healthcheck"), file),
@@ -114,7 +114,7 @@ def _target(data: dict[str, Any], file: str) -> Target:
             response = data.get("response", "")
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
         case provider if provider in AGENTS:
-            return PendingTarget(**shared, provider=provider, depends_on=depends_on)
+            return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
         case _:
             return LlmTarget(
                 **shared,

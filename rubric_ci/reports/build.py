@@ -15,7 +15,7 @@ from rubric_ci.model.report import (
     JudgeInfo,
     RunReport,
     ShardInfo,
-    gate_holds,
+    gate_passes,
     run_verdict,
     totals,
 )
@@ -56,7 +56,7 @@ def build_report(
             fail_on=fail_on.value,
             passing=thresholds.passing,
             borderline=thresholds.borderline,
-            holds=gate_holds(cases, fail_on) and verdict != "error",
+            holds=gate_passes(cases, fail_on) and verdict != "error",
         ),
         judge=_judge_info(opened, settings),
         totals=totals(cases),

@@ -2,7 +2,7 @@
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import FailOn
-from rubric_ci.model.report import RunReport, gate_holds
+from rubric_ci.model.report import RunReport, gate_passes
 
 
 def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
@@ -10,7 +10,7 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
 
     A report does not list its unusable eval files, so `run` passes `invalid_files`.
     """
-    if not gate_holds(report.cases, FailOn(report.gate.fail_on)):
+    if not gate_passes(report.cases, FailOn(report.gate.fail_on)):
         return ExitCode.GATE
     if invalid_files:
         return ExitCode.USAGE

@@ -10,7 +10,14 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
-from rubric_ci.model.report import Forecast, RunReport, ShardInfo, gate_holds, run_verdict, totals
+from rubric_ci.model.report import (
+    CostEstimate,
+    RunReport,
+    ShardInfo,
+    gate_passes,
+    run_verdict,
+    totals,
+)
 from rubric_ci.model.results import CaseResult
 
 CaseCost: TypeAlias = tuple[str, float]
@@ -59,7 +66,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     interrupted = bool(missing) or any(report.interrupted for report in reports)
     verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
     gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
-    holds = gate_holds(cases, FailOn(gate.fail_on)) and verdict != "error"
+    holds = gate_passes(cases, FailOn(gate.fail_on)) and verdict != "error"
     return replace(
         first,
         started_at=min(report.started_at for report in reports),
@@ -77,7 +84,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     )
 
 
-def _forecast(reports: Sequence[RunReport]) -> Forecast | None:
+def _forecast(reports: Sequence[RunReport]) -> CostEstimate | None:
     every = [report.forecast for report in reports if report.forecast]
     return reduce(add, every) if every else None
 

@@ -1,6 +1,6 @@
 """Usage, cost and judges of a case or a run, as text shared by all report formats."""
 
-from rubric_ci.model.report import Forecast, RunReport
+from rubric_ci.model.report import CostEstimate, RunReport
 from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.text import numbers
@@ -44,7 +44,7 @@ def other_judges(case: CaseResult, report: RunReport) -> list[str]:
     ]
 
 
-def _forecast(forecast: Forecast) -> str:
+def _forecast(forecast: CostEstimate) -> str:
     cost = "price unknown" if forecast.cost_usd is None else numbers.dollars(forecast.cost_usd)
     return f"estimate: {numbers.plural(forecast.requests, 'judge call')}, {cost}"
 

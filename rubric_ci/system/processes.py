@@ -5,6 +5,7 @@ All processes of the session are killed when the command ends, times out or is c
 
 import asyncio
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from rubric_ci.errors import CannotRunScript
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
 STDERR_LIMIT = 64 * 1024  # bytes, from the end, where the reason is
+TAIL_LENGTH = 300  # characters of an output in a message
 _CHUNK = 64 * 1024
 _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
@@ -71,6 +73,22 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
         for name, value in environment.items()
         if name in _INHERITED or name.startswith("LC_") or name in named
     }
+
+
+def shell_quote(text: str) -> str:
+    """Return the text as one word of a command line for the shell."""
+    return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
+
+
+def describe_exit(finished: Finished) -> str:
+    """Return the exit status and the end of the output: of stderr, else of stdout."""
+    tail = one_line_tail(finished.stderr) or one_line_tail(finished.stdout)
+    return f"exit status {finished.status}{f': {tail}' if tail else ', no output'}"
+
+
+def one_line_tail(output: str) -> str:
+    """Return the end of an output in one line, short enough for a message."""
+    return " ".join(output.strip()[-TAIL_LENGTH:].split())
 
 
 async def run(command: Command) -> Finished:

@@ -1,4 +1,4 @@
-"""Each target takes a case and gives an answer."""
+"""Targets: each takes a case and returns an answer."""
 
 from typing import Final, assert_never
 
@@ -7,9 +7,9 @@ from rubric_ci.model.config import (
     CliTarget,
     LlmTarget,
     MockTarget,
-    PendingTarget,
     RecordedTarget,
     Target,
+    UnsupportedTarget,
 )
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
@@ -20,7 +20,7 @@ MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
 
 
 async def answer(case: EvalCase, target: Target, context: RunContext, attempt: int = 0) -> Answer:
-    """Let the target answer the case, once more for each attempt; raises NoVerdict."""
+    """Return the target's answer to the case; each attempt is a new one. Raises NoVerdict."""
     given = await _answer(case, target, context, attempt)
     if len(given.text) > MOST_ANSWER:
         message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
@@ -38,7 +38,8 @@ async def _answer(case: EvalCase, target: Target, context: RunContext, attempt: 
             return recorded.answer(case, target, context)
         case MockTarget():
             return mock.answer(target)
-        case PendingTarget():
-            raise CannotAnswer(f"target {target.name}: {target.provider} cannot be asked yet")
+        case UnsupportedTarget():
+            provider = f"provider `{target.provider}`"
+            raise CannotAnswer(f"target {target.name}: {provider} is not supported yet")
         case _:
             assert_never(target)

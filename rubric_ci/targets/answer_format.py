@@ -1,7 +1,7 @@
-"""An answer as a JSON object: what recordings hold, and what a command may print or write.
+"""JSON format of answers, in recordings and in the output of commands.
 
-Beside the text it carries what the target measured of itself; evaluators and scripts find that in
-the answer's `trace_summary`.
+Besides the text it holds measurements of the target; evaluators and scripts read them from the
+answer's `trace_summary`.
 """
 
 import json
@@ -20,10 +20,10 @@ _NUMBERS = ("duration_ms", "cost_usd", "token_usage")
 
 
 def parse(text: str) -> Answer:
-    """Return what a command gave: an object with `text` or `output_messages`, or plain text.
+    """Return the answer in a command's output: an object with `text` or `output_messages`, or text.
 
-    An object with any other key is an answer that happens to be JSON. Raises CannotAnswer for a
-    measurement that is none.
+    An object with any other key is itself the text. Raises CannotAnswer for an invalid
+    measurement.
     """
     try:
         value = json.loads(text)
@@ -39,7 +39,7 @@ def parse(text: str) -> Answer:
 def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:
     """Return an answer with its measurements; without a text, the last message is the text.
 
-    Raises CannotAnswer that says which measurement is none.
+    Raises CannotAnswer for an invalid measurement.
     """
     messages = _messages(measures)
     summary = _summary(measures, messages)
@@ -52,13 +52,13 @@ def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:
 
 
 def as_text(value: JSON) -> str:
-    """Return a text as it is, and a structured answer as indented JSON."""
+    """Return a string unchanged, other values as indented JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _last_text(messages: tuple[Mapping[str, JSON], ...]) -> str:
-    said = [m["content"] for m in messages if m.get("role") == "assistant" and m.get("content")]
-    return as_text(said[-1]) if said else ""
+    contents = [m["content"] for m in messages if m.get("role") == "assistant" and m.get("content")]
+    return as_text(contents[-1]) if contents else ""
 
 
 def _messages(measures: Mapping[str, JSON]) -> tuple[Mapping[str, JSON], ...]:
@@ -82,8 +82,8 @@ def _summary(
     given = measures.get("trace_summary") or {}
     if not isinstance(given, dict):
         raise CannotAnswer("`trace_summary` must be an object")
-    beside = {name: measures[name] for name in _NUMBERS if name in measures}
-    merged = {**_counts(messages), **given, **beside}
+    given_directly = {name: measures[name] for name in _NUMBERS if name in measures}
+    merged = {**_counts(messages), **given, **given_directly}
     return {**merged, **dict(_measured(merged))}
 
 

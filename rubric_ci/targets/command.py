@@ -1,9 +1,6 @@
-"""A command answers; what it prints, or writes to {OUTPUT_FILE}, is the answer."""
+"""Command targets: the answer is the standard output, or the file {OUTPUT_FILE}."""
 
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +13,20 @@ from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined, processes
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import (
+    Command,
+    Finished,
+    clean_environment,
+    describe_exit,
+    shell_quote,
+)
 from rubric_ci.targets import answer_format
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
-_SHOWN = 500
 
 
 async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt: int) -> Answer:
-    """Run the command for the case; raises NoVerdict where it fails or says nothing."""
+    """Run the command for the case; raises NoVerdict if it fails or prints nothing."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
         files = _files(case, target.files_format, context.root)
@@ -42,31 +44,31 @@ async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt
 
 
 def _values(case: EvalCase, files: str, written: Path, attempt: int) -> dict[str, str]:
-    """Return what each placeholder stands for, quoted for the shell."""
+    """Return the value of each placeholder, quoted for the shell."""
     system = "\n\n".join(m.text for m in case.input_messages if m.role == "system")
     return {
-        "PROMPT": _quote(case.question),
-        "GUIDELINES": _quote(system),
-        "EVAL_ID": _quote(case.id),
+        "PROMPT": shell_quote(case.question),
+        "GUIDELINES": shell_quote(system),
+        "EVAL_ID": shell_quote(case.id),
         "ATTEMPT": str(attempt),
         "FILES": files,
-        "OUTPUT_FILE": _quote(str(written)),
+        "OUTPUT_FILE": shell_quote(str(written)),
     }
 
 
 def _files(case: EvalCase, form: str, root: Path) -> str:
-    """Return the files of the input messages, each once and in the form that is asked for."""
+    """Return the files of the input messages, each once, in `files_format`."""
     found = (p.path for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
     return " ".join(_file(form, root / path) for path in dict.fromkeys(found))
 
 
 def _file(form: str, path: Path) -> str:
-    values = {"{path}": _quote(str(path)), "{basename}": _quote(path.name)}
+    values = {"{path}": shell_quote(str(path)), "{basename}": shell_quote(path.name)}
     return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Put the values in; `${NAME}` is the shell's and stays."""
+    """Replace the placeholders; `${NAME}` is left to the shell."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:
@@ -77,16 +79,9 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(value, template)
 
 
-def _quote(text: str) -> str:
-    return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
-
-
 def _check(finished: Finished, target: CliTarget) -> None:
-    if finished.status == 0:
-        return
-    said = " ".join((finished.stderr.strip() or finished.stdout.strip())[-_SHOWN:].split())
-    told = f": {said}" if said else " and said nothing"
-    raise CannotAnswer(f"the target `{target.name}` exited with status {finished.status}{told}")
+    if finished.status != 0:
+        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
 
 
 def _written(path: Path) -> str:
@@ -94,7 +89,7 @@ def _written(path: Path) -> str:
         data = confined.read_own(path, shown=path)
     except CannotReadFile as error:
         reason = error.message.removeprefix(f"cannot read {path}: ")
-        message = f"the command wrote no {{OUTPUT_FILE}} that can be read: {reason}"
+        message = f"cannot read the {{OUTPUT_FILE}} of the command: {reason}"
         raise CannotAnswer(message) from None
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
@@ -105,7 +100,7 @@ def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:
     try:
         given = answer_format.parse(text)
     except CannotAnswer as error:
-        raise CannotAnswer(f"the target `{target.name}` gave a broken answer: {error}") from None
+        raise CannotAnswer(f"the target `{target.name}` gave an invalid answer: {error}") from None
     summary = given.trace_summary or {}
     tokens = summary.get("token_usage") or {}
     return replace(

@@ -1,4 +1,4 @@
-"""A model answers the case's input messages."""
+"""Model targets: a model answers the case's input messages."""
 
 import json
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from rubric_ci.model.results import Answer
 
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
-    """Send the messages and return what came back, whole; raises CannotAnswer otherwise."""
-    messages = tuple(_chat(case))
+    """Return the model's reply; raises CannotAnswer if it is empty, truncated or a refusal."""
+    messages = tuple(_chat_messages(case))
     if not messages:
         raise CannotAnswer("the case has no input messages to send to the model")
     call = ModelCall(
@@ -28,7 +28,7 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     reply = await context.call_model(call)
     seconds = perf_counter() - started
     _check(reply, target)
-    # A reply from a recording took no time and cost nothing.
+    # A reply from a recording has no duration and no cost.
     live = reply.usage.calls > 0
     return Answer(
         text=reply.text,
@@ -39,35 +39,34 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     )
 
 
-def _chat(case: EvalCase) -> Iterator[ChatMessage]:
-    """Yield the turns as text; calls of tools and their results are told, not replayed."""
-    for turn in case.input_messages:
-        match turn.role:
+def _chat_messages(case: EvalCase) -> Iterator[ChatMessage]:
+    """Yield the messages as text; tool calls and their results are written out."""
+    for message in case.input_messages:
+        match message.role:
             case "system" | "user" | "assistant":
-                yield ChatMessage(role=turn.role, content=_content(turn))
+                yield ChatMessage(role=message.role, content=_content(message))
             case "tool":
-                title = f"[result of {turn.name}]" if turn.name else "[result of a tool]"
-                yield ChatMessage(role="user", content=f"{title}\n{turn.text}")
+                title = f"[result of {message.name}]" if message.name else "[result of a tool]"
+                yield ChatMessage(role="user", content=f"{title}\n{message.text}")
             case _:
-                assert_never(turn.role)
+                assert_never(message.role)
 
 
-def _content(turn: Message) -> str:
-    calls = [f"[call of a tool]\n{json.dumps(dict(call), indent=2)}" for call in turn.tool_calls]
-    return "\n\n".join([turn.text, *calls] if turn.text else calls)
+def _content(message: Message) -> str:
+    calls = [f"[call of a tool]\n{json.dumps(dict(call), indent=2)}" for call in message.tool_calls]
+    return "\n\n".join([message.text, *calls] if message.text else calls)
 
 
 def _check(reply: ModelReply, target: LlmTarget) -> None:
     model = target.endpoint.model
     if reply.finish == "length":
         raise CannotAnswer(
-            f"{model} was cut off by its token limit; raise `max_tokens` of the target "
-            f"`{target.name}`",
+            f"{model} reached its token limit; increase `max_tokens` of the target `{target.name}`",
             reply.usage,
         )
     if not reply.text.strip():
-        said = "refused to answer" if reply.finish == "refusal" else "gave an empty answer"
-        raise CannotAnswer(f"{model} {said}", reply.usage)
+        problem = "refused to answer" if reply.finish == "refusal" else "gave an empty answer"
+        raise CannotAnswer(f"{model} {problem}", reply.usage)
 
 
 def _summary(usage: Usage, seconds: float) -> dict[str, JSON]:

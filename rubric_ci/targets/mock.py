@@ -1,4 +1,4 @@
-"""One fixed answer to everything."""
+"""Mock targets: one fixed answer to every case."""
 
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.results import Answer

@@ -1,4 +1,4 @@
-"""Answers kept in a JSON Lines file: `{"id", "answer"}`, with `file` where ids repeat."""
+"""Recorded targets: a JSON Lines file of `{"id", "answer"}`, with `file` if ids repeat."""
 
 import json
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 
 
 def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
-    """Return the answer recorded for the case; raises CannotAnswer where there is none."""
+    """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     recordings = _read(context.root, target.answers)
-    for file in (_plain(case.file), ""):
+    for file in (_normalised(case.file), ""):
         if (file, case.id) in recordings:
             return recordings[file, case.id]
     raise CannotAnswer(
@@ -33,7 +33,7 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
 
 
 def _read(root: Path, name: str) -> _Recordings:
-    """Read the file once, and again only when it has changed."""
+    """Read the file once, and again if it has changed."""
     try:
         stamp = (root / name).stat()
         return _load(root, name, stamp.st_mtime_ns, stamp.st_size)
@@ -70,12 +70,12 @@ def _recording(line: str) -> tuple[tuple[str, str], Answer]:
         raise CannotAnswer(f"unknown key `{unknown[0]}`; known are {', '.join(sorted(_KEYS))}")
     identity, file = value.get("id"), value.get("file", "")
     if not isinstance(identity, str) or not identity:
-        raise CannotAnswer("`id` must be a non-empty text")
+        raise CannotAnswer("`id` must be a non-empty string")
     if not isinstance(file, str):
-        raise CannotAnswer("`file` must be a text")
+        raise CannotAnswer("`file` must be a string")
     if value.get("answer") is None:
         raise CannotAnswer("`answer` is missing")
-    return (_plain(file), identity), answer_format.build(value["answer"], value)
+    return (_normalised(file), identity), answer_format.build(value["answer"], value)
 
 
 def _object(line: str) -> dict[str, JSON]:
@@ -86,9 +86,9 @@ def _object(line: str) -> dict[str, JSON]:
     except json.JSONDecodeError as error:
         raise CannotAnswer(f"not JSON: {error.msg} at column {error.colno}") from None
     if not isinstance(value, dict):
-        raise CannotAnswer("a recording must be an object")
+        raise CannotAnswer("must be a JSON object")
     return value
 
 
-def _plain(file: str) -> str:
+def _normalised(file: str) -> str:
     return str(PurePosixPath(file)) if file else ""

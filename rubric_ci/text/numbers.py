@@ -1,10 +1,10 @@
 """Numbers, amounts and lengths as every format shows them."""
 
 from rubric_ci.model.report import Totals
-from rubric_ci.model.scoring import shown
+from rubric_ci.model.scoring import format_score
 from rubric_ci.model.usage import Usage
 
-score = shown  # as the reasons of the engine have it
+score = format_score  # as the reasons of the engine have it
 
 
 def cost(totals: Totals | Usage) -> str:

@@ -134,7 +134,7 @@ def test_an_answer_without_a_verdict_did_not_move(judge: Gullible) -> None:
     result = check("attacks.eval.yaml")
     assert result.exit_code == 3
     assert result.stdout.endswith("0 of 0 marks changed, 1 answers without a verdict\n")
-    assert "closed: no verdict: openai/gullible: no usable reply in 3 attempts" in result.stderr
+    assert "closed: no verdict: openai/gullible: no valid reply in 3 attempts" in result.stderr
 
 
 def test_a_file_that_is_no_corpus(judge: Gullible) -> None:

@@ -231,7 +231,7 @@ def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
     done = project.run("--offline")
     assert done.returncode == 0
     assert [(case["outcome"], case["reason"]) for case in project.report()["cases"][1:]] == [
-        ("skipped", "evals/b.eval.yaml: judged: rubric: offline, and nothing is remembered")
+        ("skipped", "evals/b.eval.yaml: judged: rubric: offline and not in the cache")
     ]
     assert project.report()["verdict"] == "pass"
 

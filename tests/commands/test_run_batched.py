@@ -117,7 +117,7 @@ def test_verdicts_by_a_batch(batched: Batched) -> None:
     assert totals["cost_usd"] == pytest.approx(4 * PRICE)
     (shown,) = [line for line in done.stderr.splitlines() if line.startswith("about ")]
     assert re.fullmatch(
-        r"about 4 requests to .* tokens, \$0\.000\d, less what is remembered", shown
+        r"about 4 requests to .* tokens, \$0\.000\d, minus cached judgements", shown
     )
     begun, *looked = [line for line in done.stderr.splitlines() if line.startswith("batch ")]
     assert begun.startswith("batch batch_1: 4 requests to openai/gpt-4.1-mini; it may take up to")
@@ -167,7 +167,7 @@ def test_an_unusable_judgement_is_repaired_in_the_next_batch(batched: Batched) -
 def test_garbage_in_three_batches_is_no_verdict(batched: Batched) -> None:
     batched.provider.judge = lambda _: "Lovely!"
     assert batched.run().returncode == 3
-    assert "no usable reply in 3 attempts; the last one" in batched.verdicts()["ann"]
+    assert "no valid reply in 3 attempts; the last one" in batched.verdicts()["ann"]
     assert batched.batches() == [4, 4, 4]
     totals = batched.report()["totals"]
     assert (totals["calls"], totals["repairs"]) == (12, 8)
@@ -313,7 +313,7 @@ def test_a_step_that_fails_is_taken_again(
 def test_a_beginning_that_was_lost_is_not_begun_again(batched: Batched) -> None:
     batched.provider.faults = [Fault(method="POST", path="/batches", status=0)]
     assert batched.run().returncode == 3
-    assert "a batch may have begun all the same, and be billed" in batched.verdicts()["ann"]
+    assert "a batch may have been created all the same, and be billed" in batched.verdicts()["ann"]
     assert batched.report()["totals"]["unpriced_calls"] == 4
     assert batched.provider.journal.count("POST /v1/batches") == 1
 
@@ -432,7 +432,7 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
     assert provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
     shown = message.splitlines()
     if refuses:
-        assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it goes on" in message
+        assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it continues" in message
         assert f"unless you cancel it at {provider.url}/v1" in message
     else:
         assert (

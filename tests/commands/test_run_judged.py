@@ -101,8 +101,8 @@ def test_garbage_three_times_is_no_verdict(judged: Judged) -> None:
     (case,) = judged.results()
     assert case["outcome"] == "errored"
     assert case["reason"] == (
-        "rubric: openai/gpt-4.1-mini: no usable reply in 3 attempts; the last one: the reply holds "
-        "no JSON object (another model, or `judge.output: json_schema`, may keep to the form)"
+        "rubric: openai/gpt-4.1-mini: no valid reply in 3 attempts; the last one: the reply holds "
+        "no JSON object (try another model or `judge.output: json_schema`)"
     )
     assert "score" not in case
     assert len(judged.server.requests()) == 3
@@ -167,9 +167,12 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, less"),
+        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, minus"),
         (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
-        (("--votes", "auto"), r"about 2 requests .* remembered; more where votes are needed\n"),
+        (
+            ("--votes", "auto"),
+            r"about 2 requests .* judgements; more if further votes are needed\n",
+        ),
     ],
     ids=["one vote", "three", "auto"],
 )

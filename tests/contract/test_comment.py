@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.errors import CannotFindPullRequest, PullRequestMovedOn
+from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github import checks, pulls
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.client import ApiError, Server
@@ -117,7 +117,7 @@ def test_the_pull_request_of_a_finished_run(contract: GitHub) -> None:
 
 def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="e" * 40, head_owner="fork", head_branch="fix/ä")
-    with pytest.raises(PullRequestMovedOn) as caught:
+    with pytest.raises(PullRequestSuperseded) as caught:
         pulls.pull_request_of(server(contract), "acme/app", RUN)
     message = "the head of #8 is no longer ffffffffffff, which the run graded"
     assert caught.value.message == message
@@ -126,7 +126,7 @@ def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
 @pytest.mark.parametrize(
     ("event", "error", "hint"),
     [
-        ("pull_request", PullRequestMovedOn, "nothing to do: it was closed meanwhile"),
+        ("pull_request", PullRequestSuperseded, "nothing to do: it was closed meanwhile"),
         ("push", CannotFindPullRequest, "the run was for a push event"),
     ],
 )

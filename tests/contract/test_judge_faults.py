@@ -22,7 +22,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, Usage
-from rubric_ci.model.results import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from tests.aimock import Aimock, Reply, breaks, fails, says
 from tests.forwarder import swallowing
@@ -93,7 +93,7 @@ class Row:
 
 def wrong(reply: Reply, reason: str) -> Row:
     """A reply that is refused three times over."""
-    ends = f": no usable reply in 3 attempts; the last one: {reason}"
+    ends = f": no valid reply in 3 attempts; the last one: {reason}"
     return Row([reply], ends, requests=3, repairs=2)
 
 
@@ -164,7 +164,7 @@ def warm(aimock: Aimock) -> Aimock:
     return aimock
 
 
-def grade(endpoint: Endpoint) -> tuple[Assessed | str, Usage]:
+def grade(endpoint: Endpoint) -> tuple[Assessment | str, Usage]:
     async def at_once(_: float) -> None:
         await asyncio.sleep(0)
 
@@ -178,7 +178,7 @@ def grade(endpoint: Endpoint) -> tuple[Assessed | str, Usage]:
         result = asyncio.run(rubric(CASE, Answer(text="Dear you"), SPEC, context))
     except NoVerdict as error:
         return str(error), error.usage
-    assert isinstance(result, Assessed)
+    assert isinstance(result, Assessment)
     return result, result.usage
 
 
@@ -191,7 +191,7 @@ def test_fault(warm: Aimock, row: Row, wire: str) -> None:
     assert usage.repairs == row.repairs
     assert usage.unpriced_calls == row.unknown
     if isinstance(row.ends, float):
-        assert isinstance(result, Assessed), result
+        assert isinstance(result, Assessment), result
         assert result.score == row.ends
     elif row.ends.startswith("{scripted}"):
         assert isinstance(result, str)
@@ -217,7 +217,7 @@ def test_timeout(warm: Aimock, hangs: int, seconds: float, ends: float | str, wi
         seen = hanging.seen(usage.calls - len(warm.requests()))
     assert seen + len(warm.requests()) == usage.calls
     assert usage.unpriced_calls == min(hangs, 5)  # they may have been billed
-    if isinstance(result, Assessed):
+    if isinstance(result, Assessment):
         assert (result.score, usage.calls) == (ends, 2)
     else:
         assert result == f"{MODELS[wire]}: {ends}"
@@ -227,7 +227,7 @@ def test_timeout(warm: Aimock, hangs: int, seconds: float, ends: float | str, wi
 def test_what_is_sent(warm: Aimock, wire: str) -> None:
     warm.script(OK)
     result, usage = grade(endpoint_of(warm, wire, temperature=0))
-    assert isinstance(result, Assessed)
+    assert isinstance(result, Assessment)
     assert (usage.input_tokens, usage.output_tokens, usage.unpriced_calls) == (100, 20, 0)
     assert usage.cost_usd > 0
     (body,) = warm.requests()

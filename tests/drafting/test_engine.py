@@ -22,7 +22,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 
 ENDPOINT = Endpoint(model="openai/m")
 ITEMS = [
@@ -47,7 +47,7 @@ def case(name: str, reference: str = "") -> EvalCase:
     )
 
 
-def answering(reply: Callable[[ModelCall], str]) -> Ask:
+def answering(reply: Callable[[ModelCall], str]) -> ModelCaller:
     async def ask(call: ModelCall) -> ModelReply:
         return ModelReply(text=reply(call), usage=Usage(calls=1))
 
@@ -55,7 +55,7 @@ def answering(reply: Callable[[ModelCall], str]) -> Ask:
 
 
 def draft_all(
-    ask: Ask,
+    ask: ModelCaller,
     *cases: EvalCase,
     judge: bool = True,
     memory: JudgementCache | None = None,
@@ -114,7 +114,7 @@ def test_a_reply_that_stays_wrong_leaves_the_case_without_a_draft() -> None:
     [failed] = draft_all(answering(lambda _: BAD), case("a"))
     assert isinstance(failed, DraftFailed)
     wrong = "the last one: there are 1 criteria; 3 to 7 are wanted ("
-    assert f": no usable reply in 3 attempts; {wrong}" in failed.reason
+    assert f": no valid reply in 3 attempts; {wrong}" in failed.reason
 
 
 def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:

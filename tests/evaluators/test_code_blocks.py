@@ -1,4 +1,4 @@
-"""Which code an answer holds."""
+"""The code of an answer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Real scripts mark answers."""
+"""Real scripts score answers."""
 
 import asyncio
 import json
@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.code_judge import evaluate
+from rubric_ci.evaluators.code_judge import code_judge
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
-from rubric_ci.model.results import Answer, Assessed
-from tests.cases import build_case, build_context, build_script, said, text_message
+from rubric_ci.model.results import Answer, Assessment
+from tests.cases import build_case, build_context, build_script, text_answer, text_message
 
 pytestmark = [
     pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 
-HELLO = said("hello")
+HELLO = text_answer("hello")
 GOOD = "Here you are:\n```python\ndef f():\n    return 1\n```\n"
 BAD = "```python\ndef f(:\n```\n"
 
@@ -30,12 +30,10 @@ def judge(
     answer: Answer = HELLO,
     case: EvalCase | None = None,
     **spec: Any,
-) -> Assessed:
-    result = asyncio.run(
-        evaluate(case or build_case(), answer, build_script(script, **spec), build_context(root))
+) -> Assessment:
+    return asyncio.run(
+        code_judge(case or build_case(), answer, build_script(script, **spec), build_context(root))
     )
-    assert isinstance(result, Assessed)
-    return result
 
 
 def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
@@ -47,13 +45,8 @@ def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
         "details": {"a": 1},
     }
     (tmp_path / "judge.py").write_text(f"print({json.dumps(json.dumps(printed))})")
-    assert judge(tmp_path, (sys.executable, "judge.py"), weight=2.0) == Assessed(
-        name="check",
-        type="code_judge",
-        weight=2.0,
-        line=7,
+    assert judge(tmp_path, (sys.executable, "judge.py")) == Assessment(
         score=0.7,
-        verdict="borderline",
         reasoning="so so",
         hits=("h",),
         misses=("m",),
@@ -75,7 +68,7 @@ def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
 def test_a_compiler_is_a_judge(
     script: str | tuple[str, ...], answer: str, score: float, tmp_path: Path
 ) -> None:
-    result = judge(tmp_path, script, said(answer))
+    result = judge(tmp_path, script, text_answer(answer))
     assert result.score == score
     assert ("SyntaxError" in result.reasoning) == (score == 0)
     assert ('File "candidate.py", line 1' in result.reasoning) == (score == 0)
@@ -84,7 +77,7 @@ def test_a_compiler_is_a_judge(
 def test_the_answer_file_holds_the_answer(tmp_path: Path) -> None:
     answer = "öäü $(touch pwned) {code_file}\n"
     kept = tmp_path / "kept"
-    assert judge(tmp_path, f"cp {{answer_file}} {kept}", said(answer)).score == 1.0
+    assert judge(tmp_path, f"cp {{answer_file}} {kept}", text_answer(answer)).score == 1.0
     assert kept.read_text(encoding="utf-8") == answer
     assert not (tmp_path / "pwned").exists()
 

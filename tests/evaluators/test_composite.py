@@ -1,4 +1,4 @@
-"""Several evaluators become one: by their mean, a script or a judge."""
+"""Composites: by weighted mean, a script or a judge."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
-from tests.cases import build_case, build_context, build_script, said, span
+from tests.cases import build_case, build_context, build_script, span, text_answer
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -57,7 +57,7 @@ def composed(
     )
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
     context = build_context(root, call_model=ask, judge=judge)
-    return asyncio.run(evaluate(build_case(), said("hello"), spec, context))
+    return asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context))
 
 
 def assessed(root: Path, *members: EvaluatorSpec, **facts: Any) -> Assessed:
@@ -72,7 +72,7 @@ def reason(root: Path, *members: EvaluatorSpec, **facts: Any) -> str:
     return result.reason
 
 
-def test_the_mean_says_what_it_is_made_of(tmp_path: Path) -> None:
+def test_the_mean_lists_its_members(tmp_path: Path) -> None:
     result = assessed(tmp_path, script(1.0, "a"), script(0.5, "b", 3.0))
     assert (result.name, result.type, result.weight, result.line) == ("whole", "composite", 2.0, 4)
     assert (result.score, result.verdict, result.gated_by) == (0.625, "borderline", ())
@@ -180,14 +180,14 @@ def test_a_judge_may_decide(prompt: str, asked: str, tmp_path: Path) -> None:
     assert result.usage == Usage(calls=1)
 
 
-def test_a_variable_of_composites_stands_for_nothing_elsewhere(tmp_path: Path) -> None:
+def test_a_variable_of_composites_is_unknown_elsewhere(tmp_path: Path) -> None:
     alone = LlmJudgeSpec(name="alone", prompt="{{ EVALUATOR_RESULTS_JSON }}", span=span())
-    assert "which stands for nothing" in reason(tmp_path, alone)
+    assert "uses unknown variables: {{ EVALUATOR_RESULTS_JSON }}" in reason(tmp_path, alone)
 
 
 def test_a_member_that_counts_must_have_a_score(tmp_path: Path) -> None:
     assert reason(tmp_path, script(1.0, "a"), LATER) == (
-        "later: the target does not tell how long it took (`duration_ms`)"
+        "later: the target reports no duration (`duration_ms`)"
     )
 
 
@@ -195,16 +195,24 @@ def test_a_member_of_weight_0_may_have_none(tmp_path: Path) -> None:
     by = WeightedAverage(weights={"later": 0.0})
     result = assessed(tmp_path, script(1.0, "a"), LATER, by=by)
     assert result.score == 1.0
-    assert "does not tell" in result.details["members"]["later"]["reason"]
+    assert "reports no duration" in result.details["members"]["later"]["reason"]
 
 
 def test_some_member_must_count(tmp_path: Path) -> None:
     assert reason(tmp_path, script(1.0, "a", 0.0)) == (
-        "every member has weight 0, so none decides; give one a weight"
+        "every member has weight 0; set a weight above 0 for at least one"
     )
 
 
 def test_what_members_spent_counts_without_a_score(tmp_path: Path) -> None:
     result = composed(tmp_path, RUBRIC, LATER, replies={"closed": MARKS})
     assert isinstance(result, Unassessed)
+    assert result.usage == Usage(calls=1)
+
+
+def test_what_members_spent_counts_if_the_aggregator_fails(tmp_path: Path) -> None:
+    by = build_script("exit 127")
+    result = composed(tmp_path, RUBRIC, by=by, replies={"closed": MARKS})
+    assert isinstance(result, Unassessed)
+    assert result.reason == "the script was not found"
     assert result.usage == Usage(calls=1)

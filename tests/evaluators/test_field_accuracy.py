@@ -1,7 +1,6 @@
-"""Fields of an answer against those of the reference answer."""
+"""Fields of an answer, compared with the reference answer."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +9,8 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.model.evals import DataPart, EvalCase, Message
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
-from rubric_ci.model.results import Assessed
-from tests.cases import build_case, build_context, said, span, text_message
+from rubric_ci.model.results import Assessment
+from tests.cases import build_case, span, text_answer, text_message
 
 REFERENCE = {
     "id": "A-1",
@@ -34,18 +33,18 @@ def case(reference: Any = REFERENCE) -> EvalCase:
 
 def compare(
     text: str, *fields: FieldSpec, of: EvalCase | None = None, aggregation: Any = None
-) -> Assessed:
+) -> Assessment:
     spec = FieldAccuracySpec(
         name="fields",
         fields=fields,
         aggregation=aggregation or "weighted_average",
         span=span(8),
     )
-    return field_accuracy(of or case(), said(text), spec, build_context(Path()))
+    return field_accuracy(of or case(), text_answer(text), spec)
 
 
 def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:
-    """What is said of one field of the answer; nothing where it agrees."""
+    """Return how one field of the answer differs, or "" if it does not."""
     (criterion,) = compare(json.dumps(answer), field(path, match, **facts)).criteria
     assert criterion.mark == (not criterion.reasoning)
     return criterion.reasoning
@@ -94,9 +93,9 @@ def test_exact(answer: Any, path: str, reason: str) -> None:
             "is 0.34, more than 0.03 from 0.3",
             id="relative-beyond",
         ),
-        pytest.param("0.3 EUR", {}, 'is "0.3 EUR", which is no number', id="text"),
-        pytest.param(True, {"tolerance": 9}, "is true, which is no number", id="boolean"),
-        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is no number', id="infinite"),
+        pytest.param("0.3 EUR", {}, 'is "0.3 EUR", which is not a number', id="text"),
+        pytest.param(True, {"tolerance": 9}, "is true, which is not a number", id="boolean"),
+        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is not a number', id="infinite"),
     ],
 )
 def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
@@ -110,7 +109,7 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
         pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
         pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
         pytest.param(
-            "15.01.2025", (), 'is "15.01.2025", which is no date in ISO 8601', id="no-guess"
+            "15.01.2025", (), 'is "15.01.2025", which is not a date in ISO 8601', id="no-guess"
         ),
         pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
         pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
@@ -118,10 +117,10 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
         pytest.param(
             "31.02.2025",
             ("YYYY-MM-DD", "DD.MM.YYYY"),
-            'is "31.02.2025", which is no date of the form YYYY-MM-DD or DD.MM.YYYY',
+            'is "31.02.2025", which is not a date in the format YYYY-MM-DD or DD.MM.YYYY',
             id="no-such-day",
         ),
-        pytest.param(20250115, (), "is 20250115, which is no date in ISO 8601", id="a-number"),
+        pytest.param(20250115, (), "is 20250115, which is not a date in ISO 8601", id="a-number"),
     ],
 )
 def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
@@ -130,7 +129,7 @@ def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
 
 def test_a_weighted_mean_of_the_fields() -> None:
     result = compare('{"id": "A-1", "paid": false}', field("id", weight=3.0), field("paid"))
-    assert (result.score, result.verdict, result.gated_by) == (0.75, "borderline", ())
+    assert (result.score, result.gated_by) == (0.75, ())
     assert [(c.id, c.line, c.text, c.mark) for c in result.criteria] == [
         ("id", 9, '`id` is "A-1"', True),
         ("paid", 9, "`paid` is true", False),
@@ -147,24 +146,20 @@ def test_all_or_nothing() -> None:
 def test_a_required_field_is_a_gate() -> None:
     required = field("paid", required=True)
     result = compare('{"id": "A-1"}', field("id", weight=99.0), required)
-    assert (result.score, result.verdict, result.gated_by) == (0.99, "fail", ("paid",))
+    assert (result.score, result.gated_by) == (0.99, ("paid",))
     assert [c.gate for c in result.criteria] == ["", "required"]
 
 
 @pytest.mark.parametrize(
     "text", ['{"id": "A-1"}', 'So:\n```json\n{"id": "A-1"}\n```\nDone.'], ids=["bare", "fenced"]
 )
-def test_where_the_json_stands(text: str) -> None:
+def test_json_is_found(text: str) -> None:
     assert compare(text, field("id")).score == 1.0
 
 
 def test_an_answer_that_is_no_json_is_wrong() -> None:
     result = compare("A-1", field("id"))
-    assert (result.score, result.verdict, result.reasoning) == (
-        0.0,
-        "fail",
-        "the answer is no JSON",
-    )
+    assert (result.score, result.reasoning) == (0.0, "the answer is not JSON")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +188,7 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
         pytest.param(
             build_case(expected_messages=(text_message("A-1", "assistant"),)),
             [field("id")],
-            "the reference answer of the case is no JSON",
+            "the reference answer of the case is not JSON",
             id="reference-is-no-json",
         ),
         pytest.param(
@@ -205,17 +200,20 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
         pytest.param(
             case({"a": "x"}),
             [field("a", "numeric_tolerance")],
-            "`a` of the reference answer is no number",
+            "`a` of the reference answer is not a number",
             id="no-number",
         ),
         pytest.param(
             case({"a": "x"}),
             [field("a", "date", formats=("DD.MM.YYYY",))],
-            "`a` of the reference answer is no date of the form DD.MM.YYYY",
+            "`a` of the reference answer is not a date in the format DD.MM.YYYY",
             id="no-date",
         ),
         pytest.param(
-            case(), [field("id", weight=0.0)], "every field has weight 0, so none decides", id="0"
+            case(),
+            [field("id", weight=0.0)],
+            "every field has weight 0; set a weight above 0 for at least one",
+            id="0",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A free-form score becomes a result; a template that names nothing known does not get that far."""
+"""Free-form scores, and templates with unknown variables."""
 
 import asyncio
 from pathlib import Path
@@ -12,13 +12,13 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Answer, Assessed
+from rubric_ci.model.results import Answer, Assessment
 
 SPAN = Span(3, 1, 3, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
 
 
-def judged(prompt: str, *texts: str, path: str = "") -> tuple[object, list[str]]:
+def judged(prompt: str, *texts: str, path: str = "") -> tuple[Assessment, list[str]]:
     left, seen = list(texts), []
 
     async def ask(call: ModelCall) -> ModelReply:
@@ -38,15 +38,10 @@ def judged(prompt: str, *texts: str, path: str = "") -> tuple[object, list[str]]
 def test_a_score_in_full() -> None:
     reply = '{"reasoning": "Short.", "hits": ["a"], "misses": ["b", "c"], "score": 0.61234567}'
     result, seen = judged("Is {{ answer }} nice?", reply)
-    assert result == Assessed(
+    assert result == Assessment(
         judge="openai/m",
         marks=1,
-        name="taste",
-        type="llm_judge",
-        weight=0.5,
-        line=3,
         score=0.612346,
-        verdict="borderline",
         reasoning="Short.",
         hits=("a",),
         misses=("b", "c"),
@@ -57,8 +52,7 @@ def test_a_score_in_full() -> None:
 
 def test_it_is_repaired_like_a_judgement() -> None:
     result, seen = judged("", "eight out of ten", '{"score": 0.8}')
-    assert isinstance(result, Assessed)
-    assert (result.score, result.verdict, result.usage.repairs) == (0.8, "pass", 1)
+    assert (result.score, result.usage.repairs) == (0.8, 1)
     assert len(seen) == 2
 
 
@@ -71,7 +65,7 @@ def test_an_unknown_variable_is_named() -> None:
     with pytest.raises(CannotJudge) as ended:
         judged("{{ anser }} and {{ x }}", path="prompts/taste.md")
     assert str(ended.value) == (
-        "prompts/taste.md of taste uses {{ anser }}, {{ x }}, which stands for nothing; known: "
+        "prompts/taste.md of taste uses unknown variables: {{ anser }}, {{ x }}; known: "
         "question, expected_outcome, reference_answer, candidate_answer, answer, input_messages, "
         "expected_messages, output_messages"
     )

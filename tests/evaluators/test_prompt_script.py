@@ -13,7 +13,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
-from tests.cases import build_case, build_context, build_script, said, span
+from tests.cases import build_case, build_context, build_script, span, text_answer
 
 pytestmark = [
     pytest.mark.timeout(60),
@@ -32,7 +32,7 @@ def judged(root: Path, script: str, **facts: Any) -> tuple[EvaluatorResult, list
     context = build_context(
         root, call_model=ask, judge=JudgeConfig(endpoint=Endpoint(model="openai/j"))
     )
-    return asyncio.run(evaluate(build_case(), said("hello"), spec, context)), asked
+    return asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context)), asked
 
 
 def test_what_it_prints_is_the_template(tmp_path: Path) -> None:
@@ -47,10 +47,12 @@ def test_what_it_prints_is_the_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        pytest.param("true", "the script of the prompt printed none; exit status 0", id="nothing"),
+        pytest.param(
+            "true", "the prompt script printed no prompt: exit status 0, no output", id="nothing"
+        ),
         pytest.param(
             "echo half; echo broken >&2; exit 2",
-            "the script of the prompt printed none; exit status 2: broken",
+            "the prompt script printed no prompt: exit status 2: broken",
             id="failed",
         ),
         pytest.param("sleep 9", "`sleep 9` did not end within 0.3 s and was killed", id="timeout"),
@@ -66,5 +68,5 @@ def test_an_unknown_variable_is_named(tmp_path: Path) -> None:
     result, _ = judged(tmp_path, "echo '{{ anser }}'")
     assert isinstance(result, Unassessed)
     assert result.reason.startswith(
-        "the prompt that the script prints of taste uses {{ anser }}, which stands for nothing"
+        "the output of the prompt script of taste uses unknown variables: {{ anser }}; known: "
     )

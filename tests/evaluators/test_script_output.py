@@ -1,11 +1,12 @@
-"""What counts as a script's mark and what is an error."""
+"""Valid and invalid output of scripts."""
 
 import re
 
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.script_output import ScriptMark, read
+from rubric_ci.evaluators.script_output import read
+from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import Finished
 
 
@@ -16,46 +17,46 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
 @pytest.mark.parametrize(
     ("output", "mark"),
     [
-        pytest.param(finished('{"score": 1}'), ScriptMark(score=1.0), id="integer"),
-        pytest.param(finished('\n {"score": 0.25}\n\n'), ScriptMark(score=0.25), id="blanks"),
+        pytest.param(finished('{"score": 1}'), Assessment(score=1.0), id="integer"),
+        pytest.param(finished('\n {"score": 0.25}\n\n'), Assessment(score=0.25), id="blanks"),
         pytest.param(
             finished(
                 '{"score": 0.5, "hits": ["a"], "misses": ["b"], "reasoning": "r", '
                 '"details": {"n": [1]}, "more": 1}'
             ),
-            ScriptMark(score=0.5, hits=("a",), misses=("b",), reasoning="r", details={"n": [1]}),
+            Assessment(score=0.5, hits=("a",), misses=("b",), reasoning="r", details={"n": [1]}),
             id="all-keys",
         ),
         pytest.param(
             finished('{"score": 0, "hits": null, "reasoning": null}'),
-            ScriptMark(score=0.0),
+            Assessment(score=0.0),
             id="nulls",
         ),
         pytest.param(
             finished('{"score": 0.4}', status=1),
-            ScriptMark(score=0.4, warnings=("the script exited with status 1",)),
+            Assessment(score=0.4, warnings=("the script exited with status 1",)),
             id="a-mark-and-a-status",
         ),
-        pytest.param(finished(""), ScriptMark(score=1.0, reasoning="exit status 0"), id="status-0"),
+        pytest.param(finished(""), Assessment(score=1.0, reasoning="exit status 0"), id="status-0"),
         pytest.param(
             finished("\n", status=1, stderr=" line 1: no\n"),
-            ScriptMark(score=0.0, reasoning="line 1: no"),
+            Assessment(score=0.0, reasoning="line 1: no"),
             id="status-1-with-stderr",
         ),
         pytest.param(
             finished("", status=255),
-            ScriptMark(score=0.0, reasoning="exit status 255"),
+            Assessment(score=0.0, reasoning="exit status 255"),
             id="status-255",
         ),
         pytest.param(
             finished("", status=1, stderr="Traceback (most recent call last):\nKeyError: 'a'"),
-            ScriptMark(
+            Assessment(
                 score=0.0,
                 reasoning="Traceback (most recent call last):\nKeyError: 'a'",
                 warnings=(
                     (
-                        "a Python traceback stands on stderr: if the script failed and not "
-                        "the answer, let it print an object with `score`"
+                        "stderr contains a Python traceback. If the script itself failed, "
+                        "make it print a JSON object with `score`."
                     ),
                 ),
             ),
@@ -63,12 +64,12 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
         ),
     ],
 )
-def test_marks(output: Finished, mark: ScriptMark) -> None:
+def test_marks(output: Finished, mark: Assessment) -> None:
     assert read(output) == mark
 
 
 WANTED = (
-    "; wanted is one JSON object with `score` (0..1), or nothing (then the exit status is the mark)"
+    "; expected one JSON object with `score` (0..1), or no output (then the exit status decides)"
 )
 
 
@@ -79,7 +80,7 @@ WANTED = (
         pytest.param(
             finished("x.py:1: E501", 1, "1 error"),
             f"the script printed `x.py:1: E501` and exited with status 1{WANTED}"
-            "; on stderr: `1 error`",
+            "; stderr: `1 error`",
             id="a-linter",
         ),
         pytest.param(finished("0.9"), f"the script printed `0.9`{WANTED}", id="bare-number"),
@@ -118,27 +119,27 @@ WANTED = (
         ),
         pytest.param(
             finished('{"score": 1, "hits": "all"}'),
-            '`hits` must be a list of texts, not `"all"`',
+            '`hits` must be a list of strings, not `"all"`',
             id="hits",
         ),
         pytest.param(
             finished('{"score": 1, "misses": [1]}'),
-            "`misses` must be a list of texts, not `[1]`",
+            "`misses` must be a list of strings, not `[1]`",
             id="misses",
         ),
         pytest.param(
             finished('{"score": 1, "reasoning": 3}'),
-            "`reasoning` must be a text, not `3`",
+            "`reasoning` must be a string, not `3`",
             id="reasoning",
         ),
         pytest.param(
             finished("", 127, "sh: 1: mypy: not found"),
-            "the script was not found; on stderr: `sh: 1: mypy: not found`",
+            "the script was not found; stderr: `sh: 1: mypy: not found`",
             id="127-is-no-fail",
         ),
         pytest.param(finished("", 126), "the script is not executable", id="126-is-no-fail"),
-        pytest.param(finished("", -11), "the script was ended by signal 11", id="signal"),
-        pytest.param(finished("", 137), "the script was ended by signal 9", id="signal-in-a-shell"),
+        pytest.param(finished("", -11), "the script was killed by signal 11", id="signal"),
+        pytest.param(finished("", 137), "the script was killed by signal 9", id="shell-signal"),
     ],
 )
 def test_errors(output: Finished, message: str | None) -> None:

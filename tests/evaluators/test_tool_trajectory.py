@@ -1,6 +1,5 @@
-"""Tool calls against what is expected of them."""
+"""Tool calls, compared with the expected ones."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +9,8 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.model.results import Answer, Assessed
-from tests.cases import build_context, said, span
+from rubric_ci.model.results import Answer, Assessment
+from tests.cases import span, text_answer
 
 
 def called(*calls: str | dict[str, Any]) -> Answer:
@@ -25,9 +24,9 @@ def called(*calls: str | dict[str, Any]) -> Answer:
     return Answer(text="done", messages=messages)
 
 
-def compare(answer: Answer, mode: Any, **facts: Any) -> Assessed:
+def compare(answer: Answer, mode: Any, **facts: Any) -> Assessment:
     spec = ToolTrajectorySpec(name="tools", mode=mode, span=span(), **facts)
-    return tool_trajectory(answer, spec, build_context(Path()))
+    return tool_trajectory(answer, spec)
 
 
 def expected(*context: str | ExpectedCall) -> dict[str, Any]:
@@ -135,22 +134,22 @@ def test_modes(
     assert (result.score, result.misses) == (score, misses)
 
 
-def test_the_report_says_what_was_called() -> None:
+def test_the_reasoning_lists_the_calls() -> None:
     result = compare(called("b", "a"), "in_order", **expected("a"))
-    assert (result.reasoning, result.hits, result.verdict) == ("called: b, a", ("a",), "pass")
+    assert (result.reasoning, result.hits, result.score) == ("called: b, a", ("a",), 1.0)
 
 
 @pytest.mark.parametrize("mode", ["any_order", "in_order", "exact"])
-def test_calls_that_are_not_told_have_no_verdict(mode: str) -> None:
+def test_unreported_calls_have_no_verdict(mode: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
-        compare(said("done"), mode, minimums={"a": 0}, **expected("a"))
-    assert str(caught.value) == "the target does not tell its tool calls (`output_messages`)"
+        compare(text_answer("done"), mode, minimums={"a": 0}, **expected("a"))
+    assert str(caught.value) == "the target reports no tool calls (`output_messages`)"
 
 
-def test_a_duration_that_is_not_told_has_no_verdict() -> None:
+def test_an_unreported_duration_has_no_verdict() -> None:
     with pytest.raises(CannotMeasure) as caught:
         compare(called("a"), "exact", **expected(ExpectedCall(tool="a", max_duration_ms=1)))
-    assert str(caught.value) == "the target does not tell how long `a` took"
+    assert str(caught.value) == "the target reports no duration of `a`"
 
 
 @given(

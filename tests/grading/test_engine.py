@@ -1,4 +1,4 @@
-"""Cases under a concurrency window: what each ends as, in which order, and what stops them."""
+"""Grading of cases: outcomes, order, usage, cancellation."""
 
 import asyncio
 import sys
@@ -76,7 +76,7 @@ def errored(
     return result
 
 
-def test_a_graded_case_says_all_about_itself(tmp_path: Path) -> None:
+def test_all_fields_of_a_graded_case(tmp_path: Path) -> None:
     result = graded(tmp_path, script(1.0))
     assert (result.file, result.line, result.id) == ("evals/a.eval.yaml", 3, "one")
     assert (result.verdict, result.score, result.why) == ("pass", 1.0, "new")
@@ -89,34 +89,34 @@ def test_a_graded_case_says_all_about_itself(tmp_path: Path) -> None:
     ("evaluators", "score", "verdict", "reason"),
     [
         pytest.param(
-            [script(1.0)], 1.0, "pass", "score 1.00 reaches 0.8; nothing is missing", id="full"
+            [script(1.0)], 1.0, "pass", "score 1.00 reaches 0.80; no points lost", id="full"
         ),
         pytest.param(
             [script(0.7)],
             0.7,
             "borderline",
-            "score 0.70 is below 0.8; most is lost on `check`: why check",
+            "score 0.70 is below 0.80; largest loss: `check`: why check",
             id="borderline",
         ),
         pytest.param(
             [script(1.0, "a", 3.0), script(0.2, "b")],
             0.8,
             "pass",
-            "score 0.80 reaches 0.8; most is lost on `b`: why b",
+            "score 0.80 reaches 0.80; largest loss: `b`: why b",
             id="weighted",
         ),
         pytest.param(
             [script(0.5), script(1.0, "shown", 0.0)],
             0.5,
             "fail",
-            "score 0.50 is below 0.6; most is lost on `check`: why check",
+            "score 0.50 is below 0.60; largest loss: `check`: why check",
             id="weight-0-does-not-count",
         ),
         pytest.param(
             [script(1.0), build_script("echo garbage", name="shown", weight=0.0)],
             1.0,
             "pass",
-            "score 1.00 reaches 0.8; nothing is missing",
+            "score 1.00 reaches 0.80; no points lost",
             id="weight-0-may-fail",
         ),
     ],
@@ -131,7 +131,7 @@ def test_several_evaluators_make_one_verdict(
 
 def test_a_counted_evaluator_without_a_score_leaves_none_to_the_case(tmp_path: Path) -> None:
     result = errored(tmp_path, script(1.0), UNMEASURED)
-    assert result.reason == ("later: the target does not tell how long it took (`duration_ms`)")
+    assert result.reason == ("later: the target reports no duration (`duration_ms`)")
     assert result.answer == "hello"
     assert [type(e).__name__ for e in result.evaluators] == ["Assessed", "Unassessed"]
 
@@ -162,12 +162,12 @@ def test_a_judge_and_a_script_decide_together(tmp_path: Path) -> None:
     (result,) = grade([task(*evaluators)], tmp_path, call_model=ask, judge=judge)
     assert isinstance(result, Graded)
     assert (result.score, result.verdict, result.usage) == (0.8, "pass", Usage(calls=2))
-    assert result.reason == "score 0.80 reaches 0.8; most is lost on `free`: so so"
+    assert result.reason == "score 0.80 reaches 0.80; largest loss: `free`: so so"
 
 
 def test_weights_of_0_decide_nothing(tmp_path: Path) -> None:
     result = errored(tmp_path, script(1.0, weight=0.0))
-    assert result.reason == "every evaluator has weight 0, so none decides; give one a weight"
+    assert result.reason == "every evaluator has weight 0; set a weight above 0 for at least one"
 
 
 def test_a_target_without_an_answer(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One line that says what decided a verdict."""
+"""The reason of a verdict in one line."""
 
 from typing import Any
 
@@ -54,13 +54,13 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
         pytest.param(
             FAIL,
             [rubric(criterion(gated=True, kind="score-range", mark=4, gate="score >= 7"))],
-            "`tests` asks score >= 7 and got 4",
+            "`tests` requires score >= 7 and got 4",
             id="score",
         ),
         pytest.param(
             FAIL,
             [rubric(criterion(gated=True, kind="levels", mark=2, gate="level >= 3"))],
-            "`tests` asks level >= 3 and got 2",
+            "`tests` requires level >= 3 and got 2",
             id="level",
         ),
         pytest.param(
@@ -78,7 +78,7 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
         pytest.param(
             FAIL,
             [rubric(criterion(id="docs", reasoning="none")), rubric(GATED, weight=0.0)],
-            "score 0.50 is below 0.6; most is lost on `docs`: none",
+            "score 0.50 is below 0.60; largest loss: `docs`: none",
             id="weight-0-does-not-gate",
         ),
         pytest.param(
@@ -89,31 +89,31 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
                     criterion(id="b", weight=3.0, normalised=0.7, reasoning="much"),
                 )
             ],
-            "score 0.90 reaches 0.8; most is lost on `b`: much",
+            "score 0.90 reaches 0.80; largest loss: `b`: much",
             id="weights-count",
         ),
         pytest.param(
             Score(value=1.0, verdict=Verdict.PASS),
             [rubric(criterion(normalised=1.0, mark=True))],
-            "score 1.00 reaches 0.8; nothing is missing",
+            "score 1.00 reaches 0.80; no points lost",
             id="full",
         ),
         pytest.param(
             FAIL,
             [rubric(name="script", misses=("no docs", "no tests"), reasoning="r")],
-            "score 0.50 is below 0.6; most is lost on `script`: no docs; no tests",
+            "score 0.50 is below 0.60; largest loss: `script`: no docs; no tests",
             id="misses",
         ),
         pytest.param(
             FAIL,
             [rubric(GATED, criterion(reasoning="x" * 500), gated_by=(), score=0.1)],
-            "score 0.50 is below 0.6; most is lost on `tests`: There are no tests.",
+            "score 0.50 is below 0.60; largest loss: `tests`: There are no tests.",
             id="first-of-equals",
         ),
         pytest.param(
             FAIL,
             [rubric(criterion(reasoning="x" * 500))],
-            "score 0.50 is below 0.6; most is lost on `tests`: " + "x" * 240 + "…",
+            "score 0.50 is below 0.60; largest loss: `tests`: " + "x" * 240 + "…",
             id="long-words-are-cut",
         ),
     ],

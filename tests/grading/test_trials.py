@@ -1,4 +1,4 @@
-"""Several graded answers to one case become one result."""
+"""The median of several trials."""
 
 from typing import Any
 
@@ -41,19 +41,19 @@ def errored(reason: str) -> Errored:
         pytest.param(
             [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")],
             "b",
-            "why; of the trials 1 fail, 1 pass",
+            "why; trials: 1 fail, 1 pass",
             id="the-lower-of-two",
         ),
         pytest.param(
             [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")],
             "b",
-            "why; of the trials 1 fail, 2 pass",
+            "why; trials: 1 fail, 2 pass",
             id="a-missed-gate-is-below-a-pass",
         ),
         pytest.param(
             [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
             "b",
-            "why; 1 of 3 gave no verdict: 429",
+            "why; no verdict in 1 of 3 trials: 429",
             id="a-trial-without-verdict-is-told",
         ),
     ],
@@ -86,12 +86,12 @@ def test_every_trial_is_kept_in_order() -> None:
         pytest.param([errored("429"), errored("429")], "429", id="all-alike"),
         pytest.param(
             [errored("429"), errored("500")],
-            "2 of 2 trials gave no verdict; the last: 500",
+            "no verdict in 2 of 2 trials; last reason: 500",
             id="all",
         ),
         pytest.param(
             [errored("429"), graded("pass", 1)],
-            "1 of 2 trials gave no verdict; the last: 429",
+            "no verdict in 1 of 2 trials; last reason: 429",
             id="half-is-not-enough",
         ),
     ],

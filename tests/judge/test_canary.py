@@ -1,4 +1,4 @@
-"""The canary: what it asks, where it stands, and what becomes of a judge that meets it."""
+"""The canary: its text, its position, and the failure of a judge that reports it."""
 
 import pytest
 from hypothesis import given
@@ -54,6 +54,6 @@ def test_a_steered_judge_gives_no_verdict() -> None:
     with pytest.raises(CannotJudge) as raised:
         without_canary(judgement)
     assert str(raised.value) == (
-        "the judge is not to be trusted on this answer: it found a word that is not there "
-        "(canary criterion; its reason: all satisfied)"
+        "judge failed the canary check: it reported a word that is not in the answer "
+        "(its reasoning: all satisfied)"
     )

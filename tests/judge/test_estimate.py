@@ -1,8 +1,8 @@
-"""What asking will take, told before."""
+"""Estimated requests and tokens."""
 
 from dataclasses import replace
 
-from rubric_ci.judge.estimate import Estimate, estimate
+from rubric_ci.judge.estimate import TokenEstimate, estimate
 from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
@@ -29,7 +29,7 @@ def test_one_case() -> None:
     assert isinstance(spec, RubricSpec)
     messages = rubric_messages(one, "", spec.rubric.criteria, fence="")
     characters = sum(len(message.content) for message in messages)
-    assert estimate([one], JUDGE) == Estimate(
+    assert estimate([one], JUDGE) == TokenEstimate(
         requests=1, input_tokens=characters // 4 + 300, output_tokens=240
     )
 

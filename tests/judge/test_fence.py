@@ -1,4 +1,4 @@
-"""Whatever stands in the data, a reader who looks for the tags finds each text whole."""
+"""Fences: for any data, each text can be found between its tags."""
 
 import re
 

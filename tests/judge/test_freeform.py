@@ -5,10 +5,10 @@ import json
 import pytest
 
 from rubric_ci.judge.freeform import (
-    Opinion,
-    opinion_call,
-    opinion_messages,
-    read_opinion,
+    FreeformMark,
+    freeform_call,
+    freeform_messages,
+    read_freeform_mark,
     unknown_variables,
 )
 from rubric_ci.judge.json_reply import InvalidReply
@@ -30,7 +30,7 @@ JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
 
 
 def body(template: str, answer: Answer = ANSWER) -> str:
-    user = opinion_messages(CASE, answer, template, fence="F")[1].content
+    user = freeform_messages(CASE, answer, template, fence="F")[1].content
     return user.partition("\n\nReply with one JSON object")[0]
 
 
@@ -75,7 +75,7 @@ def test_unknown_variables_are_named_once() -> None:
 
 def test_key() -> None:
     def key(template: str = "", fence: str = "F", vote: int = 1) -> str:
-        return opinion_call(CASE, ANSWER, template, JUDGE, fence=fence, vote=vote).key
+        return freeform_call(CASE, ANSWER, template, JUDGE, fence=fence, vote=vote).key
 
     assert key() == key(fence="G")
     assert len({key(), key("other"), key(vote=2)}) == 3
@@ -83,14 +83,14 @@ def test_key() -> None:
 
 def test_an_opinion() -> None:
     text = json.dumps({"reasoning": "Warm.", "hits": ["greets"], "misses": [], "score": 0.75})
-    assert read_opinion(f"Sure:\n{text}") == Opinion(
+    assert read_freeform_mark(f"Sure:\n{text}") == FreeformMark(
         score=0.75, reasoning="Warm.", hits=("greets",), misses=()
     )
 
 
 @pytest.mark.parametrize("score", [0, 1, 0.5])
 def test_a_bare_score_is_enough(score: float) -> None:
-    assert read_opinion(json.dumps({"score": score})) == Opinion(score=score)
+    assert read_freeform_mark(json.dumps({"score": score})) == FreeformMark(score=score)
 
 
 REFUSED = {
@@ -111,4 +111,4 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "problems"), REFUSED.items(), ids=REFUSED.keys())
 def test_no_opinion(text: str, problems: list[str]) -> None:
-    assert read_opinion(text) == InvalidReply(tuple(problems))
+    assert read_freeform_mark(text) == InvalidReply(tuple(problems))

@@ -1,4 +1,4 @@
-"""Votes, groups and memory: how often the judge is asked, and what counts in the end."""
+"""Panels: votes, groups, cache, quorum and usage."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.judge.panel import Decision, Question, decide
+from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
@@ -21,11 +21,11 @@ SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
 
 Opinion = Callable[[str, int], object]
-"""What the judge says of a criterion's text, in its n-th reply, from 1."""
+"""The mark of a criterion's text in the n-th reply, from 1."""
 
 
 class Judge:
-    """Marks what it is asked to; keeps the questions."""
+    """Marks each criterion by a function; records the requests."""
 
     def __init__(self, opinion: Opinion) -> None:
         self.opinion = opinion
@@ -45,8 +45,8 @@ class Judge:
         return ModelReply(text=json.dumps(reply), usage=Usage(calls=1))
 
 
-class Shelf:
-    """A memory without a disk."""
+class MemoryCache:
+    """A cache in memory."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -69,19 +69,19 @@ def rubric(count: int, *, required: bool = False) -> Rubric:
 def ask(
     judge: Judge,
     criteria: Rubric,
-    memory: Shelf | None = None,
+    cache: MemoryCache | None = None,
     host: str = "",
     **config: object,
-) -> Decision:
+) -> PanelResult:
     endpoint = Endpoint(model="m", options={"api_base": host})
     return asyncio.run(
         decide(
-            Question(
+            PanelRequest(
                 case=CASE,
                 answer="Hi",
                 rubric=criteria,
                 judge=JudgeConfig(endpoint=endpoint, **config),  # type: ignore[arg-type]
-                context=RunContext(call_model=judge, root=Path(), environment={}, cache=memory),
+                context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache),
                 about="a",
             )
         )
@@ -164,7 +164,7 @@ def test_one_of_three_votes_is_no_quorum() -> None:
     judge = Judge(lambda _, nth: True if nth == 2 else "down")
     with pytest.raises(CannotJudge) as ended:
         ask(judge, rubric(1), votes=3)
-    assert str(ended.value) == "no quorum: 1 of 3 votes came about; m: down (5 requests)"
+    assert str(ended.value) == "no quorum: only 1 of 3 votes succeeded; m: down (5 requests)"
     assert ended.value.usage == Usage(calls=11)
 
 
@@ -194,43 +194,43 @@ def test_auto_asks_where_it_matters(criteria: Rubric, opinion: Opinion, asked: i
     assert len(judge.asked) == asked
 
 
-def test_what_was_judged_is_not_asked_again() -> None:
-    shelf, judge = Shelf(), Judge(lambda text, _: text == "text 1")
-    first = ask(judge, rubric(2), shelf, votes=3)
-    again = ask(judge, rubric(2, required=True), shelf, votes=3)
+def test_a_judgement_is_read_from_the_cache() -> None:
+    cache, judge = MemoryCache(), Judge(lambda text, _: text == "text 1")
+    first = ask(judge, rubric(2), cache, votes=3)
+    again = ask(judge, rubric(2, required=True), cache, votes=3)
     assert len(judge.asked) == 3
     assert again.judgement == first.judgement
     assert again.usage == Usage(cache_hits=3)
 
 
 def test_another_host_is_another_judge() -> None:
-    shelf, judge = Shelf(), Judge(always)
-    ask(judge, rubric(1), shelf)
-    ask(judge, rubric(1), shelf, host="http://127.0.0.1:1")
+    cache, judge = MemoryCache(), Judge(always)
+    ask(judge, rubric(1), cache)
+    ask(judge, rubric(1), cache, host="http://127.0.0.1:1")
     assert len(judge.asked) == 2
 
 
-def test_what_failed_is_not_remembered() -> None:
-    shelf = Shelf()
+def test_a_failure_is_not_cached() -> None:
+    cache = MemoryCache()
     with pytest.raises(NoVerdict):
-        ask(Judge(lambda _, __: "yes"), rubric(1), shelf)
-    assert shelf.texts == {}
+        ask(Judge(lambda _, __: "yes"), rubric(1), cache)
+    assert cache.texts == {}
 
 
-def test_a_memory_that_makes_no_sense_is_asked_again() -> None:
-    shelf, judge = Shelf(), Judge(always)
-    ask(judge, rubric(1), shelf)
-    shelf.texts = dict.fromkeys(shelf.texts, '{"c1": {"satisfied": ')
-    assert ask(judge, rubric(1), shelf).usage == Usage(calls=1)
-    assert list(shelf.texts.values()) == ['{"c1": {"satisfied": true}}']
+def test_an_invalid_cache_entry_is_requested_again() -> None:
+    cache, judge = MemoryCache(), Judge(always)
+    ask(judge, rubric(1), cache)
+    cache.texts = dict.fromkeys(cache.texts, '{"c1": {"satisfied": ')
+    assert ask(judge, rubric(1), cache).usage == Usage(calls=1)
+    assert list(cache.texts.values()) == ['{"c1": {"satisfied": true}}']
 
 
-def test_a_judge_that_the_canary_caught_is_not_remembered() -> None:
-    shelf = Shelf()
-    with pytest.raises(CannotJudge, match="not to be trusted") as ended:
-        ask(Judge(always), rubric(1), shelf, canary=True)
+def test_a_failed_canary_check_is_not_cached() -> None:
+    cache = MemoryCache()
+    with pytest.raises(CannotJudge, match="failed the canary check") as ended:
+        ask(Judge(always), rubric(1), cache, canary=True)
     assert ended.value.usage == Usage(calls=1)
-    assert shelf.texts == {}
+    assert cache.texts == {}
 
 
 def test_the_canary_leaves_no_mark() -> None:

@@ -1,4 +1,4 @@
-"""The question to a judge: what it shows, what it keeps, and what its key depends on."""
+"""The judge prompt: what it contains, what it leaves out, and what its key depends on."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Asking until a reply is usable: what is said again, what it costs, when it ends."""
+"""The repair loop: messages, usage, end."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.judge.repair import ParsedReply, ask_until_usable
+from rubric_ci.judge.repair import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
 
@@ -21,7 +21,7 @@ SPENT = Usage(calls=1, cost_usd=0.25)
 
 
 class Scripted:
-    """A model that says what it is told to, and keeps what it was asked."""
+    """A model with scripted replies; records the calls."""
 
     def __init__(self, replies: Sequence[ModelReply | Exception]) -> None:
         self.replies = list(replies)
@@ -29,13 +29,13 @@ class Scripted:
 
     async def __call__(self, call: ModelCall) -> ModelReply:
         self.calls.append(call)
-        reply = self.replies.pop(0)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
+        scripted = self.replies.pop(0)
+        if isinstance(scripted, Exception):
+            raise scripted
+        return scripted
 
 
-def says(text: str, finish: Finish = "stop") -> ModelReply:
+def reply(text: str, finish: Finish = "stop") -> ModelReply:
     return ModelReply(text=text, finish=finish, usage=SPENT)
 
 
@@ -43,21 +43,21 @@ def number(text: str) -> int | InvalidReply:
     return int(text) if text.isdigit() else InvalidReply((f"{text!r} is no number", "try harder"))
 
 
-def hear(model: Scripted) -> ParsedReply[int]:
-    return asyncio.run(ask_until_usable(model, CALL, number))
+def request(model: Scripted) -> ParsedReply[int]:
+    return asyncio.run(request_valid_reply(model, CALL, number))
 
 
 def test_a_usable_reply_ends_it() -> None:
-    model = Scripted([says("7")])
-    assert hear(model) == ParsedReply(value=7, text="7", usage=SPENT)
+    model = Scripted([reply("7")])
+    assert request(model) == ParsedReply(value=7, text="7", usage=SPENT)
     assert model.calls == [CALL]
 
 
 def test_an_unusable_reply_is_shown_with_what_was_wrong() -> None:
-    model = Scripted([says("seven"), says("7")])
-    heard = hear(model)
-    assert heard.value == 7
-    assert heard.usage == Usage(calls=2, cost_usd=0.5, repairs=1)
+    model = Scripted([reply("seven"), reply("7")])
+    parsed = request(model)
+    assert parsed.value == 7
+    assert parsed.usage == Usage(calls=2, cost_usd=0.5, repairs=1)
     assert model.calls[1].messages == (
         *CALL.messages,
         ChatMessage(role="assistant", content="seven"),
@@ -70,21 +70,21 @@ def test_an_unusable_reply_is_shown_with_what_was_wrong() -> None:
 
 
 def test_a_truncated_reply_is_asked_for_again_with_more_tokens() -> None:
-    model = Scripted([says("7", "length"), says("77", "length"), says("777")])
-    assert hear(model).value == 777
+    model = Scripted([reply("7", "length"), reply("77", "length"), reply("777")])
+    assert request(model).value == 777
     assert [call.max_tokens for call in model.calls] == [100, 400, 1600]
     assert {call.messages for call in model.calls} == {CALL.messages}
 
 
 def test_an_empty_reply_is_not_shown() -> None:
-    model = Scripted([says(" "), says("7")])
-    assert hear(model).value == 7
+    model = Scripted([reply(" "), reply("7")])
+    assert request(model).value == 7
     assert [m.role for m in model.calls[1].messages] == ["user", "user"]
 
 
 def test_a_refusal_is_answered() -> None:
-    model = Scripted([says("I cannot help.", "refusal"), says("7")])
-    assert hear(model).value == 7
+    model = Scripted([reply("I cannot help.", "refusal"), reply("7")])
+    assert request(model).value == 7
     assert model.calls[1].messages[-1].content.startswith("You are not asked to do what")
 
 
@@ -92,38 +92,44 @@ def test_a_refusal_is_answered() -> None:
     ("last", "reason"),
     [
         (
-            says("nine"),
-            "try harder (another model, or `judge.output: json_schema`, may keep to the form)",
+            reply("nine"),
+            "try harder (try another model or `judge.output: json_schema`)",
         ),
-        (says("9", "length"), "the reply is truncated (give the model more `max_tokens`)"),
-        (says("No.", "refusal"), "refused to mark: No. (another model may not refuse)"),
-        (says("", "refusal"), "to mark: no reason given (another model may not refuse)"),
+        (reply("9", "length"), "the reply is truncated (increase `max_tokens` of the model)"),
+        (reply("No.", "refusal"), "refused to mark: No. (try another model)"),
+        (reply("", "refusal"), "to mark: no reason given (try another model)"),
     ],
     ids=["garbage", "truncated", "refused", "refused without a word"],
 )
 def test_after_three_there_is_no_judgement(last: ModelReply, reason: str) -> None:
-    model = Scripted([says("seven"), says("eight"), last])
-    with pytest.raises(CannotJudge, match=r"^\w+: no usable reply in 3 attempts; the") as ended:
-        hear(model)
+    model = Scripted([reply("seven"), reply("eight"), last])
+    with pytest.raises(CannotJudge, match=r"^\w+: no valid reply in 3 attempts; the") as ended:
+        request(model)
     assert str(ended.value).endswith(reason)
     assert ended.value.usage == Usage(calls=3, cost_usd=0.75, repairs=2)
 
 
 def test_each_attempt_has_a_key_of_its_own_that_repeats() -> None:
-    first = Scripted([says("seven"), says("eight"), says("9")])
-    again = Scripted([says("seven"), says("eight"), says("9")])
-    other = Scripted([says("seven!"), says("9")])
+    first = Scripted([reply("seven"), reply("eight"), reply("9")])
+    again = Scripted([reply("seven"), reply("eight"), reply("9")])
+    other = Scripted([reply("seven!"), reply("9")])
     for model in (first, again, other):
-        hear(model)
+        request(model)
     keys = [call.key for call in first.calls]
     assert len(set(keys)) == 3
     assert [call.key for call in again.calls] == keys
     assert other.calls[1].key != keys[1]
 
 
-@pytest.mark.parametrize("error", [CannotReachModel("gone"), OverBudget("spent")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        CannotReachModel("gone", Usage(calls=5)),
+        OverBudget("spent", Usage(calls=5), before="busy"),
+    ],
+)
 def test_what_was_spent_before_a_failure_is_not_lost(error: CannotReachModel | OverBudget) -> None:
-    error.usage = Usage(calls=5)
     with pytest.raises(type(error)) as ended:
-        hear(Scripted([says("seven"), error]))
+        request(Scripted([reply("seven"), error]))
+    assert str(ended.value) == str(error)
     assert ended.value.usage == Usage(calls=6, cost_usd=0.25, repairs=1)

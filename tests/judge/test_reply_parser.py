@@ -1,4 +1,4 @@
-"""From a judge's words to marks: every anomaly is named, none becomes a mark."""
+"""Marks from a judge's reply: every anomaly is a problem, none becomes a mark."""
 
 import json
 

@@ -1,11 +1,18 @@
-"""What votes amount to, and when more of them are wanted."""
+"""Tallies, flakiness, further votes, and the order and groups of criteria."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.errors import CannotJudge
-from rubric_ci.judge.voting import flakiness, more_votes, tally, votes_by_criterion
+from rubric_ci.judge.voting import (
+    NoMajority,
+    flakiness,
+    grouped,
+    more_votes,
+    shuffled,
+    tally,
+    votes_by_criterion,
+)
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
@@ -37,8 +44,10 @@ def votes(*values: MarkValue) -> list[Judgement]:
     ]
 
 
-def elected(criterion: Criterion, panel: int, *values: MarkValue) -> MarkValue:
-    return tally(Rubric((criterion,)), votes(*values), panel)["c"].value
+def elected(criterion: Criterion, panel: int, *values: MarkValue) -> Mark:
+    judgement = tally(Rubric((criterion,)), votes(*values), panel)
+    assert isinstance(judgement, Judgement)
+    return judgement["c"]
 
 
 ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
@@ -62,7 +71,7 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
 def test_elected(
     criterion: Criterion, panel: int, values: tuple[MarkValue, ...], value: MarkValue
 ) -> None:
-    assert elected(criterion, panel, *values) == value
+    assert elected(criterion, panel, *values).value == value
 
 
 UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
@@ -89,23 +98,22 @@ UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
 def test_undecided(
     criterion: Criterion, panel: int, values: tuple[MarkValue, ...], reason: str
 ) -> None:
-    with pytest.raises(CannotJudge) as ended:
-        elected(criterion, panel, *values)
-    assert str(ended.value) == reason
+    assert tally(Rubric((criterion,)), votes(*values), panel) == NoMajority(reason=reason)
 
 
 def test_the_reason_is_of_a_vote_with_the_elected_mark() -> None:
-    assert tally(Rubric((SCORED,)), votes(2, 9, 8), 3)["c"].reasoning == "vote 2"
+    assert elected(SCORED, 3, 2, 9, 8).reasoning == "vote 2"
 
 
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=9))
 def test_a_median_was_given_by_someone(values: list[int]) -> None:
-    assert elected(SCORED, len(values), *values) in values
+    assert elected(SCORED, len(values), *values).value in values
 
 
 @given(st.lists(st.booleans(), min_size=3, max_size=9).filter(lambda v: len(v) % 2 == 1))
 def test_order_of_votes_does_not_matter(values: list[bool]) -> None:
-    assert elected(CHECK, len(values), *values) == elected(CHECK, len(values), *sorted(values))
+    in_order = elected(CHECK, len(values), *sorted(values))
+    assert elected(CHECK, len(values), *values).value == in_order.value
 
 
 @pytest.mark.parametrize(
@@ -141,3 +149,35 @@ WANTED: dict[str, tuple[Criterion, tuple[MarkValue, ...], int]] = {
 @pytest.mark.parametrize(("criterion", "values", "wanted"), WANTED.values(), ids=WANTED.keys())
 def test_more_votes(criterion: Criterion, values: tuple[MarkValue, ...], wanted: int) -> None:
     assert more_votes(Rubric((criterion,)), votes(*values), DEFAULT_THRESHOLDS) == wanted
+
+
+def criteria(count: int) -> tuple[Check, ...]:
+    return tuple(Check(id=f"{n}", text="x", span=SPAN) for n in range(count))
+
+
+def test_the_first_vote_keeps_the_order_of_the_file() -> None:
+    assert shuffled(criteria(9), 1) == criteria(9)
+
+
+def test_each_vote_has_an_order_of_its_own_that_repeats() -> None:
+    orders = [shuffled(criteria(9), vote) for vote in range(1, 6)]
+    assert len(set(orders)) == 5
+    assert orders == [shuffled(criteria(9), vote) for vote in range(1, 6)]
+    assert {tuple(sorted(c.id for c in order)) for order in orders} == {
+        tuple(c.id for c in criteria(9))
+    }
+
+
+def test_twenty_are_one_group_and_one_more_makes_two_alike() -> None:
+    assert [len(group) for group in grouped(criteria(20))] == [20]
+    assert [len(group) for group in grouped(criteria(21))] == [11, 10]
+
+
+@given(st.integers(1, 130), st.integers(1, 25))
+def test_groups_hold_everything_once_in_order(count: int, most: int) -> None:
+    groups = grouped(criteria(count), most)
+    sizes = [len(group) for group in groups]
+    assert tuple(c for group in groups for c in group) == criteria(count)
+    assert len(groups) == -(-count // most)
+    assert max(sizes) <= most
+    assert max(sizes) - min(sizes) <= 1

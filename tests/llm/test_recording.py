@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
 from rubric_ci.llm.recording import record, replay
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import Ask, ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Usage
 
 ASKED = (ChatMessage(role="user", content="?"),)
 
@@ -18,14 +18,14 @@ def call(key: str, about: str = "") -> ModelCall:
     return ModelCall(endpoint=Endpoint(model="m"), messages=ASKED, key=key, about=about)
 
 
-def reply(ask: Ask, one: ModelCall) -> ModelReply:
+def reply(ask: ModelCaller, one: ModelCall) -> ModelReply:
     async def asked() -> ModelReply:
         return await ask(one)
 
     return asyncio.run(asked())
 
 
-def asked(ask: Ask, *keys: str) -> list[str]:
+def asked(ask: ModelCaller, *keys: str) -> list[str]:
     return [reply(ask, call(key)).text for key in keys]
 
 

@@ -80,6 +80,7 @@ def test_what_was_sent_before_the_budget_ended_counts() -> None:
             OverBudget("budget: time limit of 2 s reached", cut),
         )
     assert str(ended.value) == "budget: time limit of 2 s reached; before that: busy"
+    assert ended.value.cap == "budget: time limit of 2 s reached"
     assert ended.value.usage == Usage(calls=3, unpriced_calls=2)
 
 

@@ -1,4 +1,4 @@
-"""Scores and verdicts: the worked examples of the documents, and the laws."""
+"""Scores and verdicts: the worked examples of the documents, and properties."""
 
 import pytest
 from hypothesis import given

@@ -13,9 +13,9 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     MockTarget,
-    PendingTarget,
     RecordedTarget,
     Target,
+    UnsupportedTarget,
 )
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.project.loader import load_config, load_targets
@@ -180,7 +180,10 @@ TARGETS: dict[str, tuple[str, Target]] = {
         RecordedTarget(name="a", answers="a.jsonl"),
     ),
     "mock": ("{name: a, provider: mock, response: x}", MockTarget(name="a", response="x")),
-    "an agent": ("{name: a, provider: codex, cwd: x}", PendingTarget(name="a", provider="codex")),
+    "an agent": (
+        "{name: a, provider: codex, cwd: x}",
+        UnsupportedTarget(name="a", provider="codex"),
+    ),
 }
 
 
@@ -195,7 +198,7 @@ def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
     text = "targets: [{name: a, provider: cli, command: run, cwd: ..}]"
     (target,) = load_targets("evals/x/.agentv/targets.yaml", text).targets
     assert isinstance(target, CliTarget)
-    assert (target.cwd, target.beside_evals) == ("..", True)
+    assert (target.cwd, target.cwd_from_eval_folder) == ("..", True)
 
 
 WRONG = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
-from rubric_ci.model.report import Forecast, JudgeInfo, RunReport, ShardInfo, totals
+from rubric_ci.model.report import CostEstimate, JudgeInfo, RunReport, ShardInfo, totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.reports.sharding import case_cost, merge, split
 from tests.cases import build_case, build_script, span
@@ -237,10 +237,10 @@ def test_what_was_reckoned_is_added_up(
             shard=ShardInfo(index=n, count=3),
             forecast=None
             if n == 3
-            else Forecast(requests=n, input_tokens=10, output_tokens=1, cost_usd=costs[n - 1]),
+            else CostEstimate(requests=n, input_tokens=10, output_tokens=1, cost_usd=costs[n - 1]),
         )
         for n in (1, 2, 3)
     ]
-    expected = Forecast(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
+    expected = CostEstimate(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
     assert merge(parts).forecast == expected
     assert merge([replace(part, forecast=None) for part in parts]).forecast is None

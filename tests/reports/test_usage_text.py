@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.model.report import Forecast, JudgeInfo
+from rubric_ci.model.report import CostEstimate, JudgeInfo
 from rubric_ci.model.results import Assessed, Graded, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.reports import usage_text
@@ -68,5 +68,5 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
     ],
 )
 def test_the_estimate_is_in_the_summary(cost: float | None, fact: str) -> None:
-    expected = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
+    expected = CostEstimate(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
     assert fact in usage_text.summary(replace(a_report(CASE), forecast=expected))

@@ -79,7 +79,7 @@ def test_a_user_may_name_a_file_outside(root: Path) -> None:
 def test_the_output_file(root: Path, command: str, reason: str) -> None:
     target = CliTarget(name="t", command_template=command, timeout_seconds=10)
     said = refused(target, root)
-    assert said == f"the command wrote no {{OUTPUT_FILE}} that can be read: {reason}"
+    assert said == f"cannot read the {{OUTPUT_FILE}} of the command: {reason}"
 
 
 def test_an_eval_file_that_leads_out_is_a_diagnostic(root: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci import targets
 from rubric_ci.errors import CannotAnswer, CannotJudge
-from rubric_ci.judge.repair import ask_until_usable
+from rubric_ci.judge.repair import request_valid_reply
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, MockTarget
@@ -85,14 +85,14 @@ def test_a_model_s_server(address: str, path: str, message: str) -> None:
 
 def test_a_health_check_follows_no_redirect(address: str) -> None:
     said = asyncio.run(healthcheck.probe(f"{address}/redirect", 10))
-    redirected = "answers 307 Temporary Redirect; redirects are not followed"
+    redirected = "responds with 307 Temporary Redirect; redirects are not followed"
     assert said == f"{address}/redirect {redirected}"
     assert Hostile.followed == []
 
 
 def test_a_health_check_does_not_wait_for_a_server_that_trickles(address: str) -> None:
     said = asyncio.run(healthcheck.probe(f"{address}/trickle", 0.5))
-    assert said == f"{address}/trickle does not answer: timed out"
+    assert said == f"{address}/trickle does not respond: timed out"
 
 
 def test_an_answer_is_refused_and_not_cut(tmp_path: Path) -> None:
@@ -118,6 +118,6 @@ def test_a_reply_of_a_judge_is_refused_and_not_read() -> None:
         about="a",
     )
     with pytest.raises(CannotJudge) as caught:
-        asyncio.run(ask_until_usable(ask, call, read))
+        asyncio.run(request_valid_reply(ask, call, read))
     said = "the reply of the judge has 1,000,001 characters; at most 1,000,000 are read"
     assert str(caught.value) == said

@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 
 from rubric_ci.evaluators import code_blocks
-from rubric_ci.judge.evidence import _stands_in
+from rubric_ci.judge.evidence import _is_quoted_in
 from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.json_reply import find_object
@@ -27,7 +27,7 @@ def glob(text: str) -> object:
 READERS: dict[str, Callable[[str], object]] = {
     "suspicions": lambda text: scan_for_injection(text, question="What?", criteria=["Is it so?"]),
     "fence": escaped,
-    "evidence": lambda text: _stands_in(text, text),
+    "evidence": lambda text: _is_quoted_in(text, text),
     "code blocks": code_blocks.extract,
     "reply": find_object,
     "message": _without_prefixes,

@@ -1,4 +1,4 @@
-"""What must work before a command is asked, checked with real commands and real HTTP."""
+"""Health checks with real commands and real HTTP."""
 
 import asyncio
 import sys
@@ -45,11 +45,11 @@ def agent(healthcheck: dict[str, Any] | None, **facts: Any) -> CliTarget:
     return CliTarget(name="agent", healthcheck=healthcheck, **{**defaults, **facts})
 
 
-def trouble(target: CliTarget, root: Path) -> str:
+def problem(target: CliTarget, root: Path) -> str:
     try:
         asyncio.run(healthcheck_module.check(target, build_context(root)))
     except CannotAnswer as error:
-        return str(error).removeprefix("the health check of the target `agent` fails: ")
+        return str(error).removeprefix("the health check of the target `agent` failed: ")
     return ""
 
 
@@ -58,7 +58,7 @@ def command(line: str, **facts: Any) -> CliTarget:
 
 
 def test_no_health_check_is_fine(tmp_path: Path) -> None:
-    assert trouble(agent(None), tmp_path) == ""
+    assert problem(agent(None), tmp_path) == ""
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_no_health_check_is_fine(tmp_path: Path) -> None:
     [
         pytest.param("true", {}, "", id="well"),
         pytest.param("echo no model >&2; exit 4", {}, "exit status 4: no model", id="ill"),
-        pytest.param("exit 4", {}, "exit status 4", id="mute"),
+        pytest.param("exit 4", {}, "exit status 4, no output", id="no-output"),
         pytest.param(
             "sleep 30",
             {"timeout_seconds": 0.3},
@@ -79,26 +79,26 @@ def test_no_health_check_is_fine(tmp_path: Path) -> None:
 def test_commands(line: str, facts: dict[str, Any], wrong: str, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "here").touch()
-    assert trouble(command(line, **facts), tmp_path) == wrong
+    assert problem(command(line, **facts), tmp_path) == wrong
 
 
 def test_addresses(address: str, tmp_path: Path) -> None:
-    assert trouble(agent({"type": "http", "url": f"{address}/well"}), tmp_path) == ""
-    assert trouble(agent({"type": "http", "url": f"{address}/ill"}), tmp_path) == (
-        f"{address}/ill answers 503 Service Unavailable"
+    assert problem(agent({"type": "http", "url": f"{address}/well"}), tmp_path) == ""
+    assert problem(agent({"type": "http", "url": f"{address}/ill"}), tmp_path) == (
+        f"{address}/ill responds with 503 Service Unavailable"
     )
 
 
-def test_an_address_where_nobody_is(tmp_path: Path) -> None:
+def test_an_address_without_a_server(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/well"
-    wrong = trouble(agent({"type": "http", "url": url}), tmp_path)
-    assert wrong.startswith(f"{url} does not answer: ")
+    wrong = problem(agent({"type": "http", "url": url}), tmp_path)
+    assert wrong.startswith(f"{url} does not respond: ")
     assert "refused" in wrong
 
 
 def test_other_addresses_are_not_opened(tmp_path: Path) -> None:
-    assert trouble(agent({"type": "http", "url": "file:///etc/hostname"}), tmp_path) == (
-        "file:///etc/hostname is no http or https address"
+    assert problem(agent({"type": "http", "url": "file:///etc/hostname"}), tmp_path) == (
+        "file:///etc/hostname is not an http or https URL"
     )
 
 
@@ -132,7 +132,7 @@ def test_a_target_that_is_ill_is_not_asked(tmp_path: Path) -> None:
     )
     results = grade(target, tmp_path)
     assert [r.reason for r in results if isinstance(r, Errored)] == [
-        "the health check of the target `agent` fails: exit status 1"
+        "the health check of the target `agent` failed: exit status 1, no output"
     ] * 3
     assert not (tmp_path / "asked").exists()
     assert (tmp_path / "checks").read_text() == "x\n"

@@ -1,4 +1,4 @@
-"""Every target answers through the one table."""
+"""Answers of every kind of target."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ def test_a_recording_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
     assert answer(KEPT, tmp_path).text == "longer"
 
 
-def test_a_missing_recording_says_what_to_add(tmp_path: Path) -> None:
+def test_a_missing_recording_names_the_line_to_add(tmp_path: Path) -> None:
     record(tmp_path, {"id": "two", "answer": "2"})
     assert refusal(KEPT, tmp_path) == (
         "answers.jsonl has no answer for the case `one` of evals/a.eval.yaml; "
@@ -134,12 +134,12 @@ def test_a_missing_file_of_recordings_is_named(tmp_path: Path) -> None:
     [
         ("{", "not JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[" * 99_999, "not JSON: nested too deeply"),
-        ("[]", "a recording must be an object"),
-        ('{"answer": "x"}', "`id` must be a non-empty text"),
-        ('{"id": 3, "answer": "x"}', "`id` must be a non-empty text"),
+        ("[]", "must be a JSON object"),
+        ('{"answer": "x"}', "`id` must be a non-empty string"),
+        ('{"id": 3, "answer": "x"}', "`id` must be a non-empty string"),
         ('{"id": "x"}', "`answer` is missing"),
         ('{"id": "x", "answer": null}', "`answer` is missing"),
-        ('{"id": "x", "answer": "", "file": 1}', "`file` must be a text"),
+        ('{"id": "x", "answer": "", "file": 1}', "`file` must be a string"),
         (
             '{"id": "x", "answer": "", "anwser": ""}',
             UNKNOWN_KEY,
@@ -183,7 +183,7 @@ def replying(reply: ModelReply, heard: list[ModelCall]) -> Any:
     return ask
 
 
-def test_a_model_hears_the_whole_conversation(tmp_path: Path) -> None:
+def test_a_model_gets_the_whole_conversation(tmp_path: Path) -> None:
     heard: list[ModelCall] = []
     case = build_case(
         input_messages=(
@@ -226,7 +226,7 @@ def test_a_replayed_reply_took_no_time(tmp_path: Path) -> None:
     [
         pytest.param(
             ModelReply(text="half", finish="length"),
-            "openai/m was cut off by its token limit; raise `max_tokens` of the target `default`",
+            "openai/m reached its token limit; increase `max_tokens` of the target `default`",
             id="cut-off",
         ),
         pytest.param(ModelReply(text=" \n"), "openai/m gave an empty answer", id="empty"),
@@ -324,7 +324,7 @@ def test_cli_runs_in_its_folder_and_is_timed(tmp_path: Path) -> None:
 
 
 @posix
-def test_cli_may_tell_what_it_used(tmp_path: Path) -> None:
+def test_cli_may_report_its_usage(tmp_path: Path) -> None:
     told = {
         "output_messages": [
             {"role": "assistant", "content": "", "tool_calls": [{"tool": "find"}]},
@@ -358,17 +358,15 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     ("template", "message"),
     [
         pytest.param(
-            "echo oops >&2; exit 3", "the target `agent` exited with status 3: oops", id="status"
+            "echo oops >&2; exit 3", "the target `agent` failed: exit status 3: oops", id="status"
         ),
-        pytest.param(
-            "exit 3", "the target `agent` exited with status 3 and said nothing", id="mute"
-        ),
+        pytest.param("exit 3", "the target `agent` failed: exit status 3, no output", id="mute"),
         pytest.param(
             "sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="timeout"
         ),
         pytest.param(
             "true {OUTPUT_FILE}",
-            "the command wrote no {OUTPUT_FILE} that can be read: No such file or directory",
+            "cannot read the {OUTPUT_FILE} of the command: No such file or directory",
             id="no-output-file",
         ),
         pytest.param(
@@ -379,7 +377,7 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
         ),
         pytest.param(
             """echo '{"text": "a", "cost_usd": "much"}'""",
-            'the target `agent` gave a broken answer: `cost_usd` must be a number, not "much"',
+            'the target `agent` gave an invalid answer: `cost_usd` must be a number, not "much"',
             id="broken-measurement",
         ),
     ],

@@ -1,4 +1,4 @@
-"""Which target answers a case, where it runs, and with what of the environment."""
+"""The target of a case: its folder and its environment variables."""
 
 import pytest
 
@@ -16,14 +16,14 @@ from tests.cases import build_case
         ("${{ HOME }}", "evals/a.yaml", "${{ HOME }}"),
     ],
 )
-def test_a_command_beside_the_evals_runs_in_the_folder_of_each(
+def test_a_command_from_an_eval_folder_runs_in_the_folder_of_each(
     cwd: str, file: str, expected: str
 ) -> None:
     target = CliTarget(
         name="agent",
         command_template="run",
         cwd=cwd,
-        beside_evals=True,
+        cwd_from_eval_folder=True,
         healthcheck={"type": "command", "command_template": "ok", "cwd": cwd},
     )
     chosen = choose_target(build_case(file=file), Config(targets={"agent": target}))

@@ -1,4 +1,4 @@
-"""An evaluator with a `model` of its own asks that one."""
+"""The judge of an evaluator with a `model` of its own."""
 
 import asyncio
 from pathlib import Path
@@ -11,7 +11,7 @@ from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed
 from rubric_ci.model.rubric import Check, Rubric
-from tests.cases import build_case, build_context, said, span
+from tests.cases import build_case, build_context, span, text_answer
 
 KIND = Rubric((Check(id="kind", text="Is it kind?", span=span()),))
 MARKS = '{"c1": {"evidence": "hello", "reasoning": "kind", "satisfied": true}}'
@@ -37,7 +37,9 @@ def test_it_is_asked(spec: EvaluatorSpec, reply: str, judge: JudgeConfig | None)
         return ModelReply(text=reply)
 
     context = build_context(Path(), call_model=ask, judge=judge)
-    assert isinstance(asyncio.run(evaluate(build_case(), said("hello"), spec, context)), Assessed)
+    assert isinstance(
+        asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context)), Assessed
+    )
     (endpoint,) = asked
     assert endpoint.model == "openai/own"
     assert dict(endpoint.options) == ({"api_key": "sk", "temperature": 0} if judge else {})

@@ -1,4 +1,4 @@
-"""Asks a judge, unless it is remembered what it said to the very same question."""
+"""Judge requests that are answered from the cache, or sent once and cached."""
 
 import asyncio
 import hashlib
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.judge.repair import ParsedReply, ask_until_usable
+from rubric_ci.judge.repair import ParsedReply, request_valid_reply
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import ModelCall, Usage
 
 T = TypeVar("T")
 
 
-async def ask_once(
+async def request_cached_reply(
     call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T]:
-    """Return what the judge says; only usable replies are remembered.
+    """Return the cached or a new reply; only valid replies are cached.
 
-    Who asks what is being asked already waits for that reply.
+    A request that equals one in flight waits for that one's reply.
     """
     if context.cache is None:
-        return await ask_until_usable(context.call_model, call, read)
+        return await request_valid_reply(context.call_model, call, read)
     key = cache_key(call)
     async with context.in_flight.setdefault(key, asyncio.Lock()):
         text = context.cache.get(key)
@@ -29,13 +29,13 @@ async def ask_once(
             value = read(text)
             if not isinstance(value, InvalidReply):
                 return ParsedReply(value=value, text=text, usage=Usage(cache_hits=1))
-        heard = await ask_until_usable(context.call_model, call, read)
-        context.cache.put(key, heard.text)
-        return heard
+        reply = await request_valid_reply(context.call_model, call, read)
+        context.cache.put(key, reply.text)
+        return reply
 
 
 def cache_key(call: ModelCall) -> str:
-    """Digest the call and the host that answers: the same name may be another model elsewhere."""
+    """Return a digest of the call and its host: the same name may be another model elsewhere."""
     options = call.endpoint.options
     host = options.get("api_base") or options.get("base_url") or ""
     return hashlib.sha256(f"{call.key}\n{host}".encode()).hexdigest()

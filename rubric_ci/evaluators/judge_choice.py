@@ -1,0 +1,21 @@
+"""Which judge marks for an evaluator: the configured one, with the evaluator's own model if set."""
+
+from rubric_ci.errors import NoJudge
+from rubric_ci.model.config import JudgeConfig, with_model
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+
+
+def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> JudgeConfig:
+    """Return the judge of an evaluator; raises NoJudge if neither names one."""
+    chosen = with_model(judge, spec.model)
+    if chosen is None:
+        raise NoJudge
+    return chosen
+
+
+def judge_model(spec: EvaluatorSpec, judge: JudgeConfig | None) -> str:
+    """Return the model of an evaluator's judge, or "" if it has none."""
+    if not isinstance(spec, RubricSpec | LlmJudgeSpec):
+        return ""
+    chosen = with_model(judge, spec.model)
+    return chosen.endpoint.model if chosen else ""

@@ -5,8 +5,13 @@ from typing import Any, Final
 
 from yaml.nodes import ScalarNode, SequenceNode
 
-from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems, is_carried
+from rubric_ci.validation.ambiguous_scalars import (
+    AMBIGUOUS_TEXT,
+    ambiguous_scalar_problems,
+    is_carried,
+)
 from rubric_ci.validation.schema import problems
+from rubric_ci.validation.shape_rules import NOT_TEXT
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
 
@@ -46,7 +51,7 @@ def quotings(document: Document) -> Iterator[tuple[Any, Path, str]]:
     found += ambiguous_scalar_problems(document, found)
     for problem in found:
         node = document.node(problem.path)
-        if problem.rule in {"not-text", "ambiguous-text"} and _is_plain(node, document.text):
+        if problem.rule in {NOT_TEXT, AMBIGUOUS_TEXT} and _is_plain(node, document.text):
             yield node, problem.path, str(node.value)
 
 

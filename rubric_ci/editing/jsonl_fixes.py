@@ -8,6 +8,7 @@ from rubric_ci.editing.fixable import LISTS_ONLY, NAMES, open_bound
 from rubric_ci.editing.fixes import Fix, FixResult, apply, expected_data, largest_valid_subset
 from rubric_ci.validation.ambiguous_scalars import is_carried
 from rubric_ci.validation.schema import problems
+from rubric_ci.validation.shape_rules import NOT_TEXT
 from rubric_ci.yaml_text.json_positions import Places
 from rubric_ci.yaml_text.jsonlines import decode_line
 from rubric_ci.yaml_text.limits import unfit_lines
@@ -68,7 +69,7 @@ def _fixes(line: _Line) -> Iterator[Fix]:
         if bound and "score_range" in mapping["score_ranges"][bound[0]]:
             yield line.fix((*path, "score_ranges", bound[0], "score_range"), bound[1])
     for problem in problems("eval", line):
-        if problem.rule == "not-text":
+        if problem.rule == NOT_TEXT:
             yield line.fix(problem.path, line.written(problem.path))
 
 

@@ -11,7 +11,7 @@ from rubric_ci.validation.config_summary import Facts, read_facts
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Fault
-from rubric_ci.yaml_text.source import decode, open_source
+from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
@@ -63,7 +63,7 @@ class Checker:
         try:
             data = discovery.read_bytes(path)
         except CannotReadFile as error:
-            return _fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), b"")
+            return _fault(name, Fault(UNREADABLE, 1, 1, 1, 2, error.message), b"")
         if path.name in discovery.CONFIG_NAMES or path == self.config:
             return self._check_config(name, data, path, targets_only=False)
         if path.name in discovery.TARGETS_NAMES:

@@ -16,7 +16,7 @@ from rubric_ci.text import escape
 from rubric_ci.validation.diagnostics import of_fault
 from rubric_ci.validation.output.text import headline
 from rubric_ci.yaml_text.problems import Fault
-from rubric_ci.yaml_text.source import decode
+from rubric_ci.yaml_text.source import UNREADABLE, decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +139,6 @@ def _text(path: Path, root: Path) -> str | Diagnostic:
     try:
         data = discovery.read_bytes(path)
     except CannotReadFile as error:
-        return of_fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), [])
+        return of_fault(name, Fault(UNREADABLE, 1, 1, 1, 2, error.message), [])
     text = decode(data)
     return of_fault(name, text, []) if isinstance(text, Fault) else text

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.validation.shape_rules import ALIAS_CONFLICT
 from rubric_ci.yaml_text.problems import Path, Problem
 
 OF_HEALTH_CHECK: Final = ("command_template", "timeout_seconds")
@@ -50,7 +51,7 @@ def conflicting_aliases(owner: Mapping[str, Any], path: Path) -> Iterator[Proble
     for key in owner:
         if snake_case(key) != key and snake_case(key) in owner:
             message = f"`{key}` and `{snake_case(key)}` say the same; give one of them"
-            yield Problem("alias-conflict", (*path, key), message, at_key=True)
+            yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
 
 
 def _target(target: Any) -> Any:

@@ -5,11 +5,13 @@ calls and `x-` keys) they are left alone.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from yaml.nodes import MappingNode
 
+from rubric_ci.model.rules import Rule, with_cases, with_rubrics
 from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.scalars import NOT_FINITE
 from rubric_ci.yaml_text.source import Source
 
 _CARRIED = frozenset(("metadata", "config", "tool_calls", "args"))
@@ -25,6 +27,27 @@ _WORDS = {
     "underscores": "a number with underscores in YAML 1.1",
 }
 _TEXTS = frozenset(("date", "octal12", "exponent"))
+
+
+AMBIGUOUS_TEXT: Final = Rule(
+    id="ambiguous-text",
+    switchable=True,
+    meaning="Text is meant, and some readers of YAML see a date or a number instead.",
+    hint="quote it",
+    bad=with_cases("  - id: 2026-01-31\n    input: Say hello\n    rubrics: [Greets]\n"),
+    good=with_cases('  - id: "2026-01-31"\n    input: Say hello\n    rubrics: [Greets]\n'),
+)
+PLAIN_NUMBER: Final = Rule(
+    id="plain-number",
+    switchable=True,
+    meaning=(
+        "YAML 1.1 and 1.2 read octal, sexagesimal and underscored numbers differently: `1:30` is "
+        "90 to some and text to others."
+    ),
+    hint="write a plain decimal number",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: 1:30"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 90"),
+)
 
 
 def ambiguous_scalar_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
@@ -44,11 +67,11 @@ def _is_left_alone(key: str, node: Any) -> bool:
 
 def _problem(kind: str, text: str, path: Path) -> Problem:
     if kind == "not-finite":
-        return Problem("not-finite", path, f"`{text}` is not a finite number")
+        return Problem(NOT_FINITE, path, f"`{text}` is not a finite number")
     message = f"`{text}` reads as {_WORDS[kind]}"
     if kind in _TEXTS:
-        return Problem("ambiguous-text", path, message, f'quote it: "{text}"')
-    return Problem("plain-number", path, message)
+        return Problem(AMBIGUOUS_TEXT, path, message, f'quote it: "{text}"')
+    return Problem(PLAIN_NUMBER, path, message)
 
 
 def is_carried(path: Path, data: Any) -> bool:

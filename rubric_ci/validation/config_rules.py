@@ -1,8 +1,9 @@
 """What is wrong with a configuration or a targets file: its shape, and what no schema can say."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
+from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean
 from rubric_ci.validation.agentv import (
     conflicting_aliases,
@@ -13,10 +14,12 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.validation.rule_ids import RULES
+from rubric_ci.validation.eval_rules import SIMILAR_KEY, UNUSED_SETTING
 from rubric_ci.validation.schema import problems as schema_problems
+from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
 from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.jsonlines import UNKNOWN_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 _KNOWN: Final = (
@@ -25,12 +28,49 @@ _KNOWN: Final = (
 )
 
 
+LITERAL_SECRET: Final = Rule(
+    id="literal-secret",
+    severity="warning",
+    switchable=True,
+    meaning="Configuration is committed; a key in it is no secret any more.",
+    hint="write `${{ NAME }}` and set the environment variable NAME",
+    bad="judge: {model: openai/gpt-4.1-mini, api_key: sk-abc}\n",
+    good='judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n',
+)
+THRESHOLD_ORDER: Final = Rule(
+    id="threshold-order",
+    meaning="A borderline score is below a passing one.",
+    hint="keep `borderline` at or below `pass`",
+    bad="gate: {thresholds: {pass: 0.6, borderline: 0.8}}\n",
+    good="gate: {thresholds: {pass: 0.8, borderline: 0.6}}\n",
+)
+UNKNOWN_RULE: Final = Rule(
+    id="unknown-rule",
+    meaning="`rules` switches rules by their ids.",
+    hint="`rubric-ci validate --explain` lists the rules",
+    bad="rules: {gates: off}\n",
+    good="rules: {gate-kind: off}\n",
+)
+VOTES_EVEN: Final = Rule(
+    id="votes-even",
+    meaning="An even number of votes can tie, and a tie is no mark.",
+    hint="an even number of votes can tie",
+    bad="judge: {model: openai/gpt-4.1-mini, votes: 2}\n",
+    good="judge: {model: openai/gpt-4.1-mini, votes: 3}\n",
+)
+
+
 def config_problems(
-    document: Document, *, targets_only: bool = False, others: Names | None = None
+    document: Document,
+    known_rules: Callable[[], Collection[str]],
+    *,
+    targets_only: bool = False,
+    others: Names | None = None,
 ) -> Iterator[Problem]:
     """Yield what is wrong; a targets file has no keys but `targets`.
 
-    `others` are the targets of other files; without it, judges are not looked for.
+    `known_rules` gives the ids of all rules, and `others` the targets of other files; without
+    the latter, judges are not looked for.
     """
     if not document.readable:
         return
@@ -43,7 +83,7 @@ def config_problems(
     found.extend(_targets(data.get("targets")))
     found.extend(target_rules(data.get("targets"), others))
     found.extend(_thresholds(data.get("gate")))
-    found.extend(_rules(data.get("rules")))
+    found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))
     yield from _said_once(found)
 
@@ -64,9 +104,9 @@ def _not_of_targets(data: dict[str, Any]) -> Iterator[Problem]:
     for key in ("evals", "judge", "gate", "rules"):
         if key in data:
             message = f"a targets file has no `{key}`"
-            yield Problem("unknown-key", (key,), message, "move it to rubric-ci.yaml", at_key=True)
+            yield Problem(UNKNOWN_KEY, (key,), message, "move it to rubric-ci.yaml", at_key=True)
     if "targets" not in data:
-        yield Problem("missing-key", (), "the file has no `targets`")
+        yield Problem(MISSING_KEY, (), "the file has no `targets`")
 
 
 def _judge(judge: Any) -> Iterator[Problem]:
@@ -74,7 +114,7 @@ def _judge(judge: Any) -> Iterator[Problem]:
         return
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
-        yield Problem("votes-even", ("judge", "votes"), f"`votes` must be odd, not {votes}")
+        yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
     yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
     known = (*_KNOWN, "mode", "output", "evidence", "votes", "canary")
@@ -95,7 +135,7 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
         value = owner.get(key)
         if isinstance(value, str) and value.strip() and "${{" not in value:
             message = f"`{key}` holds a literal value"
-            yield Problem("literal-secret", (*path, key), message)
+            yield Problem(LITERAL_SECRET, (*path, key), message)
 
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:
@@ -109,21 +149,21 @@ def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iter
             hint = did_you_mean(name, missing) or did_you_mean(name, free)
             if hint:
                 message = f"`{key}` is handed on as it is"
-                yield Problem("similar-key", (*path, key), message, hint, at_key=True)
+                yield Problem(SIMILAR_KEY, (*path, key), message, hint, at_key=True)
 
 
 def _said_once(found: list[Problem]) -> list[Problem]:
     """Let a misspelt setting take the place of the missing one that it means."""
-    missing = {(p.path, p.message): p for p in found if p.rule == "missing-key"}
+    missing = {(p.path, p.message): p for p in found if p.rule == MISSING_KEY}
     told = []
     for problem in found:
         name = problem.hint.removeprefix("did you mean ").removesuffix("?")
         owner, key = problem.path[:-1], problem.path[-1] if problem.path else ""
         wanted = [at for at in missing if at[0] == owner and at[1].endswith(f" has no {name}")]
-        if problem.rule in {"similar-key", "unused-setting"} and wanted:
+        if problem.rule in {SIMILAR_KEY, UNUSED_SETTING} and wanted:
             message = f"{missing.pop(wanted[0]).message}, but `{key}`"
-            told.append(problem._replace(rule="missing-key", message=message))
-        elif problem.rule != "missing-key":
+            told.append(problem._replace(rule=MISSING_KEY, message=message))
+        elif problem.rule != MISSING_KEY:
             told.append(problem)
     return [*missing.values(), *told]
 
@@ -135,11 +175,12 @@ def _thresholds(gate: Any) -> Iterator[Problem]:
     high, low = thresholds.get("pass", 0.8), thresholds.get("borderline", 0.6)
     if isinstance(high, int | float) and isinstance(low, int | float) and low > high:
         message = f"`borderline` ({low}) is above `pass` ({high})"
-        yield Problem("threshold-order", ("gate", "thresholds"), message)
+        yield Problem(THRESHOLD_ORDER, ("gate", "thresholds"), message)
 
 
-def _rules(rules: Any) -> Iterator[Problem]:
+def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[Problem]:
     for name in rules if isinstance(rules, dict) else ():
-        if name not in RULES:
-            hint = did_you_mean(name, RULES)
-            yield Problem("unknown-rule", ("rules", name), f"no rule `{name}`", hint, at_key=True)
+        known = known_rules()
+        if name not in known:
+            hint = did_you_mean(name, known)
+            yield Problem(UNKNOWN_RULE, ("rules", name), f"no rule `{name}`", hint, at_key=True)

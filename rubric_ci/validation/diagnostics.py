@@ -6,12 +6,20 @@ from functools import cache
 from typing import Final
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.validation.rule_ids import RULES
+from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Place, Problem
 from rubric_ci.yaml_text.source import Source
 from rubric_ci.yaml_text.syntax_errors import split_lines
 
 LONGEST_MESSAGE: Final = 600
+
+
+TOO_MANY_PROBLEMS: Final = Rule(
+    id="too-many-problems",
+    meaning="At most 1,000 problems are reported per file. A file with more is usually not an eval "
+    "file.",
+    hint="fix the problems above first",
+)
 
 
 def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
@@ -24,26 +32,25 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
         place = source.locate(problem.path, at_key=problem.at_key)
         if problem.part:
             place = _within(place, problem.part, lines_of(file))
-        if (problem.rule, place, problem.message) in seen:
-            continue  # another alias leads here
-        seen.add((problem.rule, place, problem.message))
+        if (problem.rule.id, place, problem.message) in seen:
+            continue  # the same value through another alias
+        seen.add((problem.rule.id, place, problem.message))
         message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
         fault = Fault(problem.rule, *place, message, problem.hint)
         located.append(of_fault(file, fault, lines_of(file)))
-    return _bounded(sorted(dict.fromkeys(located), key=_position))
+    return _bounded(sorted(dict.fromkeys(located), key=position))
 
 
 def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Tell the first of many problems, and that there are more."""
     if len(found) <= MOST_PROBLEMS:
         return tuple(found)
-    severity, hint = RULES["too-many-problems"]
     more = replace(
         found[MOST_PROBLEMS],
-        rule="too-many-problems",
-        severity=Severity(severity),
-        message=f"more than {MOST_PROBLEMS:,} problems in this file; the others are not told",
-        hint=hint,
+        rule=TOO_MANY_PROBLEMS.id,
+        severity=Severity(TOO_MANY_PROBLEMS.severity),
+        message=f"more than {MOST_PROBLEMS:,} problems in this file; the rest are not shown",
+        hint=TOO_MANY_PROBLEMS.hint,
     )
     return (*found[:MOST_PROBLEMS], more)
 
@@ -61,14 +68,13 @@ def _by_alias(line: int | None, own: int) -> str:
 
 def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
     """Return a located fault as a diagnostic."""
-    severity, hint = RULES[fault.rule]
     return Diagnostic(
-        rule=fault.rule,
-        severity=Severity(severity),
+        rule=fault.rule.id,
+        severity=Severity(fault.rule.severity),
         file=file,
         span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
         message=_short(fault.message),
-        hint=fault.hint or hint,
+        hint=fault.hint or fault.rule.hint,
         line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
     )
 
@@ -84,6 +90,7 @@ def has_errors(found: tuple[Diagnostic, ...]) -> bool:
     return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
 
 
-def _position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+def position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    """Return the sort key of a diagnostic: its place, then its rule."""
     span = diagnostic.span
     return diagnostic.file, span.line, span.column, diagnostic.rule

@@ -5,13 +5,112 @@ keeps silent where another rule has the cause.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
+from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, meant_or_known, nearest
-from rubric_ci.validation.rubric_rules import criteria_problems
+from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
 CODE_JUDGE_KEYS = ("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config")
+
+
+CASE_ID_DUPLICATE: Final = Rule(
+    id="case-id-duplicate",
+    meaning=(
+        "Reports, baselines and selections name cases by id, so an id stands for one case of a "
+        "file."
+    ),
+    hint="give every case of a file its own id",
+    bad=with_cases(GOOD_CASE * 2),
+    good=with_cases(GOOD_CASE + GOOD_CASE.replace("greeting", "farewell")),
+)
+CASE_EMPTY: Final = Rule(
+    id="case-empty",
+    switchable=True,
+    meaning="Nothing grades this case, and nothing says what a good answer is.",
+    hint="add `rubrics`, or an `expected_outcome` to draft them from",
+    bad=with_cases("  - id: greeting\n    input: Say hello\n"),
+    good=with_cases(
+        "  - id: greeting\n    input: Say hello\n    expected_outcome: A friendly greeting\n"
+    ),
+)
+EVALUATOR_NAME_DUPLICATE: Final = Rule(
+    id="evaluator-name-duplicate",
+    meaning=(
+        "Reports name evaluators, so a name stands for one of a list. Inline rubrics are called "
+        "`rubric`."
+    ),
+    hint="give every evaluator of a list its own name",
+    bad=with_evaluator(
+        "- {name: check, type: latency, threshold: 9}\n- {name: check, type: cost, budget: 1}"
+    ),
+    good=with_evaluator(
+        "- {name: fast, type: latency, threshold: 9}\n- {name: cheap, type: cost, budget: 1}"
+    ),
+)
+UNKNOWN_MEMBER: Final = Rule(
+    id="unknown-member",
+    switchable=True,
+    meaning="The weights of a composite name its members.",
+    bad=with_evaluator(
+        "- name: both\n  type: composite\n  evaluators:\n"
+        "    - {name: fast, type: latency, threshold: 9}\n"
+        "  aggregator: {type: weighted_average, weights: {fats: 1}}"
+    ),
+    good=with_evaluator(
+        "- name: both\n  type: composite\n  evaluators:\n"
+        "    - {name: fast, type: latency, threshold: 9}\n"
+        "  aggregator: {type: weighted_average, weights: {fast: 1}}"
+    ),
+)
+SIMILAR_KEY: Final = Rule(
+    id="similar-key",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Keys of a code judge that are not ours are handed to its script, and those of a model to "
+        "its call. This one looks like a misspelt setting."
+    ),
+    bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),
+    good=with_evaluator(
+        "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5"
+    ),
+)
+UNUSED_SETTING: Final = Rule(
+    id="unused-setting",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "What a file asks for is not done here. Most of these are settings of AgentV that have no "
+        "counterpart; a misspelt setting of a command is told as well."
+    ),
+    hint="remove it, or let its name begin with `x-`",
+    bad="targets: [{name: default, model: openai/a, max_retries: 9}]\n",
+    good="targets: [{name: default, model: openai/a}]\n",
+)
+UNKNOWN_TARGET: Final = Rule(
+    id="unknown-target",
+    switchable=True,
+    meaning=(
+        "Targets stand in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` beside the "
+        "evals. Where there is none of them, this is not checked."
+    ),
+    bad=f"execution: {{target: defualt}}\n{GOOD_FILE}",
+    good=f"execution: {{target: default}}\n{GOOD_FILE}",
+)
+AGENT_TARGET: Final = Rule(
+    id="agent-target",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "A targets file may define an agent of AgentV, but rubric-ci starts commands only. What "
+        "such a target should answer gets no verdict."
+    ),
+    hint="let `provider: cli` start it, or record its answers",
+    bad=f"execution: {{target: codex}}\n{GOOD_FILE}",
+    good=f"execution: {{target: default}}\n{GOOD_FILE}",
+)
 
 
 def eval_problems(data: Any) -> Iterator[Problem]:
@@ -62,10 +161,10 @@ def _target(
         if isinstance(name, str) and name not in known:
             message = f"no target is called `{name}`"
             hint = meant_or_known(name, known)
-            yield Problem("unknown-target", (*where, "target"), message, hint)
+            yield Problem(UNKNOWN_TARGET, (*where, "target"), message, hint)
         elif name in agents:
             message = f"`{name}` is an agent that rubric-ci does not start by itself"
-            yield Problem("agent-target", (*where, "target"), message)
+            yield Problem(AGENT_TARGET, (*where, "target"), message)
 
 
 def _same_ids(cases: list[Any]) -> Iterator[Problem]:
@@ -76,7 +175,7 @@ def _same_ids(cases: list[Any]) -> Iterator[Problem]:
             continue
         if name in seen:
             message = f"the id `{name}` is taken by an earlier case"
-            yield Problem("case-id-duplicate", ("evalcases", index, "id"), message)
+            yield Problem(CASE_ID_DUPLICATE, ("evalcases", index, "id"), message)
         seen.add(name)
 
 
@@ -98,7 +197,7 @@ def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:
     wanted = ("expected_outcome", "outcome", "rubrics")
     if case.keys().isdisjoint(wanted) and not any(nearest(key, wanted) for key in case):
         message = "the case has neither rubrics nor evaluators nor an `expected_outcome`"
-        yield Problem("case-empty", path, message)
+        yield Problem(CASE_EMPTY, path, message)
 
 
 def _evaluators(evaluators: Any, path: Path, *, inline: bool) -> Iterator[Problem]:
@@ -120,14 +219,14 @@ def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator
         if name in taken:
             owner = "the inline rubrics" if name == "rubric" else "an earlier evaluator"
             message = f"the name `{name}` is taken by {owner}"
-            yield Problem("evaluator-name-duplicate", (*path, index, "name"), message)
+            yield Problem(EVALUATOR_NAME_DUPLICATE, (*path, index, "name"), message)
         taken.add(name)
 
 
 def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:
     weights = [e.get("weight", 1.0) if isinstance(e, dict) else 1.0 for e in evaluators]
     if weights and not inline and all(weight == 0 for weight in weights):
-        yield Problem("weight-total", path, "every evaluator has weight 0, so nothing is graded")
+        yield Problem(WEIGHT_TOTAL, path, "every evaluator has weight 0, so nothing is graded")
 
 
 def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -152,7 +251,7 @@ def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
             hint = did_you_mean(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
             if hint and "`script`" not in hint:  # that it is missing is told already
                 message = f"`{key}` is handed to the script as its config"
-                yield Problem("similar-key", (*path, key), message, hint, at_key=True)
+                yield Problem(SIMILAR_KEY, (*path, key), message, hint, at_key=True)
 
 
 def _models_of_scripts(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -160,7 +259,7 @@ def _models_of_scripts(evaluator: dict[str, Any], path: Path) -> Iterator[Proble
     if isinstance(evaluator.get("target"), dict):
         message = "`target` lets no script ask a model; it is handed on as its config"
         hint = "use an `llm_judge`, or name in `env` what the script needs to ask by itself"
-        yield Problem("unused-setting", (*path, "target"), message, hint, at_key=True)
+        yield Problem(UNUSED_SETTING, (*path, "target"), message, hint, at_key=True)
 
 
 def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -176,10 +275,10 @@ def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
         if name not in names:
             message = f"no member is called `{name}`"
             hint = did_you_mean(name, names)
-            yield Problem("unknown-member", (*where, name), message, hint, at_key=True)
+            yield Problem(UNKNOWN_MEMBER, (*where, name), message, hint, at_key=True)
     given = [weights.get(name, 1.0) for name in names]
     if given and all(weight == 0 for weight in given):
-        yield Problem("weight-total", where, "every member has weight 0, so nothing is graded")
+        yield Problem(WEIGHT_TOTAL, where, "every member has weight 0, so nothing is graded")
 
 
 def _whole_minimums(minimums: Any, path: Path) -> Iterator[Problem]:
@@ -187,7 +286,7 @@ def _whole_minimums(minimums: Any, path: Path) -> Iterator[Problem]:
         for name, count in minimums.items():
             if isinstance(count, float):
                 message = f"`{name}` must be an integer, not {count}"
-                yield Problem("wrong-type", (*path, name), message)
+                yield Problem(WRONG_TYPE, (*path, name), message)
 
 
 def _execution(owner: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,51 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.references import Found, Lookup
+from rubric_ci.model.rules import Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean
 from rubric_ci.yaml_text.problems import Path, Problem
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
+
+
+LONE_PART: Final = Rule(
+    id="lone-part",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Parts stand in a list. A mapping is a structured content: the file that it seems to name "
+        "would not be read."
+    ),
+    hint="begin it with `- `",
+    bad=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
+        "      - role: user\n        content: {type: file, value: prompts/task.md}\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
+        "      - role: user\n        content: [{type: file, value: prompts/task.md}]\n"
+    ),
+)
+FILE_MISSING: Final = Rule(
+    id="file-missing",
+    meaning="The file cannot be used: it is missing, is not text, or is outside the repository.",
+    hint="paths are looked up beside the eval file, then in the folders above",
+    bad=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n"
+        "    input: [{role: user, content: [{type: file, value: gone.md}]}]\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n"
+        "    input: [{role: user, content: [{type: file, value: prompts/task.md}]}]\n"
+    ),
+)
+PROMPT_VARIABLE: Final = Rule(
+    id="prompt-variable",
+    switchable=True,
+    meaning="The judge would be asked with the braces in its prompt.",
+    bad=with_evaluator('- {name: free, type: llm_judge, prompt: "Score {{ anwser }}"}'),
+    good=with_evaluator('- {name: free, type: llm_judge, prompt: "Score {{ answer }}"}'),
+)
 
 
 class Prompt(NamedTuple):
@@ -27,7 +68,7 @@ def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
     for path, name in _files(data):
         found = lookup(name)
         if not isinstance(found, Found):
-            yield Problem("file-missing", path, f"`{name}`: {found.reason}")
+            yield Problem(FILE_MISSING, path, f"`{name}`: {found.reason}")
     for prompt in _prompts(data):
         yield from _prompt_problems(prompt, lookup)
 
@@ -37,7 +78,7 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
     if names_file(text):
         found = lookup(text)
         if not isinstance(found, Found):
-            yield Problem("file-missing", prompt.path, f"`{text}`: {found.reason}")
+            yield Problem(FILE_MISSING, prompt.path, f"`{text}`: {found.reason}")
             return
         text, where = found.text, f" in {found.path}"
     for written in dict.fromkeys(variables(text)):
@@ -46,7 +87,7 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
             message = f"`{{{{ {name} }}}}`{where} is no variable of a judge's prompt"
             hint = did_you_mean(name, prompt.known) or f"known are {', '.join(prompt.known)}"
             part = "" if where else f"{{{{{written}}}}}"
-            yield Problem("prompt-variable", prompt.path, message, hint, part=part)
+            yield Problem(PROMPT_VARIABLE, prompt.path, message, hint, part=part)
 
 
 def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
@@ -55,7 +96,7 @@ def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
             continue
         if content["type"] in ("text", "file"):
             message = f"a {content['type']} part outside of a list is sent as data, as it is"
-            yield Problem("lone-part", path, message)
+            yield Problem(LONE_PART, path, message)
 
 
 def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:

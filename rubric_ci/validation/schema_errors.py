@@ -9,8 +9,23 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
-from rubric_ci.validation.schema_wording import KINDS, owner_name, rule_of, shown, value_name
+from rubric_ci.validation.schema_wording import KINDS, owner_name, shown, value_name
+from rubric_ci.validation.shape_rules import (
+    ALIAS_CONFLICT,
+    CRITERION_KIND,
+    EMPTY_TEXT,
+    EVALUATOR_TYPE,
+    MISSING_KEY,
+    MISSING_VALUE,
+    NOT_TEXT,
+    OUT_OF_RANGE,
+    TOO_FEW,
+    UNKNOWN_VALUE,
+    rule_of,
+)
+from rubric_ci.yaml_text.jsonlines import UNKNOWN_KEY
 from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
@@ -48,14 +63,14 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     kinds = [wanted] if isinstance(wanted, str) else wanted
     name, value = value_name(path), error.instance
     expected = " or ".join(KINDS[kind] for kind in kinds)
-    rule = rule_of(path, "type", "wrong-type")
+    rule = rule_of(path, "type", WRONG_TYPE)
     message = f"{name} must be {expected}, not {shown(value)}"
     yield Problem(rule, path, message, hint_for(path, kinds, value))
 
 
 def _without_value(path: Path) -> Problem:
     hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
-    return Problem("missing-value", path, f"{value_name(path)} has no value", hint)
+    return Problem(MISSING_VALUE, path, f"{value_name(path)} has no value", hint)
 
 
 def _is_unquoted(error: ValidationError) -> bool:
@@ -68,7 +83,7 @@ def _unquoted(error: ValidationError, path: Path, written: str | None) -> Proble
     text = shown(error.instance)[1:-1] if written is None else written
     kind = "true or false" if isinstance(error.instance, bool) else "a number"
     message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
-    return Problem("not-text", path, message, f'quote it: "{text}"')
+    return Problem(NOT_TEXT, path, message, f'quote it: "{text}"')
 
 
 def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -76,7 +91,7 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
     instance: Any = error.instance
     for key in wanted:
         if key not in instance:
-            rule = rule_of((*path, key), "required", "missing-key")
+            rule = rule_of((*path, key), "required", MISSING_KEY)
             owner = owner_name(path)
             wanted_key = _OR.get(key, f"`{key}`")
             other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
@@ -102,18 +117,18 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             message = f"unknown key `{key}` in {owner_name(path)}"
             hint = did_you_mean(key, known)
-            yield Problem("unknown-key", (*path, key), message, hint, at_key=True)
+            yield Problem(UNKNOWN_KEY, (*path, key), message, hint, at_key=True)
 
 
 def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     wanted: Any = error.validator_value
     values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
-    rule = rule_of(path, "enum", "unknown-value")
+    rule = rule_of(path, "enum", UNKNOWN_VALUE)
     words = ", ".join(f"`{value}`" for value in values)
     value = error.instance
     hint = ""
     if isinstance(value, str):
-        hint = (rule == "evaluator-type" and _INSTEAD.get(value)) or did_you_mean(value, values)
+        hint = (rule == EVALUATOR_TYPE and _INSTEAD.get(value)) or did_you_mean(value, values)
     message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
 
@@ -132,27 +147,27 @@ _INSTEAD: Final = {
 def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
     if "propertyNames" in error.absolute_schema_path:
         key = error.instance
-        rule = rule_of((*path, str(key)), "key", "unknown-key")
+        rule = rule_of((*path, str(key)), "key", UNKNOWN_KEY)
         wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
         message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
         yield Problem(rule, (*path, str(key)), message, at_key=True)
     elif error.validator_value == "\\S":
-        rule = rule_of(path, "pattern", "empty-text")
+        rule = rule_of(path, "pattern", EMPTY_TEXT)
         yield Problem(rule, path, f"{value_name(path)} must not be empty")
     else:
-        yield Problem("unknown-value", path, f"{value_name(path)} cannot be `{error.instance}`")
+        yield Problem(UNKNOWN_VALUE, path, f"{value_name(path)} cannot be `{error.instance}`")
 
 
 def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
     bound = f"{words[str(error.validator)]} {error.validator_value}"
-    rule = rule_of(path, "bounds", "out-of-range")
+    rule = rule_of(path, "bounds", OUT_OF_RANGE)
     yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {error.instance}")
 
 
 def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
     few = "at least" if str(error.validator).startswith("min") else "at most"
-    rule = rule_of(path, few, "too-few")
+    rule = rule_of(path, few, TOO_FEW)
     instance: Any = error.instance
     number, have = error.validator_value, len(instance)
     noun = "entry" if number == 1 else "entries"
@@ -176,15 +191,15 @@ def _twins(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
     key = next(key for key in _TWINS[other] if data.get(key) is error.instance)
     if other == "levels":
         message = "a criterion has either `score_ranges` or `levels`, not both"
-        yield Problem("criterion-kind", (*path, key), message, at_key=True)
+        yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
     else:
         twin = f"{other}.{key}" if other == "execution" else other
         message = f"`{key}` and `{twin}` say the same; give one of them"
-        yield Problem("alias-conflict", (*path, key), message, at_key=True)
+        yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
 
 
 def _anything_else(error: ValidationError, path: Path) -> Iterator[Problem]:
-    yield Problem("wrong-type", path, str(error.message))
+    yield Problem(WRONG_TYPE, path, str(error.message))
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
@@ -217,7 +232,7 @@ def _without_consequences(found: list[Problem]) -> list[Problem]:
     kept = {(p.path, p.message): p for p in found}
     for unknown in found:
         meant = unknown.hint.removeprefix("did you mean ").removesuffix("?")
-        if unknown.rule == "unknown-key" and unknown.hint:
+        if unknown.rule == UNKNOWN_KEY and unknown.hint:
             for missing in found:
                 if missing.path == unknown.path[:-1] and _misses(missing, meant):
                     kept.pop((missing.path, missing.message), None)

@@ -5,6 +5,7 @@ import re
 from typing import Any, Final
 
 from rubric_ci.text.suggestions import nearest
+from rubric_ci.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 MESSAGES: Final = frozenset(("input_messages", "input", "expected_messages", "expected_output"))
@@ -64,13 +65,13 @@ def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
     text = f"{key}: {rest}" if isinstance(rest, str) else f"{key}:"
     hint = f"quote it: {json.dumps(text, ensure_ascii=False)}" if isinstance(rest, str) else ""
     message = f"`{text}` reads as a mapping, for its `:`"
-    return Problem("criterion-text", path, message, hint or "quote the whole text")
+    return Problem(CRITERION_TEXT, path, message, hint or "quote the whole text")
 
 
 def _named_by_key(path: Path, key: str, noun: str, first: str, second: str) -> Problem:
     message = f"a {noun} does not begin with `{key}:`"
     hint = f"write `{first}: {key}` and `{second}: …`"
-    return Problem("missing-key", (*path, key), message, hint, at_key=True)
+    return Problem(MISSING_KEY, (*path, key), message, hint, at_key=True)
 
 
 def _list(owner: str, wanted: list[str], value: Any) -> str:

@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, meant_or_known
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.validation.config_summary import AGENTS
+from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
+from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 PLACEHOLDERS: Final = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
@@ -46,6 +49,34 @@ _WITHOUT_EFFECT: Final = {
 }
 
 
+TARGET_NAME_DUPLICATE: Final = Rule(
+    id="target-name-duplicate",
+    meaning="Evals name targets, so a name stands for one of them.",
+    hint="give every target its own name",
+    bad="targets:\n  - {name: default, model: openai/a}\n  - {name: default, model: openai/b}\n",
+    good="targets:\n  - {name: default, model: openai/a}\n  - {name: other, model: openai/b}\n",
+)
+JUDGE_TARGET: Final = Rule(
+    id="judge-target",
+    meaning="Only a model can judge.",
+    hint="name a target with `model`",
+    bad=(
+        "targets:\n  - {name: default, model: openai/a, judge_target: agent}\n"
+        "  - {name: agent, provider: cli, command_template: 'agent {PROMPT}'}\n"
+    ),
+    good=(
+        "targets:\n  - {name: default, model: openai/a, judge_target: strict}\n"
+        "  - {name: strict, model: openai/b}\n"
+    ),
+)
+UNKNOWN_PLACEHOLDER: Final = Rule(
+    id="unknown-placeholder",
+    meaning="The command would be run with the braces in it.",
+    bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
+)
+
+
 def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
     """Yield what is wrong; without `others`, nobody knows which judges there are."""
     if not isinstance(targets, list):
@@ -58,7 +89,7 @@ def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
         path: Path = ("targets", index)
         if _has_name(target) and own[target["name"]] is not target:
             message = f"the name `{target['name']}` is taken by an earlier target"
-            yield Problem("target-name-duplicate", (*path, "name"), message)
+            yield Problem(TARGET_NAME_DUPLICATE, (*path, "name"), message)
         yield from conflicting_aliases(target, path)
         yield from _of_provider(target, path)
         yield from _judged(target, path, own, known)
@@ -102,7 +133,7 @@ def _unused(
 
 def _idle(key: str, path: Path, what: str, hint: str) -> Problem:
     message = f"`{key}` has no effect on {what}"
-    return Problem("unused-setting", (*path, key), message, hint, at_key=True)
+    return Problem(UNUSED_SETTING, (*path, key), message, hint, at_key=True)
 
 
 def _unnamed(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
@@ -110,7 +141,7 @@ def _unnamed(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]
     if kind and not any(snake_case(key) in NAMES for key in target):
         inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
         hint = "move it up from `settings`" if inside else ""
-        yield Problem("missing-key", path, "the target has no `model`", hint)
+        yield Problem(MISSING_KEY, path, "the target has no `model`", hint)
 
 
 def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -122,7 +153,7 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
                 known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
                 hint = _placeholder_like(name) or f"known are {known}"
                 part = f"{{{name}}}"
-                yield Problem("unknown-placeholder", (*path, key), message, hint, part=part)
+                yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=part)
 
 
 def _placeholder_like(name: str) -> str:
@@ -138,10 +169,10 @@ def _judged(
         if not isinstance(name, str):
             continue
         if name in own and not is_model(own[name]):
-            yield Problem("judge-target", (*path, key), f"`{name}` is no model and cannot judge")
+            yield Problem(JUDGE_TARGET, (*path, key), f"`{name}` is no model and cannot judge")
         elif known is not None and name not in own and name not in known():
             message = f"no target is called `{name}`"
-            yield Problem("unknown-target", (*path, key), message, meant_or_known(name, known()))
+            yield Problem(UNKNOWN_TARGET, (*path, key), message, meant_or_known(name, known()))
 
 
 def _has_name(target: dict[str, Any]) -> bool:

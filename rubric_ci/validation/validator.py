@@ -3,7 +3,7 @@
 NOTE: a file without problems pays for none of what describes problems, hence the late imports.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -47,8 +47,14 @@ def check_config(
     """
     from rubric_ci.validation.config_rules import config_problems
 
-    found = config_problems(document, targets_only=targets_only, others=others)
+    found = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
     return _diagnosed(document, list(_first(found)))
+
+
+def _rule_ids() -> Collection[str]:
+    from rubric_ci.validation.rules import RULES  # for a configuration that has `rules`
+
+    return RULES
 
 
 def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
+from rubric_ci.model.rules import GOOD_FILE, Rule, with_rubrics
 from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault
 from rubric_ci.yaml_text.scalars import (
     NUMBER_STARTS,
@@ -23,6 +24,74 @@ MOST_EXPANSION: Final = 200_000  # values that aliases may add to those that are
 
 _TAGS = "tag:yaml.org,2002:"
 _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
+
+
+YAML_DUPLICATE_KEY: Final = Rule(
+    id="yaml-duplicate-key",
+    meaning=(
+        "YAML forbids a key that is given twice. Most readers keep the last one and say nothing, "
+        "so that half of what was written is lost."
+    ),
+    hint="remove one of them",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: 1\n  weight: 2"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 2"),
+)
+YAML_KEY: Final = Rule(
+    id="yaml-key",
+    meaning="A key must be plain text; lists and mappings as keys have no meaning here.",
+    hint="quote it, or write it as one word",
+    bad=f"{GOOD_FILE}    metadata: {{[a, b]: 1}}\n",
+    good=f'{GOOD_FILE}    metadata: {{"a, b": 1}}\n',
+)
+YAML_MERGE: Final = Rule(
+    id="yaml-merge",
+    meaning="A merge key `<<` takes a mapping, or a list of mappings.",
+    bad=f"{GOOD_FILE}    <<: text\n",
+    good=f"{GOOD_FILE}    <<: {{note: text}}\n",
+)
+YAML_ALIAS: Final = Rule(
+    id="yaml-alias",
+    meaning="An anchor that contains its own alias would never end.",
+    hint="write the value out",
+    bad=f"{GOOD_FILE}    metadata: &all {{again: *all}}\n",
+    good=f"{GOOD_FILE}    metadata: {{again: none}}\n",
+)
+YAML_EXPANSION: Final = Rule(
+    id="yaml-expansion",
+    meaning="Aliases of aliases can expand a small file to millions of values.",
+    hint="write the values out",
+    bad=(
+        "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        "x-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n"
+        "x-c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n"
+        "x-d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n"
+        "x-e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\n"
+        "x-f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n"
+        f"{GOOD_FILE}"
+    ),
+    good=f"x-a: &a [1, 1]\nx-b: [*a, *a]\n{GOOD_FILE}",
+)
+YAML_DEPTH: Final = Rule(
+    id="yaml-depth",
+    meaning="A file may nest 100 levels deep.",
+    hint="nest less",
+    bad=f"{GOOD_FILE}    metadata: {{deep: {'[' * 100}{']' * 100}}}\n",
+    good=f"{GOOD_FILE}    metadata: {{deep: [[]]}}\n",
+)
+YAML_TAG: Final = Rule(
+    id="yaml-tag",
+    meaning="YAML tags other than those of JSON's types have no meaning here.",
+    hint="remove the tag",
+    bad=f"{GOOD_FILE}    note: !secret greeting\n",
+    good=f"{GOOD_FILE}    note: greeting\n",
+)
+YAML_NUMBER_SIZE: Final = Rule(
+    id="yaml-number-size",
+    meaning="A number may have 300 digits.",
+    hint="quote it, if it is meant as text",
+    bad=f"{GOOD_FILE}    metadata: {{big: {'9' * 301}}}\n",
+    good=f'{GOOD_FILE}    metadata: {{big: "{"9" * 301}"}}\n',
+)
 
 
 class AmbiguousScalar(NamedTuple):
@@ -50,7 +119,7 @@ class Construction:
 
     def _container(self, node: Any, depth: int) -> Any:
         if depth >= MOST_LEVELS:
-            self._fault("yaml-depth", node, f"nested more than {MOST_LEVELS} levels deep")
+            self._fault(YAML_DEPTH, node, f"nested more than {MOST_LEVELS} levels deep")
             return None
         if node.tag is not None and node.tag not in _CONTAINER_TAGS[node.__class__]:
             self._unknown_tag(node)
@@ -74,7 +143,7 @@ class Construction:
         try:
             value, oddity = resolve(node.value)
         except TooManyDigits:
-            self._fault("yaml-number-size", node, "a number of more than 300 digits")
+            self._fault(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
             return 0
         if oddity:
             self.oddities.append(AmbiguousScalar(oddity, node))
@@ -93,7 +162,7 @@ class Construction:
         merges = []
         for key_node, item in node.value:
             if key_node.__class__ is not ScalarNode:
-                self._fault("yaml-key", key_node, "a key must be plain text")
+                self._fault(YAML_KEY, key_node, "a key must be plain text")
                 continue
             key = key_node.value
             if key == "<<" and not key_node.style:
@@ -107,7 +176,7 @@ class Construction:
     def _merged(self, data: dict[str, Any], merges: list[Any], depth: int) -> dict[str, Any]:
         for node in merged_nodes(merges):
             if node.__class__ is not MappingNode:
-                self._fault("yaml-merge", node, "`<<` takes a mapping or a list of mappings")
+                self._fault(YAML_MERGE, node, "`<<` takes a mapping or a list of mappings")
                 continue
             for key, item in (self.value(node, depth) or {}).items():
                 data.setdefault(key, item)
@@ -117,7 +186,7 @@ class Construction:
         """Build a container once, however many aliases name it, and count what they add up to."""
         key = id(node)
         if key in self._open:
-            self._fault("yaml-alias", node, "an anchor that contains its own alias")
+            self._fault(YAML_ALIAS, node, "an anchor that contains its own alias")
             return None
         if key in self._made:
             return self._again(key, node)
@@ -135,7 +204,7 @@ class Construction:
             return self._made[key]
         if self._extra - self._sizes[key] <= MOST_EXPANSION:  # say it once
             message = f"aliases expand to more than {MOST_EXPANSION:,} values"
-            self._fault("yaml-expansion", node, message)
+            self._fault(YAML_EXPANSION, node, message)
         self._extra = max(self._extra, MOST_EXPANSION + 1)
         return None
 
@@ -157,13 +226,13 @@ class Construction:
     def _tagged_number(self, node: Any, kind: str) -> Any:
         value = self._number(node)
         if isinstance(value, str):
-            self._fault("yaml-tag", node, f"`{node.value}` is not a plain number")
+            self._fault(YAML_TAG, node, f"`{node.value}` is not a plain number")
             return 0
         return float(value) if kind == "float" else value
 
     def _unknown_tag(self, node: Any) -> None:
         name = node.tag.replace(_TAGS, "!!")
-        self._fault("yaml-tag", node, f"the tag `{name}` has no meaning here")
+        self._fault(YAML_TAG, node, f"the tag `{name}` has no meaning here")
 
     def _duplicate(self, key_node: Any, mapping: Any) -> None:
         if len(self.faults) > MOST_PROBLEMS:
@@ -171,9 +240,9 @@ class Construction:
         same = (key for key, _ in mapping.value if key.value == key_node.value)
         line = next(same).start_mark.line + 1
         message = f"the key `{key_node.value}` is given twice; the first is on line {line}"
-        self._fault("yaml-duplicate-key", key_node, message)
+        self._fault(YAML_DUPLICATE_KEY, key_node, message)
 
-    def _fault(self, rule: str, node: Any, message: str) -> None:
+    def _fault(self, rule: Rule, node: Any, message: str) -> None:
         if len(self.faults) <= MOST_PROBLEMS:
             self.faults.append(Fault(rule, *place(node), message))
 

@@ -1,18 +1,28 @@
 """A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
+from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
 from rubric_ci.yaml_text.limits import unfit_yaml
 from rubric_ci.yaml_text.problems import Fault, Path, Place
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
+
+
+YAML_EMPTY: Final = Rule(
+    id="yaml-empty",
+    meaning="The file holds nothing, or comments only.",
+    hint="write something, or remove the file",
+    bad="# to be written\n",
+    good=GOOD_FILE,
+)
 
 
 class Document:
@@ -112,7 +122,7 @@ class Document:
 
             return self._fault(syntax_fault(error, self.text))
         if node is None:
-            self._fault(Fault("yaml-empty", 1, 1, 1, 1, "there is nothing in this file"))
+            self._fault(Fault(YAML_EMPTY, 1, 1, 1, 1, "there is nothing in this file"))
         if not self.text.isascii():
             from rubric_ci.yaml_text.syntax_errors import line_break_faults
 

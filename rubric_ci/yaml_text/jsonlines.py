@@ -5,17 +5,44 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.yaml_text.constructor import MOST_LEVELS, AmbiguousScalar
-from rubric_ci.yaml_text.document import Document
+from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases
+from rubric_ci.yaml_text.constructor import (
+    MOST_LEVELS,
+    YAML_DEPTH,
+    YAML_DUPLICATE_KEY,
+    YAML_NUMBER_SIZE,
+    AmbiguousScalar,
+)
+from rubric_ci.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.yaml_text.json_positions import Places
 from rubric_ci.yaml_text.limits import unfit_lines
 from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Path, Place
-from rubric_ci.yaml_text.scalars import MOST_DIGITS
+from rubric_ci.yaml_text.scalars import MOST_DIGITS, NOT_FINITE
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
 
 _WHITE: Final = " \t\r"
+
+
+JSON_SYNTAX: Final = Rule(
+    id="json-syntax",
+    meaning="Each line of a JSON Lines file is one JSON object, a case.",
+    hint="write one JSON object a line",
+    bad='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"],}\n',
+    good='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"]}\n',
+)
+UNKNOWN_KEY: Final = Rule(
+    id="unknown-key",
+    switchable=True,
+    meaning=(
+        "No field has this name: it is misspelt, or stands at the wrong level. What nobody reads "
+        "is never graded. Keys that begin with `x-`, and all below `metadata`, are yours."
+    ),
+    hint="remove it, or let its name begin with `x-`",
+    bad=with_cases("  - id: greeting\n    input: Say hello\n    rubric: [Greets]\n"),
+    good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
+)
 
 
 class JsonLines:
@@ -95,13 +122,13 @@ class JsonLines:
         if "evalcases" in own and self.sidecar:
             self._sidecar_fault("the cases of a JSON Lines file stand in its lines")
         if not cases and all(file != self.file for file, _ in self.faults):
-            self._fault("yaml-empty", 1, 0, "there is nothing in this file")
+            self._fault(YAML_EMPTY, 1, 0, "there is nothing in this file")
         self.data = {**own, "evalcases": cases} if cases else None
 
     def _sidecar_fault(self, message: str) -> None:
         if self.sidecar:
             place = self.sidecar.locate(("evalcases",), at_key=True)
-            self.faults.append((self.sidecar.file, Fault("unknown-key", *place, message)))
+            self.faults.append((self.sidecar.file, Fault(UNKNOWN_KEY, *place, message)))
 
     def _line(self, number: int, line: str) -> Any:
         repeated: list[str] = []
@@ -112,14 +139,14 @@ class JsonLines:
             return self._fault(rule, number, offset, message)
         for key in repeated:
             message = f"the key `{key}` is given twice"
-            self._fault("yaml-duplicate-key", number, line.rfind(json.dumps(key)), message)
+            self._fault(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
         if not isinstance(value, dict):
-            return self._fault("json-syntax", number, 0, "a line must be a JSON object")
+            return self._fault(JSON_SYNTAX, number, 0, "a line must be a JSON object")
         if _depth(value) > MOST_LEVELS:
-            return self._fault("yaml-depth", number, 0, f"nested more than {MOST_LEVELS} levels")
+            return self._fault(YAML_DEPTH, number, 0, f"nested more than {MOST_LEVELS} levels")
         return value
 
-    def _fault(self, rule: str, number: int, offset: int, message: str) -> None:
+    def _fault(self, rule: Rule, number: int, offset: int, message: str) -> None:
         if len(self.faults) > MOST_PROBLEMS:
             return
         column = max(offset, 0) + 1
@@ -157,43 +184,43 @@ def _decode(line: str, repeated: list[str]) -> Any:
     return value
 
 
-def _why(error: ValueError | RecursionError, line: str) -> tuple[str, int, str]:
+def _why(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, str]:
     """Return the rule that a line breaks, where, and in words."""
     match error:
         case json.JSONDecodeError():
-            return "json-syntax", *_syntax(error)
+            return JSON_SYNTAX, *_syntax(error)
         case _Unfit():
             return error.rule, line.find(error.token), str(error)
         case RecursionError():
-            return "yaml-depth", 0, f"nested more than {MOST_LEVELS} levels"
+            return YAML_DEPTH, 0, f"nested more than {MOST_LEVELS} levels"
         case _:
-            return "json-syntax", 0, str(error)
+            return JSON_SYNTAX, 0, str(error)
 
 
 class _Unfit(ValueError):
     """A number that cannot be used."""
 
-    def __init__(self, rule: str, token: str, message: str) -> None:
+    def __init__(self, rule: Rule, token: str, message: str) -> None:
         super().__init__(message)
         self.rule = rule
         self.token = token
 
 
 def _no_constant(name: str) -> None:
-    raise _Unfit("not-finite", name, f"`{name}` is not a finite number")
+    raise _Unfit(NOT_FINITE, name, f"`{name}` is not a finite number")
 
 
 def _bounded(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         message = f"a number of more than {MOST_DIGITS} digits"
-        raise _Unfit("yaml-number-size", digits, message)
+        raise _Unfit(YAML_NUMBER_SIZE, digits, message)
     return int(digits)
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _Unfit("not-finite", text, f"`{text}` is not a finite number")
+        raise _Unfit(NOT_FINITE, text, f"`{text}` is not a finite number")
     return value
 
 

@@ -7,7 +7,8 @@ from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
-from rubric_ci.yaml_text.constructor import MOST_LEVELS
+from rubric_ci.model.rules import Rule
+from rubric_ci.yaml_text.constructor import MOST_LEVELS, YAML_DEPTH
 from rubric_ci.yaml_text.problems import Fault
 
 MOST_TEXT: Final = 16_000_000  # code points
@@ -17,6 +18,16 @@ SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at 
 
 _STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or what is left of one on its line
 _MANY = f"the file has more than {MOST_VALUES:,} values"
+
+
+FILE_SIZE: Final = Rule(
+    id="file-size",
+    meaning=(
+        "A file may hold 200,000 values and 16 million characters, as JSON Lines a million "
+        "escapes. Larger ones would take more memory than the machines of a CI have to spare."
+    ),
+    hint="split the file",
+)
 
 
 def unfit_yaml(text: str) -> Fault | None:
@@ -41,10 +52,10 @@ def unfit_lines(text: str) -> Fault | None:
     if len(text) <= MOST_VALUES:
         return None
     if text.count("\\") > MOST_ESCAPES:
-        return _fault("file-size", 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
+        return _fault(FILE_SIZE, 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
     signs = re.sub(_STRING, "", text)
     if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
-        return _fault("file-size", 1, 1, _MANY)
+        return _fault(FILE_SIZE, 1, 1, _MANY)
     return None
 
 
@@ -60,16 +71,16 @@ def _unfit_events(parser: Any) -> Fault | None:
             mark: Any = event.start_mark
             if depth > SAFE_LEVELS:
                 message = f"nested more than {MOST_LEVELS} levels deep"
-                return _fault("yaml-depth", mark.line + 1, mark.column + 1, message)
+                return _fault(YAML_DEPTH, mark.line + 1, mark.column + 1, message)
             if values > MOST_VALUES:
-                return _fault("file-size", mark.line + 1, mark.column + 1, _MANY)
+                return _fault(FILE_SIZE, mark.line + 1, mark.column + 1, _MANY)
     return None
 
 
 def _too_long() -> Fault:
     message = f"the file has more than {MOST_TEXT // 1_000_000} million characters"
-    return _fault("file-size", 1, 1, message)
+    return _fault(FILE_SIZE, 1, 1, message)
 
 
-def _fault(rule: str, line: int, column: int, message: str) -> Fault:
+def _fault(rule: Rule, line: int, column: int, message: str) -> Fault:
     return Fault(rule, line, column, line, column + 1, message)

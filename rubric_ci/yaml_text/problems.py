@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple, TypeAlias
 
+from rubric_ci.model.rules import Rule
+
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int, int, int]
 """Line, column, end line, end column: from 1, end exclusive."""
@@ -14,7 +16,7 @@ MOST_PROBLEMS: Final = 1_000
 class Problem(NamedTuple):
     """What is wrong with the value (or the key) at a path."""
 
-    rule: str
+    rule: Rule
     path: Path
     message: str
     hint: str = ""
@@ -25,7 +27,7 @@ class Problem(NamedTuple):
 class Fault(NamedTuple):
     """What is wrong with the text itself; positions count from 1, ends are exclusive."""
 
-    rule: str
+    rule: Rule
     line: int
     column: int
     end_line: int

@@ -8,6 +8,8 @@ import math
 import re
 from typing import Final, TypeAlias
 
+from rubric_ci.model.rules import Rule, with_rubrics
+
 Scalar: TypeAlias = bool | int | float | str | None
 
 WORDS: Final[dict[str, bool | None]] = {
@@ -39,6 +41,15 @@ _ODD = r"""(?x)
     | (?P<exponent> [-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+ )
     | (?P<octal12> 0o[0-7]+ )
     """
+
+
+NOT_FINITE: Final = Rule(
+    id="not-finite",
+    meaning="Weights and limits are finite numbers.",
+    hint="write a finite number",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: .inf"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 100"),
+)
 
 
 class TooManyDigits(ValueError):

@@ -1,18 +1,33 @@
 """Bytes to text: UTF-8, with or without a byte order mark, or where it is not."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Fault
 
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
+UNREADABLE: Final = Rule(
+    id="unreadable",
+    meaning="The file cannot be read: it is a folder, or its permissions forbid it.",
+)
+ENCODING: Final = Rule(
+    id="encoding",
+    meaning=(
+        "Eval files are UTF-8, with or without a byte order mark. A file in another encoding would "
+        "be graded with other letters than its author sees."
+    ),
+    hint="save the file as UTF-8",
+)
+
+
 def decode(data: bytes) -> str | Fault:
     """Return the text, or the fault at the first byte that does not fit."""
     kind = _MARKS.get(data[:2])
     if kind:
-        return Fault("encoding", 1, 1, 1, 2, f"the file is {kind}")
+        return Fault(ENCODING, 1, 1, 1, 2, f"the file is {kind}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -20,7 +35,7 @@ def decode(data: bytes) -> str | Fault:
         line = before.count("\n") + 1
         column = len(before) - (before.rfind("\n") + 1) + 1
         message = f"the byte 0x{data[error.start]:02X} is not UTF-8"
-        return Fault("encoding", line, column, line, column + 1, message)
+        return Fault(ENCODING, line, column, line, column + 1, message)
 
 
 if TYPE_CHECKING:

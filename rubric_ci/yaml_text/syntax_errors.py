@@ -1,9 +1,11 @@
 """What can be wrong with a YAML text before there is any data: said in plain words, located."""
 
 import re
+from typing import Final
 
 from yaml import MarkedYAMLError, YAMLError
 
+from rubric_ci.model.rules import CASE, GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import Fault
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -25,6 +27,47 @@ _WORDS = (
 )
 
 
+YAML_SYNTAX: Final = Rule(
+    id="yaml-syntax",
+    meaning="The text is not YAML, so nothing else can be checked.",
+    bad=f"{CASE}    note: twice: the colon\n",
+    good=f'{CASE}    note: "twice: the colon"\n    rubrics: [Greets]\n',
+)
+YAML_TAB: Final = Rule(
+    id="yaml-tab",
+    meaning="YAML does not indent with tabs.",
+    hint="indent with spaces",
+    bad="evalcases:\n\t- id: greeting\n",
+    good=GOOD_FILE,
+)
+YAML_CHARACTER: Final = Rule(
+    id="yaml-character",
+    meaning="Control characters may not stand in YAML. They are mostly left over from a copy.",
+    hint="remove it, or write it as an escape in double quotes",
+    bad=f"{CASE}    note: \x07\n",
+    good=f'{CASE}    note: "\\a"\n    rubrics: [Greets]\n',
+)
+YAML_LINE_BREAK: Final = Rule(
+    id="yaml-line-break",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "YAML 1.1 counts NEL, LS and PS as line breaks and editors do not, so that line numbers "
+        "differ from here on. `rubric-ci generate` does not edit such a file."
+    ),
+    hint="use ordinary line breaks; editors number the lines differently",
+    bad=f"{CASE}    rubrics: [Greets]\n    note: one\u2028\n",
+    good=GOOD_FILE,
+)
+YAML_DOCUMENTS: Final = Rule(
+    id="yaml-documents",
+    meaning="A file holds one document; readers of YAML differ in what they make of a second one.",
+    hint="keep one document to a file",
+    bad=f"{GOOD_FILE}---\n{GOOD_FILE}",
+    good=GOOD_FILE,
+)
+
+
 def syntax_fault(error: YAMLError, text: str) -> Fault:
     """Say what the parser found, and where."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
@@ -33,17 +76,17 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     lines = BREAK.split(text.rstrip())
     if mark.line >= len(lines) or (mark.line + 1 == len(lines) and mark.column > len(lines[-1])):
         words = "the file ends in the middle of a value"
-        return _fault("yaml-syntax", len(lines) - 1, len(lines[-1]), words)
+        return _fault(YAML_SYNTAX, len(lines) - 1, len(lines[-1]), words)
     line, column = mark.line, mark.column
     if problem == "but found another document":
-        return _fault("yaml-documents", line, column, "a second document begins here")
+        return _fault(YAML_DOCUMENTS, line, column, "a second document begins here")
     if lines[line][column : column + 1] == "\t":
-        return _fault("yaml-tab", line, column, "a tab where YAML wants spaces")
+        return _fault(YAML_TAB, line, column, "a tab where YAML wants spaces")
     if problem.startswith("mapping values are not allowed") and _goes_on(lines, line, column):
         return _indented(lines[line], line, column)
     context = f"{error.context}: " if error.context else ""
     words = next((words for start, words in _WORDS if problem.startswith(start)), "")
-    return _fault("yaml-syntax", line, column, words or f"{context}{problem}")
+    return _fault(YAML_SYNTAX, line, column, words or f"{context}{problem}")
 
 
 def _goes_on(lines: list[str], line: int, column: int) -> bool:
@@ -60,7 +103,7 @@ def _indented(own: str, line: int, column: int) -> Fault:
     name = own[start:column]
     message = f"`{name}` is indented deeper than the line above, and so goes on with its value"
     hint = "let both begin in the same column, or quote the value"
-    return Fault("yaml-syntax", line + 1, start + 1, line + 1, column + 1, message, hint)
+    return Fault(YAML_SYNTAX, line + 1, start + 1, line + 1, column + 1, message, hint)
 
 
 def split_lines(text: str) -> list[str]:
@@ -75,14 +118,14 @@ def line_break_faults(text: str) -> list[Fault]:
         return []
     line, column = _position(text, found.start())
     name = _NAMES[found[0]]
-    return [_fault("yaml-line-break", line, column, f"{name} counts as a line break in YAML")]
+    return [_fault(YAML_LINE_BREAK, line, column, f"{name} counts as a line break in YAML")]
 
 
 def _unreadable(text: str) -> Fault:
     found = _UNPRINTABLE.search(text)
     line, column = _position(text, found.start() if found else 0)
     name = f"U+{ord(found[0]):04X}" if found else "a character"
-    return _fault("yaml-character", line, column, f"{name} may not stand in YAML")
+    return _fault(YAML_CHARACTER, line, column, f"{name} may not stand in YAML")
 
 
 def _position(text: str, index: int) -> tuple[int, int]:
@@ -90,5 +133,5 @@ def _position(text: str, index: int) -> tuple[int, int]:
     return len(breaks), index - (breaks[-1].end() if breaks else 0)
 
 
-def _fault(rule: str, line: int, column: int, message: str) -> Fault:
+def _fault(rule: Rule, line: int, column: int, message: str) -> Fault:
     return Fault(rule, line + 1, column + 1, line + 1, column + 2, message)

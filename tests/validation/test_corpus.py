@@ -182,7 +182,7 @@ LARGE = {
 @pytest.mark.parametrize(("file", "text", "line"), LARGE.values(), ids=LARGE.keys())
 def test_large_files_are_refused_before_they_are_read(file: str, text: str, line: int) -> None:
     source = open_source(file, text)
-    assert [(fault.rule, fault.line) for _, fault in source.faults] == [("file-size", line)]
+    assert [(fault.rule.id, fault.line) for _, fault in source.faults] == [("file-size", line)]
     assert not source.readable
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.text import escape
-from rubric_ci.validation.rule_ids import RULES
+from rubric_ci.validation.rules import RULES
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 
@@ -41,7 +41,7 @@ def _rule(rule: str, meaning: str) -> dict[str, Any]:
     return {
         "id": rule,
         "shortDescription": {"text": meaning},
-        "defaultConfiguration": {"level": _LEVELS[RULES[rule][0]]},
+        "defaultConfiguration": {"level": _LEVELS[RULES[rule].severity]},
     }
 
 

@@ -1,0 +1,158 @@
+"""Rules that the JSON Schema checks; some places of a file have rules of their own."""
+
+from typing import Final
+
+from rubric_ci.model.rules import (
+    GOOD_CASE,
+    GOOD_FILE,
+    Rule,
+    with_cases,
+    with_evaluator,
+    with_rubrics,
+)
+from rubric_ci.validation.rubric_rules import (
+    LEVELS_TYPE,
+    SCORE_RANGE_BOUNDS,
+    SCORE_RANGE_COVERAGE,
+    SCORE_RANGE_OVERLAP,
+    SCORE_RANGE_TYPE,
+)
+from rubric_ci.yaml_text.problems import Path
+
+_TEXT_KEYS = ("expected_outcome", "description", "criteria")
+
+
+MISSING_KEY: Final = Rule(
+    id="missing-key",
+    meaning="A field that must be there is not.",
+    bad=with_cases("  - input: Say hello\n    rubrics: [Greets]\n"),
+    good=with_cases(GOOD_CASE),
+)
+MISSING_VALUE: Final = Rule(
+    id="missing-value",
+    meaning="A key stands there without a value.",
+    hint="write a value, or remove the key",
+    bad=with_cases("  - id: greeting\n    input:\n    rubrics: [Greets]\n"),
+    good=with_cases(GOOD_CASE),
+)
+NOT_TEXT: Final = Rule(
+    id="not-text",
+    meaning="Text is meant, and YAML reads something else: `no` is a boolean, `007` a number.",
+    hint="quote it",
+    bad=with_cases("  - id: 007\n    input: Say hello\n    rubrics: [Greets]\n"),
+    good=with_cases('  - id: "007"\n    input: Say hello\n    rubrics: [Greets]\n'),
+)
+UNKNOWN_VALUE: Final = Rule(
+    id="unknown-value",
+    meaning="The field takes certain words only.",
+    bad=with_cases(
+        "  - id: greeting\n    input: [{role: human, content: Hello}]\n    rubrics: [Greets]\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    input: [{role: user, content: Hello}]\n    rubrics: [Greets]\n"
+    ),
+)
+EMPTY_TEXT: Final = Rule(
+    id="empty-text",
+    meaning="The text is empty.",
+    hint="write a text, or remove the key",
+    bad=with_cases('  - id: ""\n    input: Say hello\n    rubrics: [Greets]\n'),
+    good=with_cases(GOOD_CASE),
+)
+OUT_OF_RANGE: Final = Rule(
+    id="out-of-range",
+    meaning="The number is too small or too large for its field.",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: -1"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 1"),
+)
+TOO_FEW: Final = Rule(
+    id="too-few",
+    meaning="The list needs more entries.",
+    bad="evalcases: []\n",
+    good=GOOD_FILE,
+)
+ALIAS_CONFLICT: Final = Rule(
+    id="alias-conflict",
+    meaning="Two spellings of one field are given; only one of them would be read.",
+    hint="remove the older spelling",
+    bad=with_cases(
+        f"{GOOD_CASE}    outcome: A greeting\n    expected_outcome: A friendly greeting\n"
+    ),
+    good=with_cases(f"{GOOD_CASE}    expected_outcome: A friendly greeting\n"),
+)
+EVALUATOR_TYPE: Final = Rule(
+    id="evaluator-type",
+    meaning="No evaluator has this type, so nothing would grade what it names.",
+    bad=with_evaluator("- {name: check, type: code, script: ./check}"),
+    good=with_evaluator("- {name: check, type: code_judge, script: ./check}"),
+)
+CRITERION_TEXT: Final = Rule(
+    id="criterion-text",
+    meaning="A judge needs to be told what to look for.",
+    hint="say what is looked for in `expected_outcome`",
+    bad=with_rubrics("- {id: greets, weight: 2}"),
+    good=with_rubrics("- {id: greets, expected_outcome: Greets the reader, weight: 2}"),
+)
+CRITERION_KIND: Final = Rule(
+    id="criterion-kind",
+    meaning="A criterion is a checklist item, or has `score_ranges`, or has `levels`.",
+    hint="split it into two criteria",
+    bad=with_rubrics("- score_ranges: {0: cold, 6: warm}\n  levels: {1: cold, 2: warm}"),
+    good=with_rubrics("- score_ranges: {0: cold, 6: warm}\n- levels: {1: cold, 2: warm}"),
+)
+SCORE_RANGE_TEXT: Final = Rule(
+    id="score-range-text",
+    meaning="Each range says what an answer with such a score is like.",
+    hint="say in `expected_outcome` what such an answer is like",
+    bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10]}"),
+    good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
+)
+LEVELS_COUNT: Final = Rule(
+    id="levels-count",
+    meaning="A scale has at least two levels.",
+    hint="declare at least two levels",
+    bad=with_rubrics("- levels: {1: cold}"),
+    good=with_rubrics("- levels: {1: cold, 2: warm}"),
+)
+LEVELS_TEXT: Final = Rule(
+    id="levels-text",
+    meaning="Each level says what such an answer is like.",
+    hint="say in `criteria` what such an answer is like",
+    bad=with_rubrics("- levels:\n    - {level: 1, name: Cold}\n    - {level: 2, criteria: warm}"),
+    good=with_rubrics(
+        "- levels:\n    - {level: 1, name: Cold, criteria: no greeting}\n"
+        "    - {level: 2, criteria: warm}"
+    ),
+)
+
+_OF_RANGES: Final = {
+    "type": SCORE_RANGE_TYPE,
+    "bounds": SCORE_RANGE_BOUNDS,
+    "text": SCORE_RANGE_TEXT,
+}
+
+
+def rule_of(path: Path, fault: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 - one line per rule
+    """Name the rule of a fault: some places have rules of their own."""
+    if path and path[-1] == "score_ranges" and fault in {"at least", "at most"}:
+        return SCORE_RANGE_COVERAGE if fault == "at least" else SCORE_RANGE_OVERLAP
+    if "score_ranges" in path:
+        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(fault)
+        if path[-1] == "score_range":
+            kind = "type"
+        elif path[-1] in _TEXT_KEYS or kind is None:
+            kind = "text" if fault in {"required", "pattern", "type"} else None
+        if isinstance(path[-1], str) and path[-2] == "score_ranges" and fault != "key":
+            kind = "text"
+        return _OF_RANGES[kind] if kind else otherwise
+    if path and path[-1] == "levels":
+        return LEVELS_COUNT if fault == "at least" else LEVELS_TYPE
+    if "levels" in path and (path[-1] == "level" or fault == "key"):
+        return LEVELS_TYPE
+    if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
+        return LEVELS_TEXT
+    if "rubrics" in path and path[-1] == "expected_outcome":
+        return CRITERION_TEXT
+    if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
+        return EVALUATOR_TYPE if fault == "enum" else otherwise
+    return otherwise

@@ -156,12 +156,13 @@ def _is_colored(word: str) -> bool:
 
 def explain(rule: str) -> ExitCode:
     """Print the page of a rule, or of all of them."""
-    from rubric_ci.text.suggestions import did_you_mean
+    from rubric_ci.text.suggestions import did_you_mean, nearest
     from rubric_ci.validation.rule_docs import render_rule
     from rubric_ci.validation.rules import RULES
 
     if rule != "all" and rule not in RULES:
-        hint = did_you_mean(rule, RULES) or "`rubric-ci validate --explain all` lists the rules"
+        hint = did_you_mean(nearest(rule, RULES))
+        hint = hint or "`rubric-ci validate --explain all` lists the rules"
         raise UserError(f"there is no rule `{rule}`", hint)
     pages = [render_rule(each) for each in (RULES.values() if rule == "all" else [RULES[rule]])]
     sys.stdout.write("\n".join(pages))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 from rubric_ci.model.rules import Rule
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.agentv import (
     conflicting_aliases,
     normalise_keys,
@@ -14,7 +14,7 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.validation.eval_rules import SIMILAR_KEY, UNUSED_SETTING
+from rubric_ci.validation.eval_rules import SIMILAR_KEY
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
@@ -85,7 +85,7 @@ def config_problems(
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))
-    yield from _said_once(found)
+    yield from _merge_misspelt(found)
 
 
 class _Respelt:
@@ -106,7 +106,8 @@ def _not_of_targets(data: dict[str, Any]) -> Iterator[Problem]:
             message = f"a targets file has no `{key}`"
             yield Problem(UNKNOWN_KEY, (key,), message, "move it to rubric-ci.yaml", at_key=True)
     if "targets" not in data:
-        yield Problem(MISSING_KEY, (), "the file has no `targets`")
+        message = "the file has no `targets`"
+        yield Problem(MISSING_KEY, (), message, missing=("targets",))
 
 
 def _judge(judge: Any) -> Iterator[Problem]:
@@ -140,32 +141,33 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:
     """Warn of keys that are handed to the model call and look like a setting of ours."""
-    meant = snake_cased(owner)
+    given = snake_cased(owner)
     for key in owner:
         name = snake_case(key)
         if name not in known and not name.startswith("x-") and not is_idle(name):
-            free = [other for other in known if other not in meant]
-            missing = ["model"] if meant.keys().isdisjoint(NAMES) else []
-            hint = did_you_mean(name, missing) or did_you_mean(name, free)
-            if hint:
-                message = f"`{key}` is handed on as it is"
-                yield Problem(SIMILAR_KEY, (*path, key), message, hint, at_key=True)
+            free = [other for other in known if other not in given]
+            missing = ["model"] if given.keys().isdisjoint(NAMES) else []
+            meant = nearest(name, missing) or nearest(name, free)
+            if meant:
+                message = (
+                    f"`{key}` is not a known setting and is passed to the model call unchanged"
+                )
+                where, hint = (*path, key), did_you_mean(meant)
+                yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
 
 
-def _said_once(found: list[Problem]) -> list[Problem]:
-    """Let a misspelt setting take the place of the missing one that it means."""
-    missing = {(p.path, p.message): p for p in found if p.rule == MISSING_KEY}
-    told = []
+def _merge_misspelt(found: list[Problem]) -> list[Problem]:
+    """Merge a missing-key problem into the misspelt key that explains it."""
+    missing = {(p.path, p.missing): p for p in found if p.missing}
+    others = []
     for problem in found:
-        name = problem.hint.removeprefix("did you mean ").removesuffix("?")
-        owner, key = problem.path[:-1], problem.path[-1] if problem.path else ""
-        wanted = [at for at in missing if at[0] == owner and at[1].endswith(f" has no {name}")]
-        if problem.rule in {SIMILAR_KEY, UNUSED_SETTING} and wanted:
-            message = f"{missing.pop(wanted[0]).message}, but `{key}`"
-            told.append(problem._replace(rule=MISSING_KEY, message=message))
-        elif problem.rule != MISSING_KEY:
-            told.append(problem)
-    return [*missing.values(), *told]
+        explained = missing.pop((problem.path[:-1], (problem.meant,)), None)
+        if explained:
+            message = f"{explained.message}, but `{problem.path[-1]}`"
+            others.append(problem._replace(rule=explained.rule, message=message))
+        elif not problem.missing:
+            others.append(problem)
+    return [*missing.values(), *others]
 
 
 def _thresholds(gate: Any) -> Iterator[Problem]:
@@ -182,5 +184,5 @@ def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[P
     for name in rules if isinstance(rules, dict) else ():
         known = known_rules()
         if name not in known:
-            hint = did_you_mean(name, known)
+            hint = did_you_mean(nearest(name, known))
             yield Problem(UNKNOWN_RULE, ("rules", name), f"no rule `{name}`", hint, at_key=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases, with_evaluator
-from rubric_ci.text.suggestions import did_you_mean, meant_or_known, nearest
+from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
 from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
@@ -160,7 +160,7 @@ def _target(
         name = holder.get("target")
         if isinstance(name, str) and name not in known:
             message = f"no target is called `{name}`"
-            hint = meant_or_known(name, known)
+            hint = suggest(name, known)
             yield Problem(UNKNOWN_TARGET, (*where, "target"), message, hint)
         elif name in agents:
             message = f"`{name}` is an agent that rubric-ci does not start by itself"
@@ -248,10 +248,11 @@ def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Warn of keys that become the script's config and look like a setting of ours."""
     for key in evaluator:
         if key not in CODE_JUDGE_KEYS and not key.startswith("x-"):
-            hint = did_you_mean(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
-            if hint and "`script`" not in hint:  # that it is missing is told already
-                message = f"`{key}` is handed to the script as its config"
-                yield Problem(SIMILAR_KEY, (*path, key), message, hint, at_key=True)
+            meant = nearest(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
+            if meant and meant != "script":  # the missing `script` has its own problem
+                message = f"`{key}` is passed to the script as config"
+                where, hint = (*path, key), did_you_mean(meant)
+                yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
 
 
 def _models_of_scripts(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -274,7 +275,7 @@ def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
     for name in weights:
         if name not in names:
             message = f"no member is called `{name}`"
-            hint = did_you_mean(name, names)
+            hint = did_you_mean(nearest(name, names))
             yield Problem(UNKNOWN_MEMBER, (*where, name), message, hint, at_key=True)
     given = [weights.get(name, 1.0) for name in names]
     if given and all(weight == 0 for weight in given):

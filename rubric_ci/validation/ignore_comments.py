@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
 
 UNUSED_IGNORE: Final = Rule(
@@ -60,7 +60,7 @@ def unused_ignores(
 
 def _why_unused(rule: str, rules: Mapping[str, Rule]) -> tuple[str, str]:
     if rule not in rules:
-        return f"there is no rule `{rule}`", did_you_mean(rule, rules)
+        return f"there is no rule `{rule}`", did_you_mean(nearest(rule, rules))
     if not rules[rule].switchable:
         return f"`{rule}` cannot be ignored", "grading depends on it"
     return f"`{rule}` finds nothing on this line", "remove it"

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.rules import Rule, with_cases, with_evaluator
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.text.suggestions import suggest
 from rubric_ci.yaml_text.problems import Path, Problem
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
@@ -85,7 +85,7 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
         name = written.strip()
         if name not in prompt.known:
             message = f"`{{{{ {name} }}}}`{where} is no variable of a judge's prompt"
-            hint = did_you_mean(name, prompt.known) or f"known are {', '.join(prompt.known)}"
+            hint = suggest(name, prompt.known)
             part = "" if where else f"{{{{{written}}}}}"
             yield Problem(PROMPT_VARIABLE, prompt.path, message, hint, part=part)
 

@@ -8,10 +8,10 @@ from typing import Any, Final, TypeAlias
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
-from rubric_ci.validation.schema_wording import KINDS, owner_name, shown, value_name
+from rubric_ci.validation.schema_wording import KINDS, one_of, owner_name, shown, value_name
 from rubric_ci.validation.shape_rules import (
     ALIAS_CONFLICT,
     CRITERION_KIND,
@@ -92,20 +92,21 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
     for key in wanted:
         if key not in instance:
             rule = rule_of((*path, key), "required", MISSING_KEY)
-            owner = owner_name(path)
-            wanted_key = _OR.get(key, f"`{key}`")
+            keys = _ALTERNATIVES.get(key, (key,))
+            message = f"{owner_name(path)} has no {one_of(keys)}"
             other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
             hint = f"write `{key}` in place of `{other}`" if other else ""
-            yield Problem(rule, path, f"{owner} has no {wanted_key}", hint)
+            yield Problem(rule, path, message, hint, missing=keys)
 
 
 _OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
 """Keys that stand for a missing one where any key may stand."""
 
-_OR: Final = {
-    "input_messages": "`input_messages` or `input`",
-    "max_total": "`max_total`, `max_input` or `max_output`",
+_ALTERNATIVES: Final = {
+    "input_messages": ("input_messages", "input"),
+    "max_total": ("max_total", "max_input", "max_output"),
 }
+"""Keys of which any one is enough, by the key that the schema names."""
 
 
 def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -116,8 +117,9 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
     for key in instance:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             message = f"unknown key `{key}` in {owner_name(path)}"
-            hint = did_you_mean(key, known)
-            yield Problem(UNKNOWN_KEY, (*path, key), message, hint, at_key=True)
+            meant = nearest(key, known)
+            where, hint = (*path, key), did_you_mean(meant)
+            yield Problem(UNKNOWN_KEY, where, message, hint, at_key=True, meant=meant)
 
 
 def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -128,7 +130,8 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     value = error.instance
     hint = ""
     if isinstance(value, str):
-        hint = (rule == EVALUATOR_TYPE and _INSTEAD.get(value)) or did_you_mean(value, values)
+        other = _INSTEAD.get(value, "") if rule == EVALUATOR_TYPE else ""
+        hint = other or did_you_mean(nearest(value, values))
     message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
 
@@ -231,14 +234,9 @@ def _without_consequences(found: list[Problem]) -> list[Problem]:
     """
     kept = {(p.path, p.message): p for p in found}
     for unknown in found:
-        meant = unknown.hint.removeprefix("did you mean ").removesuffix("?")
-        if unknown.rule == UNKNOWN_KEY and unknown.hint:
+        if unknown.rule == UNKNOWN_KEY and unknown.meant:
             for missing in found:
-                if missing.path == unknown.path[:-1] and _misses(missing, meant):
+                if missing.path == unknown.path[:-1] and unknown.meant in missing.missing:
                     kept.pop((missing.path, missing.message), None)
                     kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
     return list(kept.values())
-
-
-def _misses(problem: Problem, key: str) -> bool:
-    return " has no " in problem.message and key in problem.message

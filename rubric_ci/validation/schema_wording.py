@@ -52,6 +52,12 @@ _OWNERS = {
 }
 
 
+def one_of(keys: tuple[str, ...]) -> str:
+    """Write keys as alternatives: "`a`", "`a` or `b`", "`a`, `b` or `c`"."""
+    *others, last = (f"`{key}`" for key in keys)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def shown(value: Any) -> str:
     """Show a value for a message."""
     match value:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.model.rules import Rule
-from rubric_ci.text.suggestions import did_you_mean, meant_or_known
+from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.validation.config_summary import AGENTS
 from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
@@ -128,12 +128,14 @@ def _unused(
         meant = snake_case(key)
         if meant in known or key.startswith("x-") or (is_idle(key) and value is False):
             continue
-        yield _idle(key, path, what, _WITHOUT_EFFECT.get(meant) or did_you_mean(meant, free))
+        similar = "" if is_idle(key) else nearest(meant, free)
+        hint = _WITHOUT_EFFECT.get(meant) or did_you_mean(similar)
+        yield _idle(key, path, what, hint, similar)
 
 
-def _idle(key: str, path: Path, what: str, hint: str) -> Problem:
+def _idle(key: str, path: Path, what: str, hint: str, meant: str = "") -> Problem:
     message = f"`{key}` has no effect on {what}"
-    return Problem(UNUSED_SETTING, (*path, key), message, hint, at_key=True)
+    return Problem(UNUSED_SETTING, (*path, key), message, hint, at_key=True, meant=meant)
 
 
 def _unnamed(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
@@ -141,7 +143,8 @@ def _unnamed(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]
     if kind and not any(snake_case(key) in NAMES for key in target):
         inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
         hint = "move it up from `settings`" if inside else ""
-        yield Problem(MISSING_KEY, path, "the target has no `model`", hint)
+        message = "the target has no `model`"
+        yield Problem(MISSING_KEY, path, message, hint, missing=("model",))
 
 
 def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -150,15 +153,15 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
         for name in _PLACEHOLDER.findall(template) if isinstance(template, str) else ():
             if name not in PLACEHOLDERS:
                 message = f"`{{{name}}}` is not filled in"
-                known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
-                hint = _placeholder_like(name) or f"known are {known}"
-                part = f"{{{name}}}"
+                hint, part = _placeholder_hint(name), f"{{{name}}}"
                 yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=part)
 
 
-def _placeholder_like(name: str) -> str:
-    hint = did_you_mean(name, [known.lower() for known in PLACEHOLDERS])
-    return re.sub("`(.*)`", lambda found: f"`{{{found[1].upper()}}}`", hint)
+def _placeholder_hint(name: str) -> str:
+    close = nearest(name, PLACEHOLDERS)
+    if close:
+        return did_you_mean(f"{{{close}}}")
+    return known_names(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
 
 
 def _judged(
@@ -172,7 +175,7 @@ def _judged(
             yield Problem(JUDGE_TARGET, (*path, key), f"`{name}` is no model and cannot judge")
         elif known is not None and name not in own and name not in known():
             message = f"no target is called `{name}`"
-            yield Problem(UNKNOWN_TARGET, (*path, key), message, meant_or_known(name, known()))
+            yield Problem(UNKNOWN_TARGET, (*path, key), message, suggest(name, known()))
 
 
 def _has_name(target: dict[str, Any]) -> bool:

@@ -21,7 +21,9 @@ class Problem(NamedTuple):
     message: str
     hint: str = ""
     at_key: bool = False  # the key is at fault, not its value
-    part: str = ""  # what in the text at the path is at fault, as it is written there
+    part: str = ""  # the part of the text at the path that is wrong, as it is written there
+    meant: str = ""  # the known key that a misspelt one probably means
+    missing: tuple[str, ...] = ()  # the keys of which one is required at the path
 
 
 class Fault(NamedTuple):

@@ -165,7 +165,7 @@ def test_targets_are_known_from_every_file(project: Path) -> None:
         (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
     ran = rubric_ci("validate", cwd=project)
     assert ran.stdout.splitlines()[0] == (
-        "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known are new, old"
+        "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known: `new`, `old`"
     )
     assert ran.stdout.splitlines()[-1] == "6 files checked: 1 error and 1 warning"
 
@@ -205,8 +205,8 @@ def test_judges_are_known_from_every_file(project: Path) -> None:
                 "`beside`?"
             ),
             (
-                "evals/.agentv/targets.yaml:3:37: unknown-target: no target is called `d`; known "
-                "are a, b, beside, c"
+                "evals/.agentv/targets.yaml:3:37: unknown-target: no target is called `d`; known: "
+                "`a`, `b`, `beside`, `c`"
             ),
         ],
     )

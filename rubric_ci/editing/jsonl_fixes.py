@@ -13,6 +13,7 @@ from rubric_ci.yaml_text.json_positions import Places
 from rubric_ci.yaml_text.jsonlines import decode_line
 from rubric_ci.yaml_text.limits import unfit_lines
 from rubric_ci.yaml_text.problems import Path
+from rubric_ci.yaml_text.source import Values
 
 
 def fix_lines(text: str) -> FixResult:
@@ -25,7 +26,7 @@ def fix_lines(text: str) -> FixResult:
     return FixResult(mark + "\n".join(line.text for line in mended), places)
 
 
-class _Line:
+class _Line(Values):
     """One line as a suite of one case, and how its scalars are written."""
 
     def __init__(self, text: str, case: dict[str, Any]) -> None:

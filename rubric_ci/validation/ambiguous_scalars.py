@@ -53,8 +53,8 @@ PLAIN_NUMBER: Final = Rule(
 def ambiguous_scalar_problems(source: Source, found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield what is odd, unless the place is already complained about."""
     known = {problem.path for problem in found}
-    paths = source.paths_of((oddity.node for oddity in source.oddities), _is_left_alone)
-    for kind, node in source.oddities:
+    paths = source.paths_of((scalar.node for scalar in source.ambiguous), _is_left_alone)
+    for kind, node in source.ambiguous:
         path = paths.get(id(node))
         if path is not None and path not in known:
             yield _problem(kind, str(node.value), path)

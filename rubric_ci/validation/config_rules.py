@@ -19,8 +19,8 @@ from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.jsonlines import UNKNOWN_KEY
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem
+from rubric_ci.yaml_text.source import Values
 
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
@@ -88,7 +88,7 @@ def config_problems(
     yield from _merge_misspelt(found)
 
 
-class _Respelt:
+class _Respelt(Values):
     """A document whose keys in camelCase are the names that they mean."""
 
     def __init__(self, document: Document) -> None:

@@ -24,18 +24,18 @@ TOO_MANY_PROBLEMS: Final = Rule(
 
 def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
     """Locate problems and sort them by their places."""
-    lines_of = cache(lambda file: split_lines(source.text_of(file)))
+    texts = source.texts()
+    lines_of = cache(lambda file: split_lines(texts[file]))
     located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
     seen: set[tuple[str, Place, str]] = set()
     for problem in found:
-        file = source.file_of(problem.path)
-        place = source.locate(problem.path, at_key=problem.at_key)
+        file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
         if problem.part:
             place = _within(place, problem.part, lines_of(file))
         if (problem.rule.id, place, problem.message) in seen:
             continue  # the same value through another alias
         seen.add((problem.rule.id, place, problem.message))
-        message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
+        message = problem.message + _by_alias(alias_line, place[0])
         fault = Fault(problem.rule, *place, message, problem.hint)
         located.append(of_fault(file, fault, lines_of(file)))
     return _bounded(sorted(dict.fromkeys(located), key=position))

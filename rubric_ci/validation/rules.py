@@ -20,13 +20,14 @@ from rubric_ci.yaml_text import (
     document,
     jsonlines,
     limits,
+    problems,
     scalars,
     source,
     syntax_errors,
 )
 
 _MODULES = (
-    *(constructor, document, jsonlines, limits, scalars, source, syntax_errors),
+    *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
     *(ambiguous_scalars, config_rules, diagnostics, eval_rules, ignore_comments),
     *(reference_rules, rubric_rules, shape_rules, target_rules),
 )

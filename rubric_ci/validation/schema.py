@@ -2,24 +2,16 @@
 
 import json
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
 from rubric_ci.system import resources
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Problem
+from rubric_ci.yaml_text.source import Values
 
 
-class Readable(Protocol):
-    """Data, and how its scalars are written."""
-
-    data: Any
-
-    def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written."""
-
-
-def problems(name: str, source: Readable) -> list[Problem]:
+def problems(name: str, source: Values) -> list[Problem]:
     """Return what is wrong with data according to `schemas/<name>.schema.json`."""
     schema, validator = _load(name)
     if validator.is_valid(source.data):

@@ -25,8 +25,7 @@ from rubric_ci.validation.shape_rules import (
     UNKNOWN_VALUE,
     rule_of,
 )
-from rubric_ci.yaml_text.jsonlines import UNKNOWN_KEY
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path, Problem
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, UNKNOWN_KEY, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 

@@ -62,7 +62,7 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
         return
     found = schema_problems("eval", source)
     found.extend(_first(eval_problems(source.data)))
-    if source.oddities:
+    if source.ambiguous:
         from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))

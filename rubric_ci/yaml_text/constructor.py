@@ -106,7 +106,7 @@ class Construction:
 
     def __init__(self, text: str) -> None:
         self.faults: list[Fault] = []
-        self.oddities: list[AmbiguousScalar] = []
+        self.ambiguous: list[AmbiguousScalar] = []
         self._make = self._shared if "&" in text else self._container
         self._made: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
@@ -146,7 +146,7 @@ class Construction:
             self._fault(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
             return 0
         if oddity:
-            self.oddities.append(AmbiguousScalar(oddity, node))
+            self.ambiguous.append(AmbiguousScalar(oddity, node))
         return value
 
     def _sequence(self, node: Any, depth: int) -> list[Any]:

@@ -10,7 +10,7 @@ from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
 from rubric_ci.yaml_text.limits import unfit_yaml
-from rubric_ci.yaml_text.problems import Fault, Path, Place
+from rubric_ci.yaml_text.problems import Fault, Location, Path, Place
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
@@ -28,13 +28,13 @@ YAML_EMPTY: Final = Rule(
 class Document:
     """One text, its data, and the faults that kept some of it from becoming data."""
 
-    __slots__ = ("_aliases", "data", "faults", "file", "oddities", "root", "text")
+    __slots__ = ("_aliases", "ambiguous", "data", "faults", "file", "root", "text")
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text.removeprefix("\ufeff")
         self.faults: list[tuple[str, Fault]] = []
-        self.oddities: list[AmbiguousScalar] = []
+        self.ambiguous: list[AmbiguousScalar] = []
         self._aliases: dict[Path, int] | None = None
         self.data: Any = None
         self.root: Any = self._compose()
@@ -42,15 +42,7 @@ class Document:
             construction = Construction(self.text)
             self.data = construction.value(self.root)
             self.faults += [(file, fault) for fault in construction.faults]
-            self.oddities = construction.oddities
-
-    def file_of(self, _path: Path) -> str:
-        """Return the file in which the value at a path stands."""
-        return self.file
-
-    def text_of(self, _file: str) -> str:
-        """Return the text of the file."""
-        return self.text
+            self.ambiguous = construction.ambiguous
 
     def texts(self) -> dict[str, str]:
         """Return every text by its file."""
@@ -61,8 +53,12 @@ class Document:
         """Tell that there is data to check."""
         return self.root is not None
 
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path."""
+        return Location(self.file, self.locate(path, at_key=at_key), self._alias_line(path))
+
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return where the value at a path stands, or its key; of a missing one, its parent."""
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
         node, key = self.root, None
         for step in path:
             found = _child(node, step)
@@ -70,18 +66,6 @@ class Document:
                 return place(node)
             key, node = found
         return place(key if at_key and key is not None else node)
-
-    def alias_line(self, path: Path) -> int | None:
-        """Return the line of the alias through which a path leads, if it does."""
-        if "&" not in self.text:
-            return None
-        if self._aliases is None:
-            from rubric_ci.yaml_text.nodes import alias_lines
-
-            self._aliases = alias_lines(self.text)
-        prefixes = [path[:length] for length in range(len(path), 0, -1)]
-        places = (place for prefix in prefixes for place in (prefix, (*prefix[:-1], "<<")))
-        return next((self._aliases[place] for place in places if place in self._aliases), None)
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written, without quotes."""
@@ -110,6 +94,18 @@ class Document:
         from rubric_ci.yaml_text.nodes import paths_of  # where something is odd only
 
         return paths_of(self.root, nodes, leave_out)
+
+    def _alias_line(self, path: Path) -> int | None:
+        """Return the line of the alias through which a path leads, if any."""
+        if "&" not in self.text:
+            return None
+        if self._aliases is None:
+            from rubric_ci.yaml_text.nodes import alias_lines
+
+            self._aliases = alias_lines(self.text)
+        prefixes = [path[:length] for length in range(len(path), 0, -1)]
+        places = (place for prefix in prefixes for place in (prefix, (*prefix[:-1], "<<")))
+        return next((self._aliases[place] for place in places if place in self._aliases), None)
 
     def _compose(self) -> Any:
         unfit = unfit_yaml(self.text)

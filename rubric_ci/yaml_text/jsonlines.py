@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases
+from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import (
     MOST_LEVELS,
     YAML_DEPTH,
@@ -16,7 +16,7 @@ from rubric_ci.yaml_text.constructor import (
 from rubric_ci.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.yaml_text.json_positions import Places
 from rubric_ci.yaml_text.limits import unfit_lines
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Path, Place
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, UNKNOWN_KEY, Fault, Location, Path, Place
 from rubric_ci.yaml_text.scalars import MOST_DIGITS, NOT_FINITE
 
 if TYPE_CHECKING:
@@ -32,17 +32,6 @@ JSON_SYNTAX: Final = Rule(
     bad='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"],}\n',
     good='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"]}\n',
 )
-UNKNOWN_KEY: Final = Rule(
-    id="unknown-key",
-    switchable=True,
-    meaning=(
-        "No field has this name: it is misspelt, or stands at the wrong level. What nobody reads "
-        "is never graded. Keys that begin with `x-`, and all below `metadata`, are yours."
-    ),
-    hint="remove it, or let its name begin with `x-`",
-    bad=with_cases("  - id: greeting\n    input: Say hello\n    rubric: [Greets]\n"),
-    good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
-)
 
 
 class JsonLines:
@@ -53,20 +42,11 @@ class JsonLines:
         self.text = text.removeprefix("\ufeff")
         self.sidecar = sidecar
         self.faults: list[tuple[str, Fault]] = list(sidecar.faults) if sidecar else []
-        self.oddities: list[AmbiguousScalar] = sidecar.oddities if sidecar else []
+        self.ambiguous: list[AmbiguousScalar] = sidecar.ambiguous if sidecar else []
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
         self._places = Places("")  # of the line that was asked for last
         self.data: Any = None
         self._read()
-
-    def file_of(self, path: Path) -> str:
-        """Return the file in which the value at a path stands."""
-        own = self.sidecar is None or not path or path[0] == "evalcases"
-        return self.file if own or self.sidecar is None else self.sidecar.file
-
-    def text_of(self, file: str) -> str:
-        """Return the text of one of the two files."""
-        return self.sidecar.text if self.sidecar and file == self.sidecar.file else self.text
 
     def texts(self) -> dict[str, str]:
         """Return every text by its file."""
@@ -77,16 +57,18 @@ class JsonLines:
         """Tell that there is data to check."""
         return self.data is not None
 
-    def alias_line(self, path: Path) -> int | None:
-        """Return the line of the alias through which a path leads, if it does."""
-        if self.sidecar is None or self.file_of(path) != self.sidecar.file:
-            return None  # JSON has no aliases, and what a broken sidecar has is not known
-        return self.sidecar.alias_line(path)
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path; JSON has no aliases."""
+        sidecar = self._sidecar_with(path)
+        if sidecar is not None:
+            return sidecar.location(path, at_key=at_key)
+        return Location(self.file, self.locate(path, at_key=at_key))
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return where the value at a path stands, or its key; of a missing one, its parent."""
-        if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
-            return self.sidecar.locate(path, at_key=at_key)
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+        sidecar = self._sidecar_with(path)
+        if sidecar is not None:
+            return sidecar.locate(path, at_key=at_key)
         if len(path) < 2 or path[0] != "evalcases" or not isinstance(path[1], int):
             return 1, 1, 1, 2
         number, line = self._lines[path[1]]
@@ -96,14 +78,16 @@ class JsonLines:
         return number, start + 1, number, end + 1
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written; JSON has one way to write each."""
-        if self.sidecar is not None and self.file_of(path) == self.sidecar.file:
-            return self.sidecar.written(path)
-        return None
+        """Return the scalar at a path as the sidecar has it; JSON has one spelling for each."""
+        sidecar = self._sidecar_with(path)
+        return sidecar.written(path) if sidecar is not None else None
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
         """Return a path to each node of the sidecar, by `id`, that passes nothing left out."""
         return self.sidecar.paths_of(nodes, leave_out) if self.sidecar else {}
+
+    def _sidecar_with(self, path: Path) -> Document | None:
+        return self.sidecar if path and path[0] != "evalcases" else None
 
     def _read(self) -> None:
         large = unfit_lines(self.text)

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.rules import Rule
+from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases
 
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int, int, int]
@@ -11,6 +11,20 @@ Place: TypeAlias = tuple[int, int, int, int]
 
 MOST_PROBLEMS: Final = 1_000
 """How many of a file are told: nobody reads more, and each takes a kilobyte."""
+
+
+UNKNOWN_KEY: Final = Rule(
+    id="unknown-key",
+    switchable=True,
+    meaning=(
+        "No field has this name: it is misspelt, or stands at the wrong level. What nobody reads "
+        "is never graded. Keys that begin with `x-`, and all below `metadata`, are yours."
+    ),
+    hint="remove it, or let its name begin with `x-`",
+    bad=with_cases("  - id: greeting\n    input: Say hello\n    rubric: [Greets]\n"),
+    good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
+)
+"""Checked by the schema, and by `jsonlines` in a sidecar."""
 
 
 class Problem(NamedTuple):
@@ -24,6 +38,14 @@ class Problem(NamedTuple):
     part: str = ""  # the part of the text at the path that is wrong, as it is written there
     meant: str = ""  # the known key that a misspelt one probably means
     missing: tuple[str, ...] = ()  # the keys of which one is required at the path
+
+
+class Location(NamedTuple):
+    """Where a value is written."""
+
+    file: str
+    place: Place
+    alias_line: int | None = None  # the line of the alias through which the path leads
 
 
 class Fault(NamedTuple):

@@ -1,10 +1,15 @@
 """Bytes to text: UTF-8, with or without a byte order mark, or where it is not."""
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rubric_ci.model.rules import Rule
+from rubric_ci.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import Fault, Location, Path, Place
+
+if TYPE_CHECKING:
+    from rubric_ci.yaml_text.nodes import LeaveOut
 
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -38,10 +43,37 @@ def decode(data: bytes) -> str | Fault:
         return Fault(ENCODING, line, column, line, column + 1, message)
 
 
-if TYPE_CHECKING:
-    from rubric_ci.yaml_text.jsonlines import JsonLines
+class Values(Protocol):
+    """Data, and its scalars as the text spells them."""
 
-Source: TypeAlias = "Document | JsonLines"
+    data: Any
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, if the text has it."""
+
+
+class Source(Values, Protocol):
+    """An eval file as data with places: a `Document`, or `JsonLines` with its sidecar."""
+
+    file: str
+    faults: list[tuple[str, Fault]]
+    ambiguous: list[AmbiguousScalar]
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path."""
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each YAML node, by `id`, that passes no value which is left out."""
 
 
 def open_source(path: str, text: str, sidecar: str | None = None) -> Source:

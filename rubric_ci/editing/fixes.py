@@ -37,7 +37,7 @@ class FixResult(NamedTuple):
 def fix(text: str) -> FixResult:
     """Return the mended text of an eval file; one that is no YAML stays as it is."""
     document = Document("", text)
-    if not document.readable or document.faults:
+    if not document.readable or document.text_problems:
         return FixResult(text, 0)
     fixes = list({fix.start: fix for fix in _fixes(document)}.values())
     held = largest_valid_subset(fixes, lambda taken: _holds(document, taken))
@@ -96,7 +96,9 @@ def _fixes(document: Document) -> Iterator[Fix]:
 
 def _holds(document: Document, fixes: list[Fix]) -> bool:
     after = Document("", apply(document.text, fixes))
-    return not after.faults and dumps(after.data) == dumps(expected_data(document.data, fixes))
+    return not after.text_problems and dumps(after.data) == dumps(
+        expected_data(document.data, fixes)
+    )
 
 
 def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:

@@ -107,10 +107,10 @@ def _insert_what_holds(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict
     before = Document("", body).data
     accepted, left = dict[int, _Edit](), dict(edits)
     while True:
-        accepted, faults = _add(body, before, accepted, left)
-        if not faults or len(faults) == len(left):
-            return _attempt(body, before, accepted)[0], faults
-        left = {position: left[position] for position in faults}
+        accepted, failures = _add(body, before, accepted, left)
+        if not failures or len(failures) == len(left):
+            return _attempt(body, before, accepted)[0], failures
+        left = {position: left[position] for position in failures}
 
 
 def _add(
@@ -118,23 +118,23 @@ def _add(
 ) -> tuple[dict[int, _Edit], dict[int, str]]:
     """Accept all, or what holds of each half; say why the others do not."""
     both = {**accepted, **more}
-    _, fault = _attempt(body, before, both)
-    if not fault:
+    _, failure = _attempt(body, before, both)
+    if not failure:
         return both, {}
     if len(more) == 1:
-        return dict(accepted), dict.fromkeys(more, fault)
+        return dict(accepted), dict.fromkeys(more, failure)
     positions = sorted(more)
     half = len(positions) // 2
-    first, faults = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
-    second, other_faults = _add(body, before, first, {n: more[n] for n in positions[half:]})
-    return second, faults | other_faults
+    first, failures = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
+    second, other_failures = _add(body, before, first, {n: more[n] for n in positions[half:]})
+    return second, failures | other_failures
 
 
 def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit]) -> tuple[str, str]:
     """Return the new text and what is wrong with it; nothing is, if it proves itself."""
     new = splice(body, [part for edit in edits.values() for part in edit.splices])
     document = Document("", new)
-    if document.faults:
+    if document.text_problems:
         return new, "with the rubrics inserted, the file would no longer be valid YAML"
     return new, _difference(_with_rubrics(before, edits), document.data)
 

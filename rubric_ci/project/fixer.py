@@ -9,7 +9,7 @@ from rubric_ci.editing.fixes import fix
 from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.project import discovery
 from rubric_ci.system import atomic_write
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
 
 NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
@@ -31,7 +31,7 @@ def fix_files(paths: Iterable[Path], *, write: bool) -> int:
 def _fix_file(path: Path, *, write: bool) -> int:
     data = discovery.read_bytes(path)
     text = decode(data)
-    if isinstance(text, Fault):
+    if isinstance(text, LocatedProblem):
         return 0
     mended = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
     if mended.places and write:

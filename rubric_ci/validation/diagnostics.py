@@ -1,4 +1,4 @@
-"""From problems at paths and faults at places to diagnostics, in the order of the file."""
+"""Problems to diagnostics, sorted by file, line and column."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Final
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.rules import Rule
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Place, Problem
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, LocatedProblem, Place, Problem
 from rubric_ci.yaml_text.source import Source
 from rubric_ci.yaml_text.syntax_errors import split_lines
 
@@ -26,7 +26,9 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
     """Locate problems and sort them by their places."""
     texts = source.texts()
     lines_of = cache(lambda file: split_lines(texts[file]))
-    located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
+    located = [
+        to_diagnostic(file, problem, lines_of(file)) for file, problem in source.text_problems
+    ]
     seen: set[tuple[str, Place, str]] = set()
     for problem in found:
         file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
@@ -36,8 +38,8 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
             continue  # the same value through another alias
         seen.add((problem.rule.id, place, problem.message))
         message = problem.message + _by_alias(alias_line, place[0])
-        fault = Fault(problem.rule, *place, message, problem.hint)
-        located.append(of_fault(file, fault, lines_of(file)))
+        found_at = LocatedProblem(problem.rule, *place, message, problem.hint)
+        located.append(to_diagnostic(file, found_at, lines_of(file)))
     return _bounded(sorted(dict.fromkeys(located), key=position))
 
 
@@ -66,16 +68,16 @@ def _by_alias(line: int | None, own: int) -> str:
     return f" (by the alias on line {line})" if line is not None and line > own else ""
 
 
-def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
-    """Return a located fault as a diagnostic."""
+def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:
+    """Return a located problem as a diagnostic."""
     return Diagnostic(
-        rule=fault.rule.id,
-        severity=Severity(fault.rule.severity),
+        rule=problem.rule.id,
+        severity=Severity(problem.rule.severity),
         file=file,
-        span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
-        message=_short(fault.message),
-        hint=fault.hint or fault.rule.hint,
-        line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
+        span=Span(problem.line, problem.column, problem.end_line, problem.end_column),
+        message=_short(problem.message),
+        hint=problem.hint or problem.rule.hint,
+        line_text=lines[problem.line - 1] if problem.line <= len(lines) else "",
     )
 
 

@@ -132,27 +132,27 @@ _OF_RANGES: Final = {
 }
 
 
-def rule_of(path: Path, fault: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 - one line per rule
-    """Name the rule of a fault: some places have rules of their own."""
-    if path and path[-1] == "score_ranges" and fault in {"at least", "at most"}:
-        return SCORE_RANGE_COVERAGE if fault == "at least" else SCORE_RANGE_OVERLAP
+def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 - one line per rule
+    """Return the rule for a failed check at a path: some places have rules of their own."""
+    if path and path[-1] == "score_ranges" and check in {"at least", "at most"}:
+        return SCORE_RANGE_COVERAGE if check == "at least" else SCORE_RANGE_OVERLAP
     if "score_ranges" in path:
-        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(fault)
+        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(check)
         if path[-1] == "score_range":
             kind = "type"
         elif path[-1] in _TEXT_KEYS or kind is None:
-            kind = "text" if fault in {"required", "pattern", "type"} else None
-        if isinstance(path[-1], str) and path[-2] == "score_ranges" and fault != "key":
+            kind = "text" if check in {"required", "pattern", "type"} else None
+        if isinstance(path[-1], str) and path[-2] == "score_ranges" and check != "key":
             kind = "text"
         return _OF_RANGES[kind] if kind else otherwise
     if path and path[-1] == "levels":
-        return LEVELS_COUNT if fault == "at least" else LEVELS_TYPE
-    if "levels" in path and (path[-1] == "level" or fault == "key"):
+        return LEVELS_COUNT if check == "at least" else LEVELS_TYPE
+    if "levels" in path and (path[-1] == "level" or check == "key"):
         return LEVELS_TYPE
     if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
         return LEVELS_TEXT
     if "rubrics" in path and path[-1] == "expected_outcome":
         return CRITERION_TEXT
     if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
-        return EVALUATOR_TYPE if fault == "enum" else otherwise
+        return EVALUATOR_TYPE if check == "enum" else otherwise
     return otherwise

@@ -76,7 +76,7 @@ def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
 
 
 def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
-    if not found and not source.faults:
+    if not found and not source.text_problems:
         return ()
     from rubric_ci.validation.diagnostics import diagnose
 

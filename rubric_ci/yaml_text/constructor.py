@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.model.rules import GOOD_FILE, Rule, with_rubrics
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault
+from rubric_ci.yaml_text.problems import MOST_PROBLEMS, LocatedProblem
 from rubric_ci.yaml_text.scalars import (
     NUMBER_STARTS,
     WORDS,
@@ -105,7 +105,7 @@ class Construction:
     """The making of one document's data; notes on the way what is odd or wrong."""
 
     def __init__(self, text: str) -> None:
-        self.faults: list[Fault] = []
+        self.text_problems: list[LocatedProblem] = []
         self.ambiguous: list[AmbiguousScalar] = []
         self._make = self._shared if "&" in text else self._container
         self._made: dict[int, Any] = {}
@@ -119,7 +119,7 @@ class Construction:
 
     def _container(self, node: Any, depth: int) -> Any:
         if depth >= MOST_LEVELS:
-            self._fault(YAML_DEPTH, node, f"nested more than {MOST_LEVELS} levels deep")
+            self._report(YAML_DEPTH, node, f"nested more than {MOST_LEVELS} levels deep")
             return None
         if node.tag is not None and node.tag not in _CONTAINER_TAGS[node.__class__]:
             self._unknown_tag(node)
@@ -143,7 +143,7 @@ class Construction:
         try:
             value, oddity = resolve(node.value)
         except TooManyDigits:
-            self._fault(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
+            self._report(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
             return 0
         if oddity:
             self.ambiguous.append(AmbiguousScalar(oddity, node))
@@ -162,7 +162,7 @@ class Construction:
         merges = []
         for key_node, item in node.value:
             if key_node.__class__ is not ScalarNode:
-                self._fault(YAML_KEY, key_node, "a key must be plain text")
+                self._report(YAML_KEY, key_node, "a key must be plain text")
                 continue
             key = key_node.value
             if key == "<<" and not key_node.style:
@@ -176,7 +176,7 @@ class Construction:
     def _merged(self, data: dict[str, Any], merges: list[Any], depth: int) -> dict[str, Any]:
         for node in merged_nodes(merges):
             if node.__class__ is not MappingNode:
-                self._fault(YAML_MERGE, node, "`<<` takes a mapping or a list of mappings")
+                self._report(YAML_MERGE, node, "`<<` takes a mapping or a list of mappings")
                 continue
             for key, item in (self.value(node, depth) or {}).items():
                 data.setdefault(key, item)
@@ -186,7 +186,7 @@ class Construction:
         """Build a container once, however many aliases name it, and count what they add up to."""
         key = id(node)
         if key in self._open:
-            self._fault(YAML_ALIAS, node, "an anchor that contains its own alias")
+            self._report(YAML_ALIAS, node, "an anchor that contains its own alias")
             return None
         if key in self._made:
             return self._again(key, node)
@@ -204,7 +204,7 @@ class Construction:
             return self._made[key]
         if self._extra - self._sizes[key] <= MOST_EXPANSION:  # say it once
             message = f"aliases expand to more than {MOST_EXPANSION:,} values"
-            self._fault(YAML_EXPANSION, node, message)
+            self._report(YAML_EXPANSION, node, message)
         self._extra = max(self._extra, MOST_EXPANSION + 1)
         return None
 
@@ -226,25 +226,25 @@ class Construction:
     def _tagged_number(self, node: Any, kind: str) -> Any:
         value = self._number(node)
         if isinstance(value, str):
-            self._fault(YAML_TAG, node, f"`{node.value}` is not a plain number")
+            self._report(YAML_TAG, node, f"`{node.value}` is not a plain number")
             return 0
         return float(value) if kind == "float" else value
 
     def _unknown_tag(self, node: Any) -> None:
         name = node.tag.replace(_TAGS, "!!")
-        self._fault(YAML_TAG, node, f"the tag `{name}` has no meaning here")
+        self._report(YAML_TAG, node, f"the tag `{name}` has no meaning here")
 
     def _duplicate(self, key_node: Any, mapping: Any) -> None:
-        if len(self.faults) > MOST_PROBLEMS:
+        if len(self.text_problems) > MOST_PROBLEMS:
             return
         same = (key for key, _ in mapping.value if key.value == key_node.value)
         line = next(same).start_mark.line + 1
         message = f"the key `{key_node.value}` is given twice; the first is on line {line}"
-        self._fault(YAML_DUPLICATE_KEY, key_node, message)
+        self._report(YAML_DUPLICATE_KEY, key_node, message)
 
-    def _fault(self, rule: Rule, node: Any, message: str) -> None:
-        if len(self.faults) <= MOST_PROBLEMS:
-            self.faults.append(Fault(rule, *place(node), message))
+    def _report(self, rule: Rule, node: Any, message: str) -> None:
+        if len(self.text_problems) <= MOST_PROBLEMS:
+            self.text_problems.append(LocatedProblem(rule, *place(node), message))
 
 
 def place(node: Any) -> tuple[int, int, int, int]:

@@ -10,7 +10,7 @@ from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
 from rubric_ci.yaml_text.limits import unfit_yaml
-from rubric_ci.yaml_text.problems import Fault, Location, Path, Place
+from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
@@ -26,14 +26,14 @@ YAML_EMPTY: Final = Rule(
 
 
 class Document:
-    """One text, its data, and the faults that kept some of it from becoming data."""
+    """One text, its data, and the problems of the text itself."""
 
-    __slots__ = ("_aliases", "ambiguous", "data", "faults", "file", "root", "text")
+    __slots__ = ("_aliases", "ambiguous", "data", "file", "root", "text", "text_problems")
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text.removeprefix("\ufeff")
-        self.faults: list[tuple[str, Fault]] = []
+        self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.ambiguous: list[AmbiguousScalar] = []
         self._aliases: dict[Path, int] | None = None
         self.data: Any = None
@@ -41,7 +41,7 @@ class Document:
         if self.root is not None:
             construction = Construction(self.text)
             self.data = construction.value(self.root)
-            self.faults += [(file, fault) for fault in construction.faults]
+            self.text_problems += [(file, problem) for problem in construction.text_problems]
             self.ambiguous = construction.ambiguous
 
     def texts(self) -> dict[str, str]:
@@ -110,24 +110,24 @@ class Document:
     def _compose(self) -> Any:
         unfit = unfit_yaml(self.text)
         if unfit:
-            return self._fault(unfit)
+            return self._report(unfit)
         try:
             node = _Composer(self.text).get_single_node()
         except YAMLError as error:
-            from rubric_ci.yaml_text.syntax_errors import syntax_fault  # on a fault only
+            from rubric_ci.yaml_text.syntax_errors import syntax_problem  # only for broken files
 
-            return self._fault(syntax_fault(error, self.text))
+            return self._report(syntax_problem(error, self.text))
         if node is None:
-            self._fault(Fault(YAML_EMPTY, 1, 1, 1, 1, "there is nothing in this file"))
+            self._report(LocatedProblem(YAML_EMPTY, 1, 1, 1, 1, "there is nothing in this file"))
         if not self.text.isascii():
-            from rubric_ci.yaml_text.syntax_errors import line_break_faults
+            from rubric_ci.yaml_text.syntax_errors import line_break_problems
 
-            for fault in line_break_faults(self.text):
-                self._fault(fault)
+            for problem in line_break_problems(self.text):
+                self._report(problem)
         return node
 
-    def _fault(self, fault: Fault) -> None:
-        self.faults.append((self.file, fault))
+    def _report(self, problem: LocatedProblem) -> None:
+        self.text_problems.append((self.file, problem))
 
 
 class _Composer(CParser):

@@ -16,7 +16,14 @@ from rubric_ci.yaml_text.constructor import (
 from rubric_ci.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.yaml_text.json_positions import Places
 from rubric_ci.yaml_text.limits import unfit_lines
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, UNKNOWN_KEY, Fault, Location, Path, Place
+from rubric_ci.yaml_text.problems import (
+    MOST_PROBLEMS,
+    UNKNOWN_KEY,
+    LocatedProblem,
+    Location,
+    Path,
+    Place,
+)
 from rubric_ci.yaml_text.scalars import MOST_DIGITS, NOT_FINITE
 
 if TYPE_CHECKING:
@@ -41,7 +48,9 @@ class JsonLines:
         self.file = file
         self.text = text.removeprefix("\ufeff")
         self.sidecar = sidecar
-        self.faults: list[tuple[str, Fault]] = list(sidecar.faults) if sidecar else []
+        self.text_problems: list[tuple[str, LocatedProblem]] = (
+            list(sidecar.text_problems) if sidecar else []
+        )
         self.ambiguous: list[AmbiguousScalar] = sidecar.ambiguous if sidecar else []
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
         self._places = Places("")  # of the line that was asked for last
@@ -92,7 +101,7 @@ class JsonLines:
     def _read(self) -> None:
         large = unfit_lines(self.text)
         if large:
-            self.faults.append((self.file, large))
+            self.text_problems.append((self.file, large))
             return
         cases = []
         for number, line in enumerate(self.text.split("\n"), start=1):
@@ -104,15 +113,17 @@ class JsonLines:
         suite = self.sidecar.data if self.sidecar else None
         own = dict(suite) if isinstance(suite, dict) else {}
         if "evalcases" in own and self.sidecar:
-            self._sidecar_fault("the cases of a JSON Lines file stand in its lines")
-        if not cases and all(file != self.file for file, _ in self.faults):
-            self._fault(YAML_EMPTY, 1, 0, "there is nothing in this file")
+            self._report_sidecar("the cases of a JSON Lines file stand in its lines")
+        if not cases and all(file != self.file for file, _ in self.text_problems):
+            self._report(YAML_EMPTY, 1, 0, "there is nothing in this file")
         self.data = {**own, "evalcases": cases} if cases else None
 
-    def _sidecar_fault(self, message: str) -> None:
+    def _report_sidecar(self, message: str) -> None:
         if self.sidecar:
             place = self.sidecar.locate(("evalcases",), at_key=True)
-            self.faults.append((self.sidecar.file, Fault(UNKNOWN_KEY, *place, message)))
+            self.text_problems.append(
+                (self.sidecar.file, LocatedProblem(UNKNOWN_KEY, *place, message))
+            )
 
     def _line(self, number: int, line: str) -> Any:
         repeated: list[str] = []
@@ -120,21 +131,23 @@ class JsonLines:
             value = _decode(line, repeated)
         except (ValueError, RecursionError) as error:
             rule, offset, message = _why(error, line)
-            return self._fault(rule, number, offset, message)
+            return self._report(rule, number, offset, message)
         for key in repeated:
             message = f"the key `{key}` is given twice"
-            self._fault(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
+            self._report(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
         if not isinstance(value, dict):
-            return self._fault(JSON_SYNTAX, number, 0, "a line must be a JSON object")
+            return self._report(JSON_SYNTAX, number, 0, "a line must be a JSON object")
         if _depth(value) > MOST_LEVELS:
-            return self._fault(YAML_DEPTH, number, 0, f"nested more than {MOST_LEVELS} levels")
+            return self._report(YAML_DEPTH, number, 0, f"nested more than {MOST_LEVELS} levels")
         return value
 
-    def _fault(self, rule: Rule, number: int, offset: int, message: str) -> None:
-        if len(self.faults) > MOST_PROBLEMS:
+    def _report(self, rule: Rule, number: int, offset: int, message: str) -> None:
+        if len(self.text_problems) > MOST_PROBLEMS:
             return
         column = max(offset, 0) + 1
-        self.faults.append((self.file, Fault(rule, number, column, number, column + 1, message)))
+        self.text_problems.append(
+            (self.file, LocatedProblem(rule, number, column, number, column + 1, message))
+        )
 
 
 def decode_line(line: str) -> dict[str, Any] | None:

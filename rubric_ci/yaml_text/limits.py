@@ -9,7 +9,7 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import MOST_LEVELS, YAML_DEPTH
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem
 
 MOST_TEXT: Final = 16_000_000  # code points
 MOST_VALUES: Final = 200_000  # half a kilobyte each
@@ -30,7 +30,7 @@ FILE_SIZE: Final = Rule(
 )
 
 
-def unfit_yaml(text: str) -> Fault | None:
+def unfit_yaml(text: str) -> LocatedProblem | None:
     """Refuse a text that is too large or too deep to be composed.
 
     One that is short and has few brackets and dashes is neither, and is not parsed twice.
@@ -45,21 +45,21 @@ def unfit_yaml(text: str) -> Fault | None:
         return None  # the composer stops at the same place
 
 
-def unfit_lines(text: str) -> Fault | None:
+def unfit_lines(text: str) -> LocatedProblem | None:
     """Refuse JSON Lines that are too large, by the signs that part their values."""
     if len(text) > MOST_TEXT:
         return _too_long()
     if len(text) <= MOST_VALUES:
         return None
     if text.count("\\") > MOST_ESCAPES:
-        return _fault(FILE_SIZE, 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
+        return _problem(FILE_SIZE, 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
     signs = re.sub(_STRING, "", text)
     if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
-        return _fault(FILE_SIZE, 1, 1, _MANY)
+        return _problem(FILE_SIZE, 1, 1, _MANY)
     return None
 
 
-def _unfit_events(parser: Any) -> Fault | None:
+def _unfit_events(parser: Any) -> LocatedProblem | None:
     depth = values = 0
     while parser.check_event():
         event = parser.get_event()
@@ -71,16 +71,16 @@ def _unfit_events(parser: Any) -> Fault | None:
             mark: Any = event.start_mark
             if depth > SAFE_LEVELS:
                 message = f"nested more than {MOST_LEVELS} levels deep"
-                return _fault(YAML_DEPTH, mark.line + 1, mark.column + 1, message)
+                return _problem(YAML_DEPTH, mark.line + 1, mark.column + 1, message)
             if values > MOST_VALUES:
-                return _fault(FILE_SIZE, mark.line + 1, mark.column + 1, _MANY)
+                return _problem(FILE_SIZE, mark.line + 1, mark.column + 1, _MANY)
     return None
 
 
-def _too_long() -> Fault:
+def _too_long() -> LocatedProblem:
     message = f"the file has more than {MOST_TEXT // 1_000_000} million characters"
-    return _fault(FILE_SIZE, 1, 1, message)
+    return _problem(FILE_SIZE, 1, 1, message)
 
 
-def _fault(rule: Rule, line: int, column: int, message: str) -> Fault:
-    return Fault(rule, line, column, line, column + 1, message)
+def _problem(rule: Rule, line: int, column: int, message: str) -> LocatedProblem:
+    return LocatedProblem(rule, line, column, line, column + 1, message)

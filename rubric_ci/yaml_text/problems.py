@@ -1,4 +1,4 @@
-"""A problem at a place in data, before anyone has asked where that is in the text."""
+"""What is wrong with a file, before it becomes a `Diagnostic`."""
 
 from typing import Final, NamedTuple, TypeAlias
 
@@ -10,7 +10,7 @@ Place: TypeAlias = tuple[int, int, int, int]
 
 
 MOST_PROBLEMS: Final = 1_000
-"""How many of a file are told: nobody reads more, and each takes a kilobyte."""
+"""Reported per file; each takes a kilobyte."""
 
 
 UNKNOWN_KEY: Final = Rule(
@@ -28,13 +28,13 @@ UNKNOWN_KEY: Final = Rule(
 
 
 class Problem(NamedTuple):
-    """What is wrong with the value (or the key) at a path."""
+    """A problem of the data: it knows the path of a value, and its place is looked up later."""
 
     rule: Rule
     path: Path
     message: str
     hint: str = ""
-    at_key: bool = False  # the key is at fault, not its value
+    at_key: bool = False  # the problem is the key, not its value
     part: str = ""  # the part of the text at the path that is wrong, as it is written there
     meant: str = ""  # the known key that a misspelt one probably means
     missing: tuple[str, ...] = ()  # the keys of which one is required at the path
@@ -48,8 +48,8 @@ class Location(NamedTuple):
     alias_line: int | None = None  # the line of the alias through which the path leads
 
 
-class Fault(NamedTuple):
-    """What is wrong with the text itself; positions count from 1, ends are exclusive."""
+class LocatedProblem(NamedTuple):
+    """A problem with its place in the text; positions count from 1, ends are exclusive."""
 
     rule: Rule
     line: int

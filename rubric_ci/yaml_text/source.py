@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import Fault, Location, Path, Place
+from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
@@ -28,11 +28,11 @@ ENCODING: Final = Rule(
 )
 
 
-def decode(data: bytes) -> str | Fault:
+def decode(data: bytes) -> str | LocatedProblem:
     """Return the text, or the fault at the first byte that does not fit."""
     kind = _MARKS.get(data[:2])
     if kind:
-        return Fault(ENCODING, 1, 1, 1, 2, f"the file is {kind}")
+        return LocatedProblem(ENCODING, 1, 1, 1, 2, f"the file is {kind}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -40,7 +40,7 @@ def decode(data: bytes) -> str | Fault:
         line = before.count("\n") + 1
         column = len(before) - (before.rfind("\n") + 1) + 1
         message = f"the byte 0x{data[error.start]:02X} is not UTF-8"
-        return Fault(ENCODING, line, column, line, column + 1, message)
+        return LocatedProblem(ENCODING, line, column, line, column + 1, message)
 
 
 class Values(Protocol):
@@ -56,7 +56,7 @@ class Source(Values, Protocol):
     """An eval file as data with places: a `Document`, or `JsonLines` with its sidecar."""
 
     file: str
-    faults: list[tuple[str, Fault]]
+    text_problems: list[tuple[str, LocatedProblem]]
     ambiguous: list[AmbiguousScalar]
 
     @property

@@ -6,7 +6,7 @@ from typing import Final
 from yaml import MarkedYAMLError, YAMLError
 
 from rubric_ci.model.rules import CASE, GOOD_FILE, Rule
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
@@ -68,7 +68,7 @@ YAML_DOCUMENTS: Final = Rule(
 )
 
 
-def syntax_fault(error: YAMLError, text: str) -> Fault:
+def syntax_problem(error: YAMLError, text: str) -> LocatedProblem:
     """Say what the parser found, and where."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _unreadable(text)
@@ -76,17 +76,17 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     lines = BREAK.split(text.rstrip())
     if mark.line >= len(lines) or (mark.line + 1 == len(lines) and mark.column > len(lines[-1])):
         words = "the file ends in the middle of a value"
-        return _fault(YAML_SYNTAX, len(lines) - 1, len(lines[-1]), words)
+        return _problem(YAML_SYNTAX, len(lines) - 1, len(lines[-1]), words)
     line, column = mark.line, mark.column
     if problem == "but found another document":
-        return _fault(YAML_DOCUMENTS, line, column, "a second document begins here")
+        return _problem(YAML_DOCUMENTS, line, column, "a second document begins here")
     if lines[line][column : column + 1] == "\t":
-        return _fault(YAML_TAB, line, column, "a tab where YAML wants spaces")
+        return _problem(YAML_TAB, line, column, "a tab where YAML wants spaces")
     if problem.startswith("mapping values are not allowed") and _goes_on(lines, line, column):
         return _indented(lines[line], line, column)
     context = f"{error.context}: " if error.context else ""
     words = next((words for start, words in _WORDS if problem.startswith(start)), "")
-    return _fault(YAML_SYNTAX, line, column, words or f"{context}{problem}")
+    return _problem(YAML_SYNTAX, line, column, words or f"{context}{problem}")
 
 
 def _goes_on(lines: list[str], line: int, column: int) -> bool:
@@ -98,12 +98,12 @@ def _goes_on(lines: list[str], line: int, column: int) -> bool:
     return len(own) - len(own.lstrip()) > len(above) - len(above.lstrip(" -"))
 
 
-def _indented(own: str, line: int, column: int) -> Fault:
+def _indented(own: str, line: int, column: int) -> LocatedProblem:
     start = len(own) - len(own.lstrip())
     name = own[start:column]
     message = f"`{name}` is indented deeper than the line above, and so goes on with its value"
     hint = "let both begin in the same column, or quote the value"
-    return Fault(YAML_SYNTAX, line + 1, start + 1, line + 1, column + 1, message, hint)
+    return LocatedProblem(YAML_SYNTAX, line + 1, start + 1, line + 1, column + 1, message, hint)
 
 
 def split_lines(text: str) -> list[str]:
@@ -111,21 +111,21 @@ def split_lines(text: str) -> list[str]:
     return BREAK.split(text)
 
 
-def line_break_faults(text: str) -> list[Fault]:
+def line_break_problems(text: str) -> list[LocatedProblem]:
     """Report the breaks that YAML 1.1 counts as lines and editors do not."""
     found = _ODD_BREAK.search(text)
     if found is None:
         return []
     line, column = _position(text, found.start())
     name = _NAMES[found[0]]
-    return [_fault(YAML_LINE_BREAK, line, column, f"{name} counts as a line break in YAML")]
+    return [_problem(YAML_LINE_BREAK, line, column, f"{name} counts as a line break in YAML")]
 
 
-def _unreadable(text: str) -> Fault:
+def _unreadable(text: str) -> LocatedProblem:
     found = _UNPRINTABLE.search(text)
     line, column = _position(text, found.start() if found else 0)
     name = f"U+{ord(found[0]):04X}" if found else "a character"
-    return _fault(YAML_CHARACTER, line, column, f"{name} may not stand in YAML")
+    return _problem(YAML_CHARACTER, line, column, f"{name} may not stand in YAML")
 
 
 def _position(text: str, index: int) -> tuple[int, int]:
@@ -133,5 +133,5 @@ def _position(text: str, index: int) -> tuple[int, int]:
     return len(breaks), index - (breaks[-1].end() if breaks else 0)
 
 
-def _fault(rule: Rule, line: int, column: int, message: str) -> Fault:
-    return Fault(rule, line + 1, column + 1, line + 1, column + 2, message)
+def _problem(rule: Rule, line: int, column: int, message: str) -> LocatedProblem:
+    return LocatedProblem(rule, line + 1, column + 1, line + 1, column + 2, message)

@@ -90,7 +90,7 @@ def test_no_file_gains_a_problem(path: Any) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     mended = fix(text)
     assert (mended.text == text) == (mended.places == 0)
-    assert len(Document("", mended.text).faults) == len(Document("", text).faults)
+    assert len(Document("", mended.text).text_problems) == len(Document("", text).text_problems)
 
 
 LINES = st.sampled_from(

@@ -84,7 +84,7 @@ def test_no_file_gains_a_fault(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     mended = fix_lines(text)
     assert (mended.text == text) == (mended.places == 0)
-    assert len(JsonLines("", mended.text).faults) == len(JsonLines("", text).faults)
+    assert len(JsonLines("", mended.text).text_problems) == len(JsonLines("", text).text_problems)
 
 
 WORDS = st.sampled_from(

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.project.discovery import lookup, sidecar_of
 from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.validation.validator import check_evals
-from rubric_ci.yaml_text.source import open_source
-from rubric_ci.validation.diagnostics import of_fault
-from rubric_ci.yaml_text.source import decode
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.project.discovery import lookup, sidecar_of
+from rubric_ci.validation.diagnostics import to_diagnostic
 from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.validator import check_evals
+from rubric_ci.yaml_text.problems import LocatedProblem
+from rubric_ci.yaml_text.source import decode, open_source
 
 FOLDER = Path(__file__).parent
 
@@ -24,8 +23,8 @@ def evals(folder: str) -> list[Path]:
 def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     """Check one file as `rubric-ci validate` does."""
     text = decode(path.read_bytes())
-    if isinstance(text, Fault):
-        return (of_fault(path.name, text, ()),)
+    if isinstance(text, LocatedProblem):
+        return (to_diagnostic(path.name, text, ()),)
     beside = sidecar_of(path)
     sidecar = beside.read_text(encoding="utf-8") if beside else None
     source = open_source(path.name, text, sidecar)

@@ -18,7 +18,7 @@ from rubric_ci.project.loader import load
 from rubric_ci.validation.schema import read_schema
 from rubric_ci.validation.schema_errors import explain
 from rubric_ci.validation.validator import check_evals
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode, open_source
 from tests.evals.__main__ import FOLDER, diagnostics, evals, told
 
@@ -50,7 +50,7 @@ def test_invalid(path: Path) -> None:
 @pytest.mark.parametrize("path", INVALID, ids=name)
 def test_what_has_errors_is_not_graded(path: Path) -> None:
     text = decode(path.read_bytes())
-    if not isinstance(text, Fault):
+    if not isinstance(text, LocatedProblem):
         beside = path.with_suffix(".yaml") if path.suffix == ".jsonl" else None
         sidecar = beside.read_text(encoding="utf-8") if beside and beside.exists() else None
         loaded = load(path.name, text, lookup(FOLDER, path), sidecar)
@@ -61,7 +61,7 @@ def test_what_has_errors_is_not_graded(path: Path) -> None:
 @pytest.mark.parametrize("path", [*VALID, *INVALID], ids=name)
 def test_both_validators_agree(path: Path) -> None:
     text = decode(path.read_bytes())
-    source = open_source(path.name, "" if isinstance(text, Fault) else text)
+    source = open_source(path.name, "" if isinstance(text, LocatedProblem) else text)
     if source.readable:
         assert agree(source.data)
 
@@ -182,7 +182,9 @@ LARGE = {
 @pytest.mark.parametrize(("file", "text", "line"), LARGE.values(), ids=LARGE.keys())
 def test_large_files_are_refused_before_they_are_read(file: str, text: str, line: int) -> None:
     source = open_source(file, text)
-    assert [(fault.rule.id, fault.line) for _, fault in source.faults] == [("file-size", line)]
+    assert [(found.rule.id, found.line) for _, found in source.text_problems] == [
+        ("file-size", line)
+    ]
     assert not source.readable
 
 
@@ -197,7 +199,7 @@ PROSE = "well: this, that, and [so on], " * 20_000
     ],
 )
 def test_long_texts_are_no_values(file: str, text: str) -> None:
-    assert not open_source(file, text).faults
+    assert not open_source(file, text).text_problems
 
 
 HEAVY = ("alias-bomb.yaml", "merge-bomb.yaml", "deep-flow.yaml", "deep.jsonl", "huge-number.yaml")

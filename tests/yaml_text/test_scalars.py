@@ -103,5 +103,5 @@ KEYS = st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True)
 def test_data_is_what_pyyaml_reads(values: dict[str, str]) -> None:
     text = "".join(f"{key}: {value}\n" for key, value in values.items())
     document = Document("a.yaml", text)
-    assert document.faults == []
+    assert document.text_problems == []
     assert document.data == as_json(yaml.safe_load(text))

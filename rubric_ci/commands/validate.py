@@ -16,7 +16,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserErro
 from rubric_ci.project import discovery
 from rubric_ci.project.checker import Checker
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
-from rubric_ci.validation.output.text import summary
+from rubric_ci.validation.output.summary import summary
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic

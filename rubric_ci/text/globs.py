@@ -1,4 +1,4 @@
-"""Globs over paths of a repository, forward slashes; `**` crosses folders, `!` takes away again."""
+"""Globs over paths of a repository with forward slashes; `**` crosses folders, `!` excludes."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ _TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|[^*?[]+|\[")
 
 
 def matcher(globs: Iterable[str]) -> Matches:
-    """Return what tells whether a path matches; the last glob that fits a path decides.
+    """Return a predicate on paths; the last glob that fits a path decides.
 
     A glob without wildcards in its last part names a file, or a folder and all below it.
     """

@@ -20,7 +20,7 @@ SYNONYMS: Final = {
     **dict.fromkeys(("max_cost", "max_cost_usd", "max_usd", "usd"), ("budget",)),
     **dict.fromkeys(("output", "response", "completion", "candidate"), ("candidate_answer",)),
 }
-"""Names that other tools use, and ours for them; the first known one is suggested."""
+"""Names that other tools use, and their names here; the first known one is suggested."""
 
 LONGEST_NAME: Final = 100
 MOST_NAMES: Final = 64  # a file of thousands of unknown names is still checked in seconds

@@ -1,10 +1,10 @@
-"""Workflow commands: how a step's output speaks to the GitHub runner."""
+"""Workflow commands, which the GitHub runner reads from a step's output."""
 
 from collections.abc import Mapping
 
 from rubric_ci.text import escape
 
-MESSAGE_LIMIT = 4096  # the runner cuts what is longer
+MESSAGE_LIMIT = 4096  # the runner cuts longer messages
 
 
 def command(name: str, message: str, properties: Mapping[str, str | int] | None = None) -> str:

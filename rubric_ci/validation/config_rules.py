@@ -1,4 +1,4 @@
-"""What is wrong with a configuration or a targets file: its shape, and what no schema can say."""
+"""Rules of the configuration and of targets files."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
@@ -32,29 +32,32 @@ LITERAL_SECRET: Final = Rule(
     id="literal-secret",
     severity="warning",
     switchable=True,
-    meaning="Configuration is committed; a key in it is no secret any more.",
+    meaning=(
+        "Configuration is committed, so a key in it is public to everyone who can read the "
+        "repository."
+    ),
     hint="write `${{ NAME }}` and set the environment variable NAME",
     bad="judge: {model: openai/gpt-4.1-mini, api_key: sk-abc}\n",
     good='judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n',
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
-    meaning="A borderline score is below a passing one.",
+    meaning="The threshold for borderline must not be above the threshold for pass.",
     hint="keep `borderline` at or below `pass`",
     bad="gate: {thresholds: {pass: 0.6, borderline: 0.8}}\n",
     good="gate: {thresholds: {pass: 0.8, borderline: 0.6}}\n",
 )
 UNKNOWN_RULE: Final = Rule(
     id="unknown-rule",
-    meaning="`rules` switches rules by their ids.",
-    hint="`rubric-ci validate --explain` lists the rules",
+    meaning="`rules` configures rules by their ids.",
+    hint="`rubric-ci validate --explain all` lists the rules",
     bad="rules: {gates: off}\n",
     good="rules: {gate-kind: off}\n",
 )
 VOTES_EVEN: Final = Rule(
     id="votes-even",
-    meaning="An even number of votes can tie, and a tie is no mark.",
-    hint="an even number of votes can tie",
+    meaning="An even number of votes can tie, and a tie gives no mark.",
+    hint="use an odd number: an even one can tie",
     bad="judge: {model: openai/gpt-4.1-mini, votes: 2}\n",
     good="judge: {model: openai/gpt-4.1-mini, votes: 3}\n",
 )
@@ -67,18 +70,18 @@ def config_problems(
     targets_only: bool = False,
     others: Names | None = None,
 ) -> Iterator[Problem]:
-    """Yield what is wrong; a targets file has no keys but `targets`.
+    """Yield all problems of a configuration; a targets file has the key `targets` only.
 
     `known_rules` gives the ids of all rules, and `others` the targets of other files; without
-    the latter, judges are not looked for.
+    the latter, judges are not looked up.
     """
     if not document.readable:
         return
-    respelt_problems = schema_problems("config", _Respelt(document))
-    found = [to_original_key(problem, document.data) for problem in respelt_problems]
+    normalised = schema_problems("config", _Normalised(document))
+    found = [to_original_key(problem, document.data) for problem in normalised]
     data = document.data if isinstance(document.data, dict) else {}
     if targets_only:
-        found.extend(_not_of_targets(data))
+        found.extend(_misplaced_in_targets_file(data))
     found.extend(_judge(data.get("judge")))
     found.extend(_targets(data.get("targets")))
     found.extend(target_rules(data.get("targets"), others))
@@ -88,8 +91,8 @@ def config_problems(
     yield from _merge_misspelt(found)
 
 
-class _Respelt(Values):
-    """A document whose keys in camelCase are the names that they mean."""
+class _Normalised(Values):
+    """A document with snake_case keys."""
 
     def __init__(self, document: Document) -> None:
         self.data = normalise_keys(document.data)
@@ -100,10 +103,10 @@ class _Respelt(Values):
         return self._document.written(to_original_path(path, self._document.data))
 
 
-def _not_of_targets(data: dict[str, Any]) -> Iterator[Problem]:
+def _misplaced_in_targets_file(data: dict[str, Any]) -> Iterator[Problem]:
     for key in ("evals", "judge", "gate", "rules"):
         if key in data:
-            message = f"a targets file has no `{key}`"
+            message = f"`{key}` does not belong in a targets file"
             yield Problem(UNKNOWN_KEY, (key,), message, "move it to rubric-ci.yaml", at_key=True)
     if "targets" not in data:
         message = "the file has no `targets`"
@@ -135,12 +138,12 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
     for key in ("api_key", "apiKey"):
         value = owner.get(key)
         if isinstance(value, str) and value.strip() and "${{" not in value:
-            message = f"`{key}` holds a literal value"
+            message = f"`{key}` contains a literal value"
             yield Problem(LITERAL_SECRET, (*path, key), message)
 
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:
-    """Warn of keys that are handed to the model call and look like a setting of ours."""
+    """Yield keys that are passed to the model call and look like a misspelt setting."""
     given = snake_cased(owner)
     for key in owner:
         name = snake_case(key)
@@ -185,4 +188,6 @@ def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[P
         known = known_rules()
         if name not in known:
             hint = did_you_mean(nearest(name, known))
-            yield Problem(UNKNOWN_RULE, ("rules", name), f"no rule `{name}`", hint, at_key=True)
+            yield Problem(
+                UNKNOWN_RULE, ("rules", name), f"there is no rule `{name}`", hint, at_key=True
+            )

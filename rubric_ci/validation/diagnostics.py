@@ -23,7 +23,7 @@ TOO_MANY_PROBLEMS: Final = Rule(
 
 
 def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
-    """Locate problems and sort them by their places."""
+    """Return the problems as diagnostics, sorted by place."""
     texts = source.texts()
     lines_of = cache(lambda file: split_lines(texts[file]))
     located = [
@@ -44,7 +44,7 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
 
 
 def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Tell the first of many problems, and that there are more."""
+    """Limit the diagnostics of a file; the last one reports that there are more."""
     if len(found) <= MOST_PROBLEMS:
         return tuple(found)
     more = replace(
@@ -58,14 +58,14 @@ def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
-    """Point at a part of a text; at the whole where it is on a line that can have no comment."""
+    """Return the place of a part of a text, or of the whole if it is not on the first line."""
     line, column, *_ = place
     found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
     return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place
 
 
 def _by_alias(line: int | None, own: int) -> str:
-    return f" (by the alias on line {line})" if line is not None and line > own else ""
+    return f" (through the alias on line {line})" if line is not None and line > own else ""
 
 
 def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:
@@ -82,13 +82,13 @@ def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> D
 
 
 def _short(message: str) -> str:
-    """Leave out the middle of a message in which something very long is quoted."""
+    """Cut the middle of a message that quotes a very long value."""
     half = LONGEST_MESSAGE // 2
     return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
 
 
 def has_errors(found: tuple[Diagnostic, ...]) -> bool:
-    """Tell whether some problem is more than a warning."""
+    """Return True if a diagnostic is an error."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
 
 

@@ -1,7 +1,7 @@
-"""What a schema cannot say about an eval file: each rule is a generator over plain data.
+"""Rules of eval files that a schema cannot express: each is a generator over plain data.
 
-Rules also run where the shape is wrong, so each looks only at what has the shape it needs, and
-keeps silent where another rule has the cause.
+Rules run on data of any shape. Each checks only values of the right type and reports nothing where
+another rule reports the cause.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,7 @@ CODE_JUDGE_KEYS = ("name", "type", "weight", "script", "cwd", "timeout_seconds",
 
 CASE_ID_DUPLICATE: Final = Rule(
     id="case-id-duplicate",
-    meaning=(
-        "Reports, baselines and selections name cases by id, so an id stands for one case of a "
-        "file."
-    ),
+    meaning="Reports, baselines and selections identify cases by id, so ids are unique in a file.",
     hint="give every case of a file its own id",
     bad=with_cases(GOOD_CASE * 2),
     good=with_cases(GOOD_CASE + GOOD_CASE.replace("greeting", "farewell")),
@@ -28,7 +25,7 @@ CASE_ID_DUPLICATE: Final = Rule(
 CASE_EMPTY: Final = Rule(
     id="case-empty",
     switchable=True,
-    meaning="Nothing grades this case, and nothing says what a good answer is.",
+    meaning="The case has nothing to be graded by, and no description of a good answer.",
     hint="add `rubrics`, or an `expected_outcome` to draft them from",
     bad=with_cases("  - id: greeting\n    input: Say hello\n"),
     good=with_cases(
@@ -38,8 +35,8 @@ CASE_EMPTY: Final = Rule(
 EVALUATOR_NAME_DUPLICATE: Final = Rule(
     id="evaluator-name-duplicate",
     meaning=(
-        "Reports name evaluators, so a name stands for one of a list. Inline rubrics are called "
-        "`rubric`."
+        "Reports identify evaluators by name, so names are unique in a list. Inline rubrics have "
+        "the name `rubric`."
     ),
     hint="give every evaluator of a list its own name",
     bad=with_evaluator(
@@ -52,7 +49,7 @@ EVALUATOR_NAME_DUPLICATE: Final = Rule(
 UNKNOWN_MEMBER: Final = Rule(
     id="unknown-member",
     switchable=True,
-    meaning="The weights of a composite name its members.",
+    meaning="The weights of a composite refer to its members by name.",
     bad=with_evaluator(
         "- name: both\n  type: composite\n  evaluators:\n"
         "    - {name: fast, type: latency, threshold: 9}\n"
@@ -69,8 +66,8 @@ SIMILAR_KEY: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "Keys of a code judge that are not ours are handed to its script, and those of a model to "
-        "its call. This one looks like a misspelt setting."
+        "Unknown keys of a code judge are passed to its script, and those of a model to the model "
+        "call. This key looks like a misspelt setting."
     ),
     bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),
     good=with_evaluator(
@@ -82,10 +79,10 @@ UNUSED_SETTING: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "What a file asks for is not done here. Most of these are settings of AgentV that have no "
-        "counterpart; a misspelt setting of a command is told as well."
+        "The setting has no effect in rubric-ci. Most of these are AgentV settings without a "
+        "counterpart; misspelt settings of a command target are reported as well."
     ),
-    hint="remove it, or let its name begin with `x-`",
+    hint="remove it, or start its name with `x-`",
     bad="targets: [{name: default, model: openai/a, max_retries: 9}]\n",
     good="targets: [{name: default, model: openai/a}]\n",
 )
@@ -93,8 +90,8 @@ UNKNOWN_TARGET: Final = Rule(
     id="unknown-target",
     switchable=True,
     meaning=(
-        "Targets stand in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` beside the "
-        "evals. Where there is none of them, this is not checked."
+        "Targets are defined in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` next "
+        "to the eval files. Without any of these files, target names are not checked."
     ),
     bad=f"execution: {{target: defualt}}\n{GOOD_FILE}",
     good=f"execution: {{target: default}}\n{GOOD_FILE}",
@@ -104,17 +101,17 @@ AGENT_TARGET: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "A targets file may define an agent of AgentV, but rubric-ci starts commands only. What "
-        "such a target should answer gets no verdict."
+        "A targets file may define an AgentV agent, but rubric-ci starts only commands. Cases "
+        "with such a target get no verdict."
     ),
-    hint="let `provider: cli` start it, or record its answers",
+    hint="start it with `provider: cli`, or record its answers",
     bad=f"execution: {{target: codex}}\n{GOOD_FILE}",
     good=f"execution: {{target: default}}\n{GOOD_FILE}",
 )
 
 
 def eval_problems(data: Any) -> Iterator[Problem]:
-    """Yield what is wrong in a suite and its cases."""
+    """Yield the problems of a suite and its cases."""
     if not isinstance(data, dict):
         return
     suite = _execution(data)
@@ -130,7 +127,7 @@ def eval_problems(data: Any) -> Iterator[Problem]:
 
 
 def _is_bare_case(cases: Any) -> bool:
-    """Tell whether some case is graded by nothing but the suite's evaluators."""
+    """Return True if a case has no rubrics or evaluators of its own."""
     return not isinstance(cases, list) or any(
         isinstance(case, dict)
         and "rubrics" not in case
@@ -141,7 +138,7 @@ def _is_bare_case(cases: Any) -> bool:
 
 
 def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) -> Iterator[Problem]:
-    """Yield targets that nothing defines, and those that nobody here can ask."""
+    """Yield references to undefined targets and to agents."""
     if not isinstance(data, dict):
         return
     yield from _target(data, (), known, agents)
@@ -163,7 +160,7 @@ def _target(
             hint = suggest(name, known)
             yield Problem(UNKNOWN_TARGET, (*where, "target"), message, hint)
         elif name in agents:
-            message = f"`{name}` is an agent that rubric-ci does not start by itself"
+            message = f"`{name}` is an agent, which rubric-ci does not start"
             yield Problem(AGENT_TARGET, (*where, "target"), message)
 
 
@@ -235,7 +232,7 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
             yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
         case "code_judge":
             yield from _misspelt(evaluator, path)
-            yield from _models_of_scripts(evaluator, path)
+            yield from _target_of_script(evaluator, path)
         case "composite":
             members = evaluator.get("evaluators")
             yield from _evaluators(members, (*path, "evaluators"), inline=False)
@@ -245,7 +242,7 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Warn of keys that become the script's config and look like a setting of ours."""
+    """Yield keys that are passed to the script and look like a misspelt setting."""
     for key in evaluator:
         if key not in CODE_JUDGE_KEYS and not key.startswith("x-"):
             meant = nearest(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
@@ -255,11 +252,11 @@ def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
                 yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
 
 
-def _models_of_scripts(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Warn of a key with which AgentV lets a script ask a model."""
+def _target_of_script(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield `target`, with which AgentV lets a script call a model."""
     if isinstance(evaluator.get("target"), dict):
-        message = "`target` lets no script ask a model; it is handed on as its config"
-        hint = "use an `llm_judge`, or name in `env` what the script needs to ask by itself"
+        message = "`target` does not let a script call a model; it is passed on as config"
+        hint = "use an `llm_judge`, or list in `env` what the script needs to call a model"
         yield Problem(UNUSED_SETTING, (*path, "target"), message, hint, at_key=True)
 
 

@@ -13,7 +13,7 @@ UNUSED_IGNORE: Final = Rule(
     id="unused-ignore",
     severity="warning",
     switchable=True,
-    meaning="A comment that silences nothing hides the next real problem on its line.",
+    meaning="A comment that turns nothing off would hide the next real problem on its line.",
     bad=f"{GOOD_FILE}    note: x # rubric-ci: ignore[unknown-key]\n",
     good=f"{GOOD_FILE}    nota: x # rubric-ci: ignore[unknown-key]\n",
 )
@@ -63,4 +63,4 @@ def _why_unused(rule: str, rules: Mapping[str, Rule]) -> tuple[str, str]:
         return f"there is no rule `{rule}`", did_you_mean(nearest(rule, rules))
     if not rules[rule].switchable:
         return f"`{rule}` cannot be ignored", "grading depends on it"
-    return f"`{rule}` finds nothing on this line", "remove it"
+    return f"`{rule}` reports nothing on this line", "remove it"

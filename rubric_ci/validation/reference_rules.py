@@ -1,4 +1,4 @@
-"""Which files an eval file refers to, and whether they are there."""
+"""Files and prompt variables that an eval file refers to."""
 
 import re
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ LONE_PART: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "Parts stand in a list. A mapping is a structured content: the file that it seems to name "
-        "would not be read."
+        "Content parts belong in a list. A single mapping is sent as structured data, so a file "
+        "that it names would not be read."
     ),
-    hint="begin it with `- `",
+    hint="start it with `- `",
     bad=with_cases(
         "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
         "      - role: user\n        content: {type: file, value: prompts/task.md}\n"
@@ -33,7 +33,7 @@ LONE_PART: Final = Rule(
 FILE_MISSING: Final = Rule(
     id="file-missing",
     meaning="The file cannot be used: it is missing, is not text, or is outside the repository.",
-    hint="paths are looked up beside the eval file, then in the folders above",
+    hint="paths are resolved from the eval file's folder, then from its parent folders",
     bad=with_cases(
         "  - id: greeting\n    rubrics: [Greets]\n"
         "    input: [{role: user, content: [{type: file, value: gone.md}]}]\n"
@@ -46,14 +46,14 @@ FILE_MISSING: Final = Rule(
 PROMPT_VARIABLE: Final = Rule(
     id="prompt-variable",
     switchable=True,
-    meaning="The judge would be asked with the braces in its prompt.",
+    meaning="Only known variables are replaced: the judge would see the braces in its prompt.",
     bad=with_evaluator('- {name: free, type: llm_judge, prompt: "Score {{ anwser }}"}'),
     good=with_evaluator('- {name: free, type: llm_judge, prompt: "Score {{ answer }}"}'),
 )
 
 
 class Prompt(NamedTuple):
-    """A prompt as written, where it stands, and the variables that it may hold."""
+    """A prompt, its path and the variables that it may use."""
 
     path: Path
     text: str
@@ -61,7 +61,7 @@ class Prompt(NamedTuple):
 
 
 def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
-    """Yield files that cannot be used, and variables that no prompt can be given."""
+    """Yield files that cannot be read and unknown prompt variables."""
     if not isinstance(data, dict):
         return
     yield from _lone_parts(data)
@@ -84,7 +84,7 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
     for written in dict.fromkeys(variables(text)):
         name = written.strip()
         if name not in prompt.known:
-            message = f"`{{{{ {name} }}}}`{where} is no variable of a judge's prompt"
+            message = f"`{{{{ {name} }}}}`{where} is not a variable of judge prompts"
             hint = suggest(name, prompt.known)
             part = "" if where else f"{{{{{written}}}}}"
             yield Problem(PROMPT_VARIABLE, prompt.path, message, hint, part=part)
@@ -95,7 +95,7 @@ def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
         if not isinstance(content, dict) or content.keys() != {"type", "value"}:
             continue
         if content["type"] in ("text", "file"):
-            message = f"a {content['type']} part outside of a list is sent as data, as it is"
+            message = f"a {content['type']} part outside a list is sent as data, unchanged"
             yield Problem(LONE_PART, path, message)
 
 
@@ -166,10 +166,10 @@ _FILE = r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|h
 
 
 def names_file(prompt: str) -> bool:
-    """Tell whether a prompt is a path rather than the text itself."""
+    """Return True if a prompt is the path of a file, not the text itself."""
     return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
 
 
 def variables(text: str) -> list[str]:
-    """Return what stands between `{{` and `}}`: names, and the blanks around them."""
+    """Return the names between `{{` and `}}`, with the blanks around them."""
     return re.findall(_VARIABLE, text)

@@ -1,4 +1,4 @@
-"""What a schema cannot say about a list of criteria: ids, weights, gates, ranges and levels."""
+"""Rules of criteria that a schema cannot express: ids, weights, gates, ranges and levels."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,13 +12,16 @@ MOST_RANGES: Final = 11
 
 WRONG_TYPE: Final = Rule(
     id="wrong-type",
-    meaning="The value is of another kind than the field takes.",
+    meaning="The value has another type than the field requires.",
     bad=with_rubrics("- expected_outcome: Greets\n  weight: heavy"),
     good=with_rubrics("- expected_outcome: Greets\n  weight: 2.5"),
 )
 WEIGHT_TOTAL: Final = Rule(
     id="weight-total",
-    meaning="Weight 0 shows a criterion without counting it; if all have it, there is no score.",
+    meaning=(
+        "A criterion with weight 0 is shown and not counted. If all weights are 0, there is no "
+        "score."
+    ),
     hint="give one of them a weight above 0",
     bad=with_rubrics("- {expected_outcome: Greets, weight: 0}"),
     good=with_rubrics(
@@ -28,8 +31,8 @@ WEIGHT_TOTAL: Final = Rule(
 CRITERION_ID_DUPLICATE: Final = Rule(
     id="criterion-id-duplicate",
     meaning=(
-        "The judge marks criteria by id, so an id stands for one of a list. A criterion without "
-        "one is called `rubric-<n>` by its place."
+        "The judge marks criteria by id, so ids are unique in a list. A criterion without an id "
+        "gets `rubric-<n>` from its position."
     ),
     hint="give every criterion of a list its own id",
     bad=with_rubrics(
@@ -44,9 +47,8 @@ GATE_KIND: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "Each kind of criterion has a gate of its own: `required` for checklists, "
-        "`required_min_score` with `score_ranges`, `required_min_level` with `levels`. Another one "
-        "does nothing."
+        "Each kind of criterion has its own gate: `required` for checklists, `required_min_score` "
+        "with `score_ranges`, `required_min_level` with `levels`. Any other gate has no effect."
     ),
     bad=with_rubrics("- required: true\n  score_ranges: {0: cold, 6: warm}"),
     good=with_rubrics("- required_min_score: 6\n  score_ranges: {0: cold, 6: warm}"),
@@ -54,7 +56,7 @@ GATE_KIND: Final = Rule(
 GATE_OUT_OF_REACH: Final = Rule(
     id="gate-out-of-reach",
     switchable=True,
-    meaning="No level reaches `required_min_level`, so that every answer fails.",
+    meaning="No level reaches `required_min_level`, so every answer would fail.",
     hint="lower it to a declared level",
     bad=with_rubrics("- required_min_level: 3\n  levels: {1: cold, 2: warm}"),
     good=with_rubrics("- required_min_level: 2\n  levels: {1: cold, 2: warm}"),
@@ -68,14 +70,14 @@ SCORE_RANGE_TYPE: Final = Rule(
 )
 SCORE_RANGE_BOUNDS: Final = Rule(
     id="score-range-bounds",
-    meaning="Scores go from 0 to 10, and a range from its low to its high bound.",
+    meaning="Scores are 0 to 10, and the low bound of a range is not above its high bound.",
     hint="keep 0 <= low <= high <= 10",
     bad=with_rubrics("- score_ranges:\n    - {score_range: [10, 0], expected_outcome: a}"),
     good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
 )
 SCORE_RANGE_OVERLAP: Final = Rule(
     id="score-range-overlap",
-    meaning="A score that two ranges share would mean two things.",
+    meaning="A score that belongs to two ranges is ambiguous.",
     hint="ranges must not share a value",
     bad=with_rubrics(
         "- score_ranges:\n    - {score_range: [0, 6], expected_outcome: cold}\n"
@@ -88,7 +90,9 @@ SCORE_RANGE_OVERLAP: Final = Rule(
 )
 SCORE_RANGE_COVERAGE: Final = Rule(
     id="score-range-coverage",
-    meaning="Every score from 0 to 10 must mean something. In a map the first range begins at 0.",
+    meaning=(
+        "Every score from 0 to 10 must belong to a range. In a map, the first range starts at 0."
+    ),
     hint="together the ranges must cover 0 to 10",
     bad=with_rubrics(
         "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
@@ -120,7 +124,7 @@ LEVELS_DUPLICATE: Final = Rule(
 
 
 def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
-    """Yield what is wrong in one list of criteria."""
+    """Yield the problems of a list of criteria."""
     if not isinstance(criteria, list):
         return
     yield from _same_ids(criteria, path)
@@ -169,10 +173,10 @@ _GATE_NAMES = frozenset(_GATES.values())
 
 def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:
     own = _GATES[kind]
-    what = "a checklist criterion" if kind == "checklist" else f"a criterion with `{kind}`"
+    owner = "a checklist criterion" if kind == "checklist" else f"a criterion with `{kind}`"
     for gate in _GATES.values():
         if gate in criterion and gate != own:
-            message = f"`{gate}` does not gate {what}"
+            message = f"`{gate}` has no effect on {owner}"
             yield Problem(GATE_KIND, (*path, gate), message, f"use `{own}`", at_key=True)
         if gate in criterion and isinstance(criterion[gate], float):
             message = f"`{gate}` must be an integer, not {criterion[gate]}"
@@ -194,7 +198,7 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
 
 
 def _is_partition(ranges: Any) -> bool:
-    """Tell whether a list covers 0 to 10 once: what nearly all do, and all that they must."""
+    """Return True if the ranges cover 0 to 10 once: the quick check for valid ranges."""
     if not isinstance(ranges, list):
         return False
     pairs = [_bounds(entry) for entry in ranges]
@@ -233,7 +237,7 @@ def _is_score(bound: Any) -> bool:
 def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
     for index, pair in enumerate(bounds):
         if pair and pair[0] > pair[1]:
-            message = f"[{pair[0]}, {pair[1]}] ends before it begins"
+            message = f"the low bound {pair[0]} is above the high bound {pair[1]}"
             hint = f"write [{pair[1]}, {pair[0]}]"
             yield Problem(SCORE_RANGE_BOUNDS, (*path, index, "score_range"), message, hint)
 
@@ -283,11 +287,11 @@ def _same_levels(levels: list[Any], path: Path) -> Iterator[Problem]:
 
 
 def _list(numbers: Any) -> str:
-    """Write numbers as a reader would: "3", "3 and 4", "1, 2 and 9"."""
+    """Return numbers as a phrase: "3", "3 and 4", "1, 2 and 9"."""
     words = [str(number) for number in numbers]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _is_whole(key: str) -> bool:
-    """Tell whether a key of a mapping is an integer of a usual size, as it would be written."""
+    """Return True if a mapping key is an integer of a usual size in plain decimal notation."""
     return is_short_decimal(key.removeprefix("-"))

@@ -1,4 +1,4 @@
-"""Does data fit a JSON Schema of ours? jsonschema-rs says yes or no; `explanation` says why not."""
+"""Validate data with a packaged JSON Schema: jsonschema-rs is fast, `schema_errors` explains."""
 
 import json
 from functools import cache
@@ -12,7 +12,7 @@ from rubric_ci.yaml_text.source import Values
 
 
 def problems(name: str, source: Values) -> list[Problem]:
-    """Return what is wrong with data according to `schemas/<name>.schema.json`."""
+    """Return the problems of data according to `schemas/<name>.schema.json`."""
     schema, validator = _load(name)
     if validator.is_valid(source.data):
         return []

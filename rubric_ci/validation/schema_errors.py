@@ -1,4 +1,4 @@
-"""Why data does not fit a schema, in words for the person who wrote the file."""
+"""Errors of jsonschema as problems with readable messages."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -33,28 +33,25 @@ Written: TypeAlias = Callable[[Path], str | None]
 
 
 def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
-    """Return one problem per fault, without those that only follow from another.
-
-    Of more than are told, the first are enough.
-    """
-    found = islice(_explained(schema, data, written), MOST_PROBLEMS + 1)
-    return _without_consequences(list(found))
+    """Return one problem per cause; at most one more than are reported."""
+    found = islice(_problems(schema, data, written), MOST_PROBLEMS + 1)
+    return _merge_misspelt(list(found))
 
 
-def _explained(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
+def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
     for error in Draft202012Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
         meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
         if meant is not None:
             yield meant
         elif error.validator is None:
-            yield from _twins(error, path, data)
+            yield from _mutually_exclusive(error, path, data)
         elif error.validator == "type" and path and error.instance is None:
-            yield _without_value(path)
+            yield _missing_value(path)
         elif error.validator == "type" and _is_unquoted(error):
             yield _unquoted(error, path, written(path))
         else:
-            yield from _EXPLAIN.get(error.validator, _anything_else)(error, path)
+            yield from _EXPLAIN.get(error.validator, _other_error)(error, path)
 
 
 def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -67,7 +64,7 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     yield Problem(rule, path, message, hint_for(path, kinds, value))
 
 
-def _without_value(path: Path) -> Problem:
+def _missing_value(path: Path) -> Problem:
     hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
     return Problem(MISSING_VALUE, path, f"{value_name(path)} has no value", hint)
 
@@ -78,7 +75,7 @@ def _is_unquoted(error: ValidationError) -> bool:
 
 
 def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
-    """Explain a scalar that YAML reads as something else than the text that is meant."""
+    """Return the problem of a scalar that YAML reads as another type than text."""
     text = shown(error.instance)[1:-1] if written is None else written
     kind = "true or false" if isinstance(error.instance, bool) else "a number"
     message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
@@ -99,7 +96,7 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 _OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
-"""Keys that stand for a missing one where any key may stand."""
+"""Wrong keys for a required one, in mappings that accept any key."""
 
 _ALTERNATIVES: Final = {
     "input_messages": ("input_messages", "input"),
@@ -137,13 +134,13 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 _INSTEAD: Final = {
     "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
-    "expected_messages": "`tool_trajectory` compares calls of tools, `field_accuracy` contents",
+    "expected_messages": "`tool_trajectory` compares tool calls, `field_accuracy` the contents",
     **dict.fromkeys(
         ("contains", "icontains", "equals", "regex", "is_json", "is-json", "starts_with"),
-        "let the script of a `code_judge` look",
+        "use a `code_judge` with a script",
     ),
 }
-"""What serves in place of evaluators that other tools, or other versions of them, have."""
+"""Replacements for evaluator types of other tools or versions."""
 
 
 def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -172,40 +169,40 @@ def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
     rule = rule_of(path, few, TOO_FEW)
     instance: Any = error.instance
     number, have = error.validator_value, len(instance)
-    noun = "entry" if number == 1 else "entries"
+    unit = "entry" if number == 1 else "entries"
     if have == 0:
-        drafted = "leave it out, and `rubric-ci generate rubrics` drafts them"
+        drafted = "remove the key and run `rubric-ci generate rubrics` to draft them"
         hint = drafted if path[-1] == "rubrics" else ""
         yield Problem(rule, path, f"{value_name(path)} must not be empty", hint)
     else:
-        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {noun}, not {have}")
+        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {unit}, not {have}")
 
 
-def _twins(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
-    """Find the key that may not stand beside the one that `dependentSchemas` names.
+def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
+    """Yield the key that is excluded by the one that `dependentSchemas` names.
 
-    NOTE: jsonschema leaves the key out of the path of an error about the schema `false`.
+    NOTE: for the schema `false`, jsonschema does not include the key in the path of the error.
     """
     steps = list(error.absolute_schema_path)
     other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
     for step in path:
         data = data[step]
-    key = next(key for key in _TWINS[other] if data.get(key) is error.instance)
+    key = next(key for key in _EXCLUDED_KEYS[other] if data.get(key) is error.instance)
     if other == "levels":
         message = "a criterion has either `score_ranges` or `levels`, not both"
         yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
     else:
-        twin = f"{other}.{key}" if other == "execution" else other
-        message = f"`{key}` and `{twin}` say the same; give one of them"
+        same = f"{other}.{key}" if other == "execution" else other
+        message = f"`{key}` and `{same}` mean the same; use one of them"
         yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
 
 
-def _anything_else(error: ValidationError, path: Path) -> Iterator[Problem]:
+def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
     yield Problem(WRONG_TYPE, path, str(error.message))
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
-_TWINS: Final = {
+_EXCLUDED_KEYS: Final = {
     "outcome": ("expected_outcome",),
     "input": ("input_messages",),
     "expected_output": ("expected_messages",),
@@ -226,10 +223,11 @@ _EXPLAIN: Final[dict[str, Explain]] = {
 }
 
 
-def _without_consequences(found: list[Problem]) -> list[Problem]:
-    """Let a misspelt key stand for the missing one that it means.
+def _merge_misspelt(found: list[Problem]) -> list[Problem]:
+    """Merge a missing-key problem into the misspelt key that explains it.
 
-    It takes over the rule as well: an unknown key may be ignored, a missing one may not.
+    The misspelt key gets the rule of the missing one: an unknown key may be ignored, a missing one
+    may not.
     """
     kept = {(p.path, p.message): p for p in found}
     for unknown in found:

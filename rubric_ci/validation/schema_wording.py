@@ -1,4 +1,4 @@
-"""What messages call the places and values of a file, and which rule a fault there breaks."""
+"""Names of values and places for messages."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ KINDS: Final = {
 
 
 def value_name(path: Path) -> str:
-    """Name the value at a path for a message."""
+    """Return the name of the value at a path."""
     if not path:
         return "an eval file"
     if isinstance(path[-1], str):
@@ -28,7 +28,7 @@ def value_name(path: Path) -> str:
 
 
 def owner_name(path: Path) -> str:
-    """Name the mapping at a path for a message."""
+    """Return the name of the mapping at a path."""
     if not path:
         return "the file"
     if isinstance(path[-1], str):
@@ -53,13 +53,13 @@ _OWNERS = {
 
 
 def one_of(keys: tuple[str, ...]) -> str:
-    """Write keys as alternatives: "`a`", "`a` or `b`", "`a`, `b` or `c`"."""
+    """Return keys as alternatives: "`a`", "`a` or `b`", "`a`, `b` or `c`"."""
     *others, last = (f"`{key}`" for key in keys)
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def shown(value: Any) -> str:
-    """Show a value for a message."""
+    """Return a value, or its type if it is long."""
     match value:
         case None:
             return "nothing"

@@ -24,27 +24,30 @@ _TEXT_KEYS = ("expected_outcome", "description", "criteria")
 
 MISSING_KEY: Final = Rule(
     id="missing-key",
-    meaning="A field that must be there is not.",
+    meaning="A required field is missing.",
     bad=with_cases("  - input: Say hello\n    rubrics: [Greets]\n"),
     good=with_cases(GOOD_CASE),
 )
 MISSING_VALUE: Final = Rule(
     id="missing-value",
-    meaning="A key stands there without a value.",
+    meaning="A key has no value.",
     hint="write a value, or remove the key",
     bad=with_cases("  - id: greeting\n    input:\n    rubrics: [Greets]\n"),
     good=with_cases(GOOD_CASE),
 )
 NOT_TEXT: Final = Rule(
     id="not-text",
-    meaning="Text is meant, and YAML reads something else: `no` is a boolean, `007` a number.",
+    meaning=(
+        "The field requires text, and YAML reads the value as another type: `no` is a boolean, "
+        "`007` a number."
+    ),
     hint="quote it",
     bad=with_cases("  - id: 007\n    input: Say hello\n    rubrics: [Greets]\n"),
     good=with_cases('  - id: "007"\n    input: Say hello\n    rubrics: [Greets]\n'),
 )
 UNKNOWN_VALUE: Final = Rule(
     id="unknown-value",
-    meaning="The field takes certain words only.",
+    meaning="The field accepts only certain values.",
     bad=with_cases(
         "  - id: greeting\n    input: [{role: human, content: Hello}]\n    rubrics: [Greets]\n"
     ),
@@ -55,7 +58,7 @@ UNKNOWN_VALUE: Final = Rule(
 EMPTY_TEXT: Final = Rule(
     id="empty-text",
     meaning="The text is empty.",
-    hint="write a text, or remove the key",
+    hint="write text, or remove the key",
     bad=with_cases('  - id: ""\n    input: Say hello\n    rubrics: [Greets]\n'),
     good=with_cases(GOOD_CASE),
 )
@@ -73,7 +76,7 @@ TOO_FEW: Final = Rule(
 )
 ALIAS_CONFLICT: Final = Rule(
     id="alias-conflict",
-    meaning="Two spellings of one field are given; only one of them would be read.",
+    meaning="Two spellings of one field are given, and only one of them would be used.",
     hint="remove the older spelling",
     bad=with_cases(
         f"{GOOD_CASE}    outcome: A greeting\n    expected_outcome: A friendly greeting\n"
@@ -82,14 +85,14 @@ ALIAS_CONFLICT: Final = Rule(
 )
 EVALUATOR_TYPE: Final = Rule(
     id="evaluator-type",
-    meaning="No evaluator has this type, so nothing would grade what it names.",
+    meaning="No evaluator has this type, so this entry would grade nothing.",
     bad=with_evaluator("- {name: check, type: code, script: ./check}"),
     good=with_evaluator("- {name: check, type: code_judge, script: ./check}"),
 )
 CRITERION_TEXT: Final = Rule(
     id="criterion-text",
-    meaning="A judge needs to be told what to look for.",
-    hint="say what is looked for in `expected_outcome`",
+    meaning="A criterion needs text that describes what the judge should look for.",
+    hint="describe what to look for in `expected_outcome`",
     bad=with_rubrics("- {id: greets, weight: 2}"),
     good=with_rubrics("- {id: greets, expected_outcome: Greets the reader, weight: 2}"),
 )
@@ -102,8 +105,8 @@ CRITERION_KIND: Final = Rule(
 )
 SCORE_RANGE_TEXT: Final = Rule(
     id="score-range-text",
-    meaning="Each range says what an answer with such a score is like.",
-    hint="say in `expected_outcome` what such an answer is like",
+    meaning="Each range describes the answers that get such a score.",
+    hint="describe such an answer in `expected_outcome`",
     bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10]}"),
     good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
 )
@@ -116,8 +119,8 @@ LEVELS_COUNT: Final = Rule(
 )
 LEVELS_TEXT: Final = Rule(
     id="levels-text",
-    meaning="Each level says what such an answer is like.",
-    hint="say in `criteria` what such an answer is like",
+    meaning="Each level describes the answers that reach it.",
+    hint="describe such an answer in `criteria`",
     bad=with_rubrics("- levels:\n    - {level: 1, name: Cold}\n    - {level: 2, criteria: warm}"),
     good=with_rubrics(
         "- levels:\n    - {level: 1, name: Cold, criteria: no greeting}\n"

@@ -16,12 +16,12 @@ def apply_suppressions(
 ) -> tuple[Diagnostic, ...]:
     """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
     ignored = {f: list(ignored_rules(text)) for f, text in texts.items() if "rubric-ci:" in text}
-    silent = {(file, entry.line, entry.rule) for file in ignored for entry in ignored[file]}
+    switched_off = {(file, entry.line, entry.rule) for file in ignored for entry in ignored[file]}
     used: set[tuple[str, int, str]] = set()
     kept = []
     for diagnostic in found:
         key = (diagnostic.file, diagnostic.span.line, diagnostic.rule)
-        if RULES[diagnostic.rule].switchable and key in silent:
+        if RULES[diagnostic.rule].switchable and key in switched_off:
             used.add(key)
         else:
             kept.append(diagnostic)

@@ -1,6 +1,6 @@
-"""Every problem of a file at once: its text, its shape, its rules, its references.
+"""Check a file: its text, its schema, its rules and its references.
 
-NOTE: a file without problems pays for none of what describes problems, hence the late imports.
+NOTE: modules that describe problems are imported late: a file without problems needs none.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -27,7 +27,8 @@ def check_evals(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
-    `targets` are the names that are known, if any are; `agents` those that nobody here can ask.
+    `targets` are the names of all targets; without any, they are not checked. `agents` are the
+    targets that rubric-ci does not start.
     """
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
@@ -43,7 +44,7 @@ def check_config(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
-    `others` gives the names of the targets in other files; without it, judges are not looked for.
+    `others` gives the names of the targets in other files; without it, judges are not looked up.
     """
     from rubric_ci.validation.config_rules import config_problems
 
@@ -71,7 +72,7 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
 
 
 def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Take one more than are told, so that it can be told that there are more."""
+    """Limit problems to one more than are reported, to know whether there are more."""
     return islice(problems, MOST_PROBLEMS + 1)
 
 

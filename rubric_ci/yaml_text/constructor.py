@@ -1,6 +1,6 @@
 """YAML nodes to JSON data: string keys, no duplicates, no tags, aliases within bounds.
 
-PyYAML's own constructor loses duplicate keys, turns keys into booleans and numbers, and knows
+PyYAML's own constructor drops duplicate keys, turns keys into booleans and numbers, and creates
 types that JSON does not have.
 """
 
@@ -20,7 +20,7 @@ from rubric_ci.yaml_text.scalars import (
 )
 
 MOST_LEVELS: Final = 100
-MOST_EXPANSION: Final = 200_000  # values that aliases may add to those that are written
+MOST_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
 
 _TAGS = "tag:yaml.org,2002:"
 _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
@@ -29,8 +29,8 @@ _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TA
 YAML_DUPLICATE_KEY: Final = Rule(
     id="yaml-duplicate-key",
     meaning=(
-        "YAML forbids a key that is given twice. Most readers keep the last one and say nothing, "
-        "so that half of what was written is lost."
+        "YAML does not allow a key to occur twice in a mapping. Most YAML libraries silently keep "
+        "the last one, so the other value is lost."
     ),
     hint="remove one of them",
     bad=with_rubrics("- expected_outcome: Greets\n  weight: 1\n  weight: 2"),
@@ -38,20 +38,20 @@ YAML_DUPLICATE_KEY: Final = Rule(
 )
 YAML_KEY: Final = Rule(
     id="yaml-key",
-    meaning="A key must be plain text; lists and mappings as keys have no meaning here.",
+    meaning="A key must be plain text; lists and mappings are not supported as keys.",
     hint="quote it, or write it as one word",
     bad=f"{GOOD_FILE}    metadata: {{[a, b]: 1}}\n",
     good=f'{GOOD_FILE}    metadata: {{"a, b": 1}}\n',
 )
 YAML_MERGE: Final = Rule(
     id="yaml-merge",
-    meaning="A merge key `<<` takes a mapping, or a list of mappings.",
+    meaning="A merge key `<<` takes a mapping or a list of mappings.",
     bad=f"{GOOD_FILE}    <<: text\n",
     good=f"{GOOD_FILE}    <<: {{note: text}}\n",
 )
 YAML_ALIAS: Final = Rule(
     id="yaml-alias",
-    meaning="An anchor that contains its own alias would never end.",
+    meaning="An anchor must not contain its own alias: the value would be endless.",
     hint="write the value out",
     bad=f"{GOOD_FILE}    metadata: &all {{again: *all}}\n",
     good=f"{GOOD_FILE}    metadata: {{again: none}}\n",
@@ -73,21 +73,21 @@ YAML_EXPANSION: Final = Rule(
 )
 YAML_DEPTH: Final = Rule(
     id="yaml-depth",
-    meaning="A file may nest 100 levels deep.",
+    meaning="A file may be nested at most 100 levels deep.",
     hint="nest less",
     bad=f"{GOOD_FILE}    metadata: {{deep: {'[' * 100}{']' * 100}}}\n",
     good=f"{GOOD_FILE}    metadata: {{deep: [[]]}}\n",
 )
 YAML_TAG: Final = Rule(
     id="yaml-tag",
-    meaning="YAML tags other than those of JSON's types have no meaning here.",
+    meaning="YAML tags other than those of JSON types are not supported.",
     hint="remove the tag",
     bad=f"{GOOD_FILE}    note: !secret greeting\n",
     good=f"{GOOD_FILE}    note: greeting\n",
 )
 YAML_NUMBER_SIZE: Final = Rule(
     id="yaml-number-size",
-    meaning="A number may have 300 digits.",
+    meaning="A number may have at most 300 digits.",
     hint="quote it, if it is meant as text",
     bad=f"{GOOD_FILE}    metadata: {{big: {'9' * 301}}}\n",
     good=f'{GOOD_FILE}    metadata: {{big: "{"9" * 301}"}}\n',
@@ -95,27 +95,27 @@ YAML_NUMBER_SIZE: Final = Rule(
 
 
 class AmbiguousScalar(NamedTuple):
-    """A scalar that readers of YAML disagree about."""
+    """A scalar that YAML versions read differently."""
 
     kind: str
     node: Any
 
 
 class Construction:
-    """The making of one document's data; notes on the way what is odd or wrong."""
+    """Builds the data of one document; collects problems and ambiguous scalars."""
 
     def __init__(self, text: str) -> None:
         self.text_problems: list[LocatedProblem] = []
         self.ambiguous: list[AmbiguousScalar] = []
-        self._make = self._shared if "&" in text else self._container
-        self._made: dict[int, Any] = {}
+        self._build = self._shared if "&" in text else self._container
+        self._built: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
         self._extra = 0
         self._open: set[int] = set()
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        """Return the data of a node that stands `depth` levels below the root."""
-        return self._scalar(node) if node.__class__ is ScalarNode else self._make(node, depth)
+        """Return the data of a node `depth` levels below the root."""
+        return self._scalar(node) if node.__class__ is ScalarNode else self._build(node, depth)
 
     def _container(self, node: Any, depth: int) -> Any:
         if depth >= MOST_LEVELS:
@@ -141,23 +141,23 @@ class Construction:
 
     def _number(self, node: Any) -> Any:
         try:
-            value, oddity = resolve(node.value)
+            value, ambiguity = resolve(node.value)
         except TooManyDigits:
             self._report(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
             return 0
-        if oddity:
-            self.ambiguous.append(AmbiguousScalar(oddity, node))
+        if ambiguity:
+            self.ambiguous.append(AmbiguousScalar(ambiguity, node))
         return value
 
     def _sequence(self, node: Any, depth: int) -> list[Any]:
-        scalar, make = self._scalar, self._make
+        scalar, build = self._scalar, self._build
         return [
-            scalar(item) if item.__class__ is ScalarNode else make(item, depth)
+            scalar(item) if item.__class__ is ScalarNode else build(item, depth)
             for item in node.value
         ]
 
     def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
-        scalar, make = self._scalar, self._make
+        scalar, build = self._scalar, self._build
         data: dict[str, Any] = {}
         merges = []
         for key_node, item in node.value:
@@ -170,7 +170,7 @@ class Construction:
             elif key in data:
                 self._duplicate(key_node, node)
             else:
-                data[key] = scalar(item) if item.__class__ is ScalarNode else make(item, depth)
+                data[key] = scalar(item) if item.__class__ is ScalarNode else build(item, depth)
         return self._merged(data, merges, depth) if merges else data
 
     def _merged(self, data: dict[str, Any], merges: list[Any], depth: int) -> dict[str, Any]:
@@ -183,26 +183,26 @@ class Construction:
         return data
 
     def _shared(self, node: Any, depth: int) -> Any:
-        """Build a container once, however many aliases name it, and count what they add up to."""
+        """Build a container once for all its aliases, and count the values that they add."""
         key = id(node)
         if key in self._open:
             self._report(YAML_ALIAS, node, "an anchor that contains its own alias")
             return None
-        if key in self._made:
-            return self._again(key, node)
+        if key in self._built:
+            return self._reuse(key, node)
         self._open.add(key)
         before = len(self._sizes) + self._extra
-        made = self._container(node, depth)
+        built = self._container(node, depth)
         self._open.discard(key)
-        self._made[key] = made
-        self._sizes[key] = len(self._sizes) + self._extra - before + len(made or ()) + 1
-        return made
+        self._built[key] = built
+        self._sizes[key] = len(self._sizes) + self._extra - before + len(built or ()) + 1
+        return built
 
-    def _again(self, key: int, node: Any) -> Any:
+    def _reuse(self, key: int, node: Any) -> Any:
         self._extra += self._sizes[key]
         if self._extra <= MOST_EXPANSION:
-            return self._made[key]
-        if self._extra - self._sizes[key] <= MOST_EXPANSION:  # say it once
+            return self._built[key]
+        if self._extra - self._sizes[key] <= MOST_EXPANSION:  # report it once
             message = f"aliases expand to more than {MOST_EXPANSION:,} values"
             self._report(YAML_EXPANSION, node, message)
         self._extra = max(self._extra, MOST_EXPANSION + 1)
@@ -232,14 +232,14 @@ class Construction:
 
     def _unknown_tag(self, node: Any) -> None:
         name = node.tag.replace(_TAGS, "!!")
-        self._report(YAML_TAG, node, f"the tag `{name}` has no meaning here")
+        self._report(YAML_TAG, node, f"the tag `{name}` is not supported")
 
     def _duplicate(self, key_node: Any, mapping: Any) -> None:
         if len(self.text_problems) > MOST_PROBLEMS:
             return
         same = (key for key, _ in mapping.value if key.value == key_node.value)
         line = next(same).start_mark.line + 1
-        message = f"the key `{key_node.value}` is given twice; the first is on line {line}"
+        message = f"the key `{key_node.value}` occurs twice; the first is on line {line}"
         self._report(YAML_DUPLICATE_KEY, key_node, message)
 
     def _report(self, rule: Rule, node: Any, message: str) -> None:
@@ -248,7 +248,7 @@ class Construction:
 
 
 def place(node: Any) -> tuple[int, int, int, int]:
-    """Point at a scalar as a whole, and at the beginning of what spans lines."""
+    """Return the place of a node on one line, or of the start of a longer one."""
     start, end = node.start_mark, node.end_mark
     line, column = start.line + 1, start.column + 1
     if end.line == start.line:
@@ -260,7 +260,7 @@ def place(node: Any) -> tuple[int, int, int, int]:
 
 
 def merged_nodes(merges: list[Any]) -> Iterator[Any]:
-    """Yield what `<<` names, in order of precedence."""
+    """Yield the nodes that `<<` names, in order of precedence."""
     for merge in merges:
         if merge.__class__ is SequenceNode:
             yield from merge.value

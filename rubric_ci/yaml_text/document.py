@@ -1,4 +1,4 @@
-"""A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
+"""A YAML text, composed once by libyaml: JSON data, and the place of each value."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +9,7 @@ from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
-from rubric_ci.yaml_text.limits import unfit_yaml
+from rubric_ci.yaml_text.limits import yaml_over_limits
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 YAML_EMPTY: Final = Rule(
     id="yaml-empty",
-    meaning="The file holds nothing, or comments only.",
-    hint="write something, or remove the file",
+    meaning="The file is empty or has only comments.",
+    hint="add content, or remove the file",
     bad="# to be written\n",
     good=GOOD_FILE,
 )
@@ -50,7 +50,7 @@ class Document:
 
     @property
     def readable(self) -> bool:
-        """Tell that there is data to check."""
+        """Return True if there is data to check."""
         return self.root is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
@@ -73,7 +73,7 @@ class Document:
         return str(node.value) if node.__class__ is ScalarNode else None
 
     def node(self, path: Path) -> Any:
-        """Return the YAML node at a path, or nothing."""
+        """Return the YAML node at a path, or None."""
         node = self.root
         for step in path:
             found = _child(node, step)
@@ -83,15 +83,15 @@ class Document:
         return node
 
     def value(self, path: Path) -> Any:
-        """Return the data at a path that leads somewhere."""
+        """Return the data at an existing path."""
         data = self.data
         for step in path:
             data = data[step]
         return data
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
-        """Return a path to each node, by `id`, that passes no value which is left out."""
-        from rubric_ci.yaml_text.nodes import paths_of  # where something is odd only
+        """Return a path to each node, by `id`, that avoids the values in `leave_out`."""
+        from rubric_ci.yaml_text.nodes import paths_of  # only for files with ambiguous scalars
 
         return paths_of(self.root, nodes, leave_out)
 
@@ -108,9 +108,9 @@ class Document:
         return next((self._aliases[place] for place in places if place in self._aliases), None)
 
     def _compose(self) -> Any:
-        unfit = unfit_yaml(self.text)
-        if unfit:
-            return self._report(unfit)
+        problem = yaml_over_limits(self.text)
+        if problem:
+            return self._report(problem)
         try:
             node = _Composer(self.text).get_single_node()
         except YAMLError as error:
@@ -118,7 +118,7 @@ class Document:
 
             return self._report(syntax_problem(error, self.text))
         if node is None:
-            self._report(LocatedProblem(YAML_EMPTY, 1, 1, 1, 1, "there is nothing in this file"))
+            self._report(LocatedProblem(YAML_EMPTY, 1, 1, 1, 1, "the file is empty"))
         if not self.text.isascii():
             from rubric_ci.yaml_text.syntax_errors import line_break_problems
 
@@ -131,7 +131,7 @@ class Document:
 
 
 class _Composer(CParser):
-    """Nodes without tags: what a scalar means is decided in `scalars`."""
+    """Nodes without tags: `scalars` resolves them."""
 
     def resolve(self, _kind: object, _value: object, _implicit: object) -> None:
         return None

@@ -1,4 +1,4 @@
-"""A JSON Lines text, one case a line, with the suite fields in a YAML file beside it."""
+"""A JSON Lines text, one case per line, with the suite fields in a YAML sidecar."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from rubric_ci.yaml_text.constructor import (
 )
 from rubric_ci.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.yaml_text.json_positions import Places
-from rubric_ci.yaml_text.limits import unfit_lines
+from rubric_ci.yaml_text.limits import lines_over_limits
 from rubric_ci.yaml_text.problems import (
     MOST_PROBLEMS,
     UNKNOWN_KEY,
@@ -34,15 +34,15 @@ _WHITE: Final = " \t\r"
 
 JSON_SYNTAX: Final = Rule(
     id="json-syntax",
-    meaning="Each line of a JSON Lines file is one JSON object, a case.",
-    hint="write one JSON object a line",
+    meaning="Each line of a JSON Lines file is one JSON object, which is one case.",
+    hint="write one JSON object per line",
     bad='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"],}\n',
     good='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"]}\n',
 )
 
 
 class JsonLines:
-    """The cases of all lines as one suite, and where each value stands."""
+    """The cases of all lines as one suite, and the place of each value."""
 
     def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
         self.file = file
@@ -53,7 +53,7 @@ class JsonLines:
         )
         self.ambiguous: list[AmbiguousScalar] = sidecar.ambiguous if sidecar else []
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
-        self._places = Places("")  # of the line that was asked for last
+        self._places = Places("")  # of the line that was looked up last
         self.data: Any = None
         self._read()
 
@@ -63,7 +63,7 @@ class JsonLines:
 
     @property
     def readable(self) -> bool:
-        """Tell that there is data to check."""
+        """Return True if there is data to check."""
         return self.data is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
@@ -92,14 +92,14 @@ class JsonLines:
         return sidecar.written(path) if sidecar is not None else None
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
-        """Return a path to each node of the sidecar, by `id`, that passes nothing left out."""
+        """Return a path to each node of the sidecar, by `id`, that avoids values in `leave_out`."""
         return self.sidecar.paths_of(nodes, leave_out) if self.sidecar else {}
 
     def _sidecar_with(self, path: Path) -> Document | None:
         return self.sidecar if path and path[0] != "evalcases" else None
 
     def _read(self) -> None:
-        large = unfit_lines(self.text)
+        large = lines_over_limits(self.text)
         if large:
             self.text_problems.append((self.file, large))
             return
@@ -113,9 +113,9 @@ class JsonLines:
         suite = self.sidecar.data if self.sidecar else None
         own = dict(suite) if isinstance(suite, dict) else {}
         if "evalcases" in own and self.sidecar:
-            self._report_sidecar("the cases of a JSON Lines file stand in its lines")
+            self._report_sidecar("the cases of a JSON Lines file belong in its lines")
         if not cases and all(file != self.file for file, _ in self.text_problems):
-            self._report(YAML_EMPTY, 1, 0, "there is nothing in this file")
+            self._report(YAML_EMPTY, 1, 0, "the file is empty")
         self.data = {**own, "evalcases": cases} if cases else None
 
     def _report_sidecar(self, message: str) -> None:
@@ -130,10 +130,10 @@ class JsonLines:
         try:
             value = _decode(line, repeated)
         except (ValueError, RecursionError) as error:
-            rule, offset, message = _why(error, line)
+            rule, offset, message = _explain(error, line)
             return self._report(rule, number, offset, message)
         for key in repeated:
-            message = f"the key `{key}` is given twice"
+            message = f"the key `{key}` occurs twice"
             self._report(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
         if not isinstance(value, dict):
             return self._report(JSON_SYNTAX, number, 0, "a line must be a JSON object")
@@ -151,7 +151,7 @@ class JsonLines:
 
 
 def decode_line(line: str) -> dict[str, Any] | None:
-    """Return the object of a line, or nothing where the checks find a fault in it."""
+    """Return the object of a line, or None if the checks report a problem in it."""
     repeated: list[str] = []
     try:
         value = _decode(line, repeated)
@@ -181,12 +181,12 @@ def _decode(line: str, repeated: list[str]) -> Any:
     return value
 
 
-def _why(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, str]:
-    """Return the rule that a line breaks, where, and in words."""
+def _explain(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, str]:
+    """Return rule, offset and message for a line that cannot be read."""
     match error:
         case json.JSONDecodeError():
             return JSON_SYNTAX, *_syntax(error)
-        case _Unfit():
+        case _UnusableNumber():
             return error.rule, line.find(error.token), str(error)
         case RecursionError():
             return YAML_DEPTH, 0, f"nested more than {MOST_LEVELS} levels"
@@ -194,7 +194,7 @@ def _why(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, str]
             return JSON_SYNTAX, 0, str(error)
 
 
-class _Unfit(ValueError):
+class _UnusableNumber(ValueError):
     """A number that cannot be used."""
 
     def __init__(self, rule: Rule, token: str, message: str) -> None:
@@ -204,20 +204,20 @@ class _Unfit(ValueError):
 
 
 def _no_constant(name: str) -> None:
-    raise _Unfit(NOT_FINITE, name, f"`{name}` is not a finite number")
+    raise _UnusableNumber(NOT_FINITE, name, f"`{name}` is not a finite number")
 
 
 def _bounded(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         message = f"a number of more than {MOST_DIGITS} digits"
-        raise _Unfit(YAML_NUMBER_SIZE, digits, message)
+        raise _UnusableNumber(YAML_NUMBER_SIZE, digits, message)
     return int(digits)
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _Unfit(NOT_FINITE, text, f"`{text}` is not a finite number")
+        raise _UnusableNumber(NOT_FINITE, text, f"`{text}` is not a finite number")
     return value
 
 
@@ -225,7 +225,7 @@ def _no_lone_surrogates(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise ValueError("half of a surrogate pair") from None
+        raise ValueError("unpaired surrogate") from None
 
 
 def _depth(value: Any) -> int:
@@ -241,7 +241,7 @@ def _depth(value: Any) -> int:
 
 
 def _syntax(error: json.JSONDecodeError) -> tuple[int, str]:
-    """Return where JSON ends to be JSON, and why: a trailing comma as Python 3.13 tells it."""
+    """Return offset and message of a syntax error; trailing commas as Python 3.13 reports them."""
     before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
     if before.endswith(",") and after.startswith(("}", "]")):
         whole = "object" if after.startswith("}") else "array"

@@ -1,4 +1,4 @@
-"""How large and how deep a text may be, found before it takes more than a runner has to spare."""
+"""Limits of size and nesting, checked before parsing can exhaust memory."""
 
 import re
 from typing import Any, Final
@@ -13,40 +13,40 @@ from rubric_ci.yaml_text.problems import LocatedProblem
 
 MOST_TEXT: Final = 16_000_000  # code points
 MOST_VALUES: Final = 200_000  # half a kilobyte each
-MOST_ESCAPES: Final = 1_000_000  # in JSON, whose reader keeps the text in pieces between them
+MOST_ESCAPES: Final = 1_000_000  # Python's JSON decoder splits text at each of them
 SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
 
-_STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or what is left of one on its line
+_STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or an unclosed one on its line
 _MANY = f"the file has more than {MOST_VALUES:,} values"
 
 
 FILE_SIZE: Final = Rule(
     id="file-size",
     meaning=(
-        "A file may hold 200,000 values and 16 million characters, as JSON Lines a million "
-        "escapes. Larger ones would take more memory than the machines of a CI have to spare."
+        "A file may have 200,000 values and 16 million characters; JSON Lines may have a million "
+        "escapes. Larger files would exhaust the memory of a CI runner."
     ),
     hint="split the file",
 )
 
 
-def unfit_yaml(text: str) -> LocatedProblem | None:
-    """Refuse a text that is too large or too deep to be composed.
+def yaml_over_limits(text: str) -> LocatedProblem | None:
+    """Return a problem for a text that is too large or too deep to be composed.
 
-    One that is short and has few brackets and dashes is neither, and is not parsed twice.
+    A short text with few brackets and dashes is neither, and is not parsed twice.
     """
     if len(text) > MOST_TEXT:
         return _too_long()
     if len(text) <= MOST_VALUES and sum(map(text.count, "[{-:?")) < SAFE_LEVELS:
         return None
     try:
-        return _unfit_events(CParser(text))
+        return _events_over_limits(CParser(text))
     except YAMLError:
         return None  # the composer stops at the same place
 
 
-def unfit_lines(text: str) -> LocatedProblem | None:
-    """Refuse JSON Lines that are too large, by the signs that part their values."""
+def lines_over_limits(text: str) -> LocatedProblem | None:
+    """Return a problem for JSON Lines that are too large, by counting separators."""
     if len(text) > MOST_TEXT:
         return _too_long()
     if len(text) <= MOST_VALUES:
@@ -59,7 +59,7 @@ def unfit_lines(text: str) -> LocatedProblem | None:
     return None
 
 
-def _unfit_events(parser: Any) -> LocatedProblem | None:
+def _events_over_limits(parser: Any) -> LocatedProblem | None:
     depth = values = 0
     while parser.check_event():
         event = parser.get_event()

@@ -17,10 +17,11 @@ UNKNOWN_KEY: Final = Rule(
     id="unknown-key",
     switchable=True,
     meaning=(
-        "No field has this name: it is misspelt, or stands at the wrong level. What nobody reads "
-        "is never graded. Keys that begin with `x-`, and all below `metadata`, are yours."
+        "No field has this name: it is misspelt or at the wrong level. Unknown keys would be "
+        "ignored silently, so they are errors. Keys that start with `x-` and everything below "
+        "`metadata` are free for your own use."
     ),
-    hint="remove it, or let its name begin with `x-`",
+    hint="remove it, or start its name with `x-`",
     bad=with_cases("  - id: greeting\n    input: Say hello\n    rubric: [Greets]\n"),
     good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
 )

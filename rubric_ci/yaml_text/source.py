@@ -1,4 +1,4 @@
-"""Bytes to text: UTF-8, with or without a byte order mark, or where it is not."""
+"""Read the bytes of an eval file: UTF-8 text, then YAML or JSON Lines with a sidecar."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -11,26 +11,26 @@ from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
 
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 UNREADABLE: Final = Rule(
     id="unreadable",
-    meaning="The file cannot be read: it is a folder, or its permissions forbid it.",
+    meaning="The file cannot be read: it is a folder, or its permissions do not allow it.",
 )
 ENCODING: Final = Rule(
     id="encoding",
     meaning=(
-        "Eval files are UTF-8, with or without a byte order mark. A file in another encoding would "
-        "be graded with other letters than its author sees."
+        "Eval files are UTF-8, with or without a byte order mark. In another encoding, the graded "
+        "text would differ from what its author sees."
     ),
     hint="save the file as UTF-8",
 )
 
 
 def decode(data: bytes) -> str | LocatedProblem:
-    """Return the text, or the fault at the first byte that does not fit."""
-    kind = _MARKS.get(data[:2])
+    """Return the text, or the problem at the first byte that is not UTF-8."""
+    kind = _BYTE_ORDER_MARKS.get(data[:2])
     if kind:
         return LocatedProblem(ENCODING, 1, 1, 1, 2, f"the file is {kind}")
     try:
@@ -73,16 +73,16 @@ class Source(Values, Protocol):
         """Return the place of the value at a path or of its key, else of the nearest parent."""
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
-        """Return a path to each YAML node, by `id`, that passes no value which is left out."""
+        """Return a path to each YAML node, by `id`, that avoids the values in `leave_out`."""
 
 
 def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
-    """Read a text; `sidecar` is the YAML beside a JSON Lines file."""
+    """Parse a text; `sidecar` is the YAML file with the suite fields of a JSON Lines file."""
     if not path.endswith(".jsonl"):
         return Document(path, text)
-    from rubric_ci.yaml_text.jsonlines import JsonLines  # few files are
+    from rubric_ci.yaml_text.jsonlines import JsonLines  # few files need it
 
-    beside = None
+    suite = None
     if sidecar is not None:
-        beside = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
-    return JsonLines(path, text, beside)
+        suite = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
+    return JsonLines(path, text, suite)

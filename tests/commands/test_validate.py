@@ -179,8 +179,8 @@ def test_an_agent_is_told_where_an_eval_names_it(project: Path) -> None:
         (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
     ran = rubric_ci("validate", cwd=project)
     assert ran.stdout.splitlines()[0] == (
-        "evals/one.yaml:1:21: warning: agent-target: `one` is an agent that rubric-ci does not "
-        "start by itself; let `provider: cli` start it, or record its answers"
+        "evals/one.yaml:1:21: warning: agent-target: `one` is an agent, which rubric-ci does "
+        "not start; start it with `provider: cli`, or record its answers"
     )
     assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 1 warning")
 

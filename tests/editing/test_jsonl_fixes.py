@@ -64,7 +64,7 @@ KEPT = {
     "two open bounds": (
         '{"rubrics": [{"score_ranges": [{"score_range": [0]}, {"score_range": [5]}]}]}'
     ),
-    "half of a surrogate pair": '{"id": 5, "note": "\\ud800"}',
+    "unpaired surrogate": '{"id": 5, "note": "\\ud800"}',
     "a list": "[5]",
     "too deep": '{"id": 5, "metadata": ' + "[" * 101 + "]" * 101 + "}",
     "nothing": "",

@@ -15,7 +15,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     "one that needs quotes": (("tags",), ["array"], "a, b", 'write a list: ["a, b"]'),
     "a long one": (("rubrics",), ["array"], "Greets " * 9, "write a list"),
     "a text for levels": (("levels",), ["array", "object"], "text", ""),
-    "a mapping for a list": (("rubrics",), ["array"], {}, "begin each entry with `- `"),
+    "a mapping for a list": (("rubrics",), ["array"], {}, "start each entry with `- `"),
     "a text for a message": (
         ("expected_output", 0),
         ["object"],

@@ -1,4 +1,4 @@
-"""Problems as SARIF 2.1.0, for code scanning."""
+"""Diagnostics as SARIF 2.1.0, for code scanning."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -13,7 +13,7 @@ _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 
 
 def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str]) -> str:
-    """Return one SARIF log; `meanings` says in a sentence what each rule is about."""
+    """Return one SARIF log; `meanings` has a sentence about each rule."""
     used = sorted({diagnostic.rule for diagnostic in found})
     places = {rule: index for index, rule in enumerate(used)}
     log = {

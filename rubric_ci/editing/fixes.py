@@ -13,7 +13,7 @@ from rubric_ci.editing.fixable import bounds, quotings, renamings
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
 
-MOST_TRIALS: Final = 500  # each parses the text again
+MAX_ATTEMPTS: Final = 500  # each parses the text again
 
 
 class Fix(NamedTuple):
@@ -49,7 +49,7 @@ def largest_valid_subset(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -
     """Return all fixes if they hold together, else those that hold, found by halving."""
     valid: list[Fix] = []
     remaining = [fixes]
-    for _ in range(MOST_TRIALS):
+    for _ in range(MAX_ATTEMPTS):
         if not remaining:
             break
         some = remaining.pop()

@@ -9,7 +9,7 @@ from rubric_ci.editing.fixes import Fix, FixResult, apply, expected_data, larges
 from rubric_ci.validation.ambiguous_scalars import is_passed_through
 from rubric_ci.validation.schema import problems
 from rubric_ci.validation.shape_rules import NOT_TEXT
-from rubric_ci.yaml_text.json_positions import Places
+from rubric_ci.yaml_text.json_positions import JsonPositions
 from rubric_ci.yaml_text.jsonlines import decode_line
 from rubric_ci.yaml_text.limits import lines_over_limits
 from rubric_ci.yaml_text.problems import Path
@@ -31,7 +31,7 @@ class _Line(Values):
 
     def __init__(self, text: str, case: dict[str, Any]) -> None:
         self.text = text
-        self._places = Places(text)
+        self._places = JsonPositions(text)
         self.data = {"evalcases": [case]}
 
     def written(self, path: Path) -> str:

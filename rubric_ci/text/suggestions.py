@@ -22,14 +22,14 @@ SYNONYMS: Final = {
 }
 """Names that other tools use, and their names here; the first known one is suggested."""
 
-LONGEST_NAME: Final = 100
-MOST_NAMES: Final = 64  # a file of thousands of unknown names is still checked in seconds
-MOST_SHOWN: Final = 20
+MAX_NAME: Final = 100
+MAX_COMPARED: Final = 64  # a file of thousands of unknown names is still checked in seconds
+MAX_SHOWN: Final = 20
 
 
-def nearest(name: str, known: Iterable[str], *, most: int = MOST_NAMES) -> str:
+def nearest(name: str, known: Iterable[str], *, most: int = MAX_COMPARED) -> str:
     """Return the closest of the first `most` known names, or "" if none is close."""
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME:
         return ""
     names = list(islice(known, most))
     for synonym in SYNONYMS.get(name, ()):
@@ -55,11 +55,11 @@ def did_you_mean(name: str) -> str:
 def known_names(names: Iterable[str]) -> str:
     """Return a hint that lists the known names, or the first of many."""
     listed = [f"`{name}`" for name in names]
-    more = f" and {len(listed) - MOST_SHOWN} more" if len(listed) > MOST_SHOWN else ""
-    return f"known: {', '.join(listed[:MOST_SHOWN])}{more}" if listed else "none is defined"
+    more = f" and {len(listed) - MAX_SHOWN} more" if len(listed) > MAX_SHOWN else ""
+    return f"known: {', '.join(listed[:MAX_SHOWN])}{more}" if listed else "none is defined"
 
 
-def suggest(name: str, known: Iterable[str], *, most: int = MOST_NAMES) -> str:
+def suggest(name: str, known: Iterable[str], *, most: int = MAX_COMPARED) -> str:
     """Return a hint that names the nearest known name, else the known names in order.
 
     `most` limits the names that are compared; 0 compares all.

@@ -7,11 +7,11 @@ from typing import Final
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.rules import Rule
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, LocatedProblem, Place, Problem
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem, Place, Problem
 from rubric_ci.yaml_text.source import Source
 from rubric_ci.yaml_text.syntax_errors import split_lines
 
-LONGEST_MESSAGE: Final = 600
+MAX_MESSAGE: Final = 600
 
 
 TOO_MANY_PROBLEMS: Final = Rule(
@@ -45,16 +45,16 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
 
 def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Limit the diagnostics of a file; the last one reports that there are more."""
-    if len(found) <= MOST_PROBLEMS:
+    if len(found) <= MAX_PROBLEMS:
         return tuple(found)
     more = replace(
-        found[MOST_PROBLEMS],
+        found[MAX_PROBLEMS],
         rule=TOO_MANY_PROBLEMS.id,
         severity=Severity(TOO_MANY_PROBLEMS.severity),
-        message=f"more than {MOST_PROBLEMS:,} problems in this file; the rest are not shown",
+        message=f"more than {MAX_PROBLEMS:,} problems in this file; the rest are not shown",
         hint=TOO_MANY_PROBLEMS.hint,
     )
-    return (*found[:MOST_PROBLEMS], more)
+    return (*found[:MAX_PROBLEMS], more)
 
 
 def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
@@ -83,8 +83,8 @@ def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> D
 
 def _short(message: str) -> str:
     """Cut the middle of a message that quotes a very long value."""
-    half = LONGEST_MESSAGE // 2
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
+    half = MAX_MESSAGE // 2
+    return message if len(message) <= MAX_MESSAGE else f"{message[:half]} … {message[-half:]}"
 
 
 def has_errors(found: tuple[Diagnostic, ...]) -> bool:

@@ -7,7 +7,7 @@ from rubric_ci.model.rules import Rule, with_rubrics
 from rubric_ci.yaml_text.problems import Path, Problem
 from rubric_ci.yaml_text.scalars import is_short_decimal
 
-MOST_RANGES: Final = 11
+MAX_RANGES: Final = 11
 
 
 WRONG_TYPE: Final = Rule(
@@ -192,7 +192,7 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
         bounds = [_bounds(entry) for entry in ranges]
         yield from _reversed(bounds, path)
         known = [pair for pair in bounds if pair and pair[0] <= pair[1]]
-        if not floats and 0 < len(known) == len(ranges) <= MOST_RANGES:
+        if not floats and 0 < len(known) == len(ranges) <= MAX_RANGES:
             yield from _overlaps(bounds, path)
             yield from _gaps(known, path)
 

@@ -25,7 +25,7 @@ from rubric_ci.validation.shape_rules import (
     UNKNOWN_VALUE,
     rule_of,
 )
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, UNKNOWN_KEY, Path, Problem
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, UNKNOWN_KEY, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 
@@ -34,7 +34,7 @@ Written: TypeAlias = Callable[[Path], str | None]
 
 def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
     """Return one problem per cause; at most one more than are reported."""
-    found = islice(_problems(schema, data, written), MOST_PROBLEMS + 1)
+    found = islice(_problems(schema, data, written), MAX_PROBLEMS + 1)
     return _merge_misspelt(list(found))
 
 

@@ -8,7 +8,7 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.validation.diagnostics import TOO_MANY_PROBLEMS, position
 from rubric_ci.validation.ignore_comments import ignored_rules, unused_ignores
 from rubric_ci.validation.rules import RULES
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS
 
 
 def apply_suppressions(
@@ -28,7 +28,7 @@ def apply_suppressions(
     if not any(diagnostic.rule == TOO_MANY_PROBLEMS.id for diagnostic in found):
         for file, entries in ignored.items():
             unused = [entry for entry in entries if (file, entry.line, entry.rule) not in used]
-            kept += islice(unused_ignores(file, texts[file], unused, RULES), MOST_PROBLEMS)
+            kept += islice(unused_ignores(file, texts[file], unused, RULES), MAX_PROBLEMS)
     severe = (_with_severity(diagnostic, rules) for diagnostic in kept)
     return tuple(sorted((d for d in severe if d is not None), key=position))
 

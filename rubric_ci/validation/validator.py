@@ -12,7 +12,7 @@ from rubric_ci.validation.eval_rules import eval_problems, target_problems
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Problem
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Problem
 from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
 
 def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
     """Limit problems to one more than are reported, to know whether there are more."""
-    return islice(problems, MOST_PROBLEMS + 1)
+    return islice(problems, MAX_PROBLEMS + 1)
 
 
 def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":

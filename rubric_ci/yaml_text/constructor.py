@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.model.rules import GOOD_FILE, Rule, with_rubrics
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, LocatedProblem
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem
 from rubric_ci.yaml_text.scalars import (
     NUMBER_STARTS,
     WORDS,
@@ -19,8 +19,8 @@ from rubric_ci.yaml_text.scalars import (
     resolve,
 )
 
-MOST_LEVELS: Final = 100
-MOST_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
+MAX_DEPTH: Final = 100
+MAX_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
 
 _TAGS = "tag:yaml.org,2002:"
 _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
@@ -101,7 +101,7 @@ class AmbiguousScalar(NamedTuple):
     node: Any
 
 
-class Construction:
+class DataBuilder:
     """Builds the data of one document; collects problems and ambiguous scalars."""
 
     def __init__(self, text: str) -> None:
@@ -118,8 +118,8 @@ class Construction:
         return self._scalar(node) if node.__class__ is ScalarNode else self._build(node, depth)
 
     def _container(self, node: Any, depth: int) -> Any:
-        if depth >= MOST_LEVELS:
-            self._report(YAML_DEPTH, node, f"nested more than {MOST_LEVELS} levels deep")
+        if depth >= MAX_DEPTH:
+            self._report(YAML_DEPTH, node, f"nested more than {MAX_DEPTH} levels deep")
             return None
         if node.tag is not None and node.tag not in _CONTAINER_TAGS[node.__class__]:
             self._unknown_tag(node)
@@ -200,12 +200,12 @@ class Construction:
 
     def _reuse(self, key: int, node: Any) -> Any:
         self._extra += self._sizes[key]
-        if self._extra <= MOST_EXPANSION:
+        if self._extra <= MAX_EXPANSION:
             return self._built[key]
-        if self._extra - self._sizes[key] <= MOST_EXPANSION:  # report it once
-            message = f"aliases expand to more than {MOST_EXPANSION:,} values"
+        if self._extra - self._sizes[key] <= MAX_EXPANSION:  # report it once
+            message = f"aliases expand to more than {MAX_EXPANSION:,} values"
             self._report(YAML_EXPANSION, node, message)
-        self._extra = max(self._extra, MOST_EXPANSION + 1)
+        self._extra = max(self._extra, MAX_EXPANSION + 1)
         return None
 
     def _tagged(self, node: Any) -> Any:
@@ -235,7 +235,7 @@ class Construction:
         self._report(YAML_TAG, node, f"the tag `{name}` is not supported")
 
     def _duplicate(self, key_node: Any, mapping: Any) -> None:
-        if len(self.text_problems) > MOST_PROBLEMS:
+        if len(self.text_problems) > MAX_PROBLEMS:
             return
         same = (key for key, _ in mapping.value if key.value == key_node.value)
         line = next(same).start_mark.line + 1
@@ -243,7 +243,7 @@ class Construction:
         self._report(YAML_DUPLICATE_KEY, key_node, message)
 
     def _report(self, rule: Rule, node: Any, message: str) -> None:
-        if len(self.text_problems) <= MOST_PROBLEMS:
+        if len(self.text_problems) <= MAX_PROBLEMS:
             self.text_problems.append(LocatedProblem(rule, *place(node), message))
 
 

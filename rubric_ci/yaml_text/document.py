@@ -8,7 +8,7 @@ from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
+from rubric_ci.yaml_text.constructor import AmbiguousScalar, DataBuilder, merged_nodes, place
 from rubric_ci.yaml_text.limits import yaml_over_limits
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
@@ -39,10 +39,10 @@ class Document:
         self.data: Any = None
         self.root: Any = self._compose()
         if self.root is not None:
-            construction = Construction(self.text)
-            self.data = construction.value(self.root)
-            self.text_problems += [(file, problem) for problem in construction.text_problems]
-            self.ambiguous = construction.ambiguous
+            builder = DataBuilder(self.text)
+            self.data = builder.value(self.root)
+            self.text_problems += [(file, problem) for problem in builder.text_problems]
+            self.ambiguous = builder.ambiguous
 
     def texts(self) -> dict[str, str]:
         """Return every text by its file."""

@@ -14,7 +14,7 @@ _WHITE = re.compile(r"[ \t\r\n]*")
 _VALUE = JSONDecoder().raw_decode
 
 
-class Places:
+class JsonPositions:
     """The positions in one line; the members of a list or object are read once."""
 
     def __init__(self, line: str) -> None:

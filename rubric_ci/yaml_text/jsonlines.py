@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import (
-    MOST_LEVELS,
+    MAX_DEPTH,
     YAML_DEPTH,
     YAML_DUPLICATE_KEY,
     YAML_NUMBER_SIZE,
     AmbiguousScalar,
 )
 from rubric_ci.yaml_text.document import YAML_EMPTY, Document
-from rubric_ci.yaml_text.json_positions import Places
+from rubric_ci.yaml_text.json_positions import JsonPositions
 from rubric_ci.yaml_text.limits import lines_over_limits
 from rubric_ci.yaml_text.problems import (
-    MOST_PROBLEMS,
+    MAX_PROBLEMS,
     UNKNOWN_KEY,
     LocatedProblem,
     Location,
     Path,
     Place,
 )
-from rubric_ci.yaml_text.scalars import MOST_DIGITS, NOT_FINITE
+from rubric_ci.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
@@ -53,7 +53,7 @@ class JsonLines:
         )
         self.ambiguous: list[AmbiguousScalar] = sidecar.ambiguous if sidecar else []
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
-        self._places = Places("")  # of the line that was looked up last
+        self._places = JsonPositions("")  # of the line that was looked up last
         self.data: Any = None
         self._read()
 
@@ -82,7 +82,7 @@ class JsonLines:
             return 1, 1, 1, 2
         number, line = self._lines[path[1]]
         if self._places.line is not line:
-            self._places = Places(line)
+            self._places = JsonPositions(line)
         start, end = self._places.offset_of(path[2:], at_key=at_key)
         return number, start + 1, number, end + 1
 
@@ -137,12 +137,12 @@ class JsonLines:
             self._report(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
         if not isinstance(value, dict):
             return self._report(JSON_SYNTAX, number, 0, "a line must be a JSON object")
-        if _depth(value) > MOST_LEVELS:
-            return self._report(YAML_DEPTH, number, 0, f"nested more than {MOST_LEVELS} levels")
+        if _depth(value) > MAX_DEPTH:
+            return self._report(YAML_DEPTH, number, 0, f"nested more than {MAX_DEPTH} levels")
         return value
 
     def _report(self, rule: Rule, number: int, offset: int, message: str) -> None:
-        if len(self.text_problems) > MOST_PROBLEMS:
+        if len(self.text_problems) > MAX_PROBLEMS:
             return
         column = max(offset, 0) + 1
         self.text_problems.append(
@@ -157,7 +157,7 @@ def decode_line(line: str) -> dict[str, Any] | None:
         value = _decode(line, repeated)
     except (ValueError, RecursionError):
         return None
-    fit = isinstance(value, dict) and not repeated and _depth(value) <= MOST_LEVELS
+    fit = isinstance(value, dict) and not repeated and _depth(value) <= MAX_DEPTH
     return value if fit else None
 
 
@@ -189,7 +189,7 @@ def _explain(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, 
         case _UnusableNumber():
             return error.rule, line.find(error.token), str(error)
         case RecursionError():
-            return YAML_DEPTH, 0, f"nested more than {MOST_LEVELS} levels"
+            return YAML_DEPTH, 0, f"nested more than {MAX_DEPTH} levels"
         case _:
             return JSON_SYNTAX, 0, str(error)
 
@@ -208,8 +208,8 @@ def _no_constant(name: str) -> None:
 
 
 def _bounded(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
-        message = f"a number of more than {MOST_DIGITS} digits"
+    if len(digits) > MAX_DIGITS:
+        message = f"a number of more than {MAX_DIGITS} digits"
         raise _UnusableNumber(YAML_NUMBER_SIZE, digits, message)
     return int(digits)
 

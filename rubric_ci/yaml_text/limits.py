@@ -8,16 +8,16 @@ from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from rubric_ci.model.rules import Rule
-from rubric_ci.yaml_text.constructor import MOST_LEVELS, YAML_DEPTH
+from rubric_ci.yaml_text.constructor import MAX_DEPTH, YAML_DEPTH
 from rubric_ci.yaml_text.problems import LocatedProblem
 
-MOST_TEXT: Final = 16_000_000  # code points
-MOST_VALUES: Final = 200_000  # half a kilobyte each
-MOST_ESCAPES: Final = 1_000_000  # Python's JSON decoder splits text at each of them
-SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
+MAX_CHARACTERS: Final = 16_000_000  # code points
+MAX_VALUES: Final = 200_000  # half a kilobyte each
+MAX_ESCAPES: Final = 1_000_000  # Python's JSON decoder splits text at each of them
+MAX_COMPOSED_DEPTH: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
 
 _STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or an unclosed one on its line
-_MANY = f"the file has more than {MOST_VALUES:,} values"
+_MANY = f"the file has more than {MAX_VALUES:,} values"
 
 
 FILE_SIZE: Final = Rule(
@@ -35,9 +35,9 @@ def yaml_over_limits(text: str) -> LocatedProblem | None:
 
     A short text with few brackets and dashes is neither, and is not parsed twice.
     """
-    if len(text) > MOST_TEXT:
+    if len(text) > MAX_CHARACTERS:
         return _too_long()
-    if len(text) <= MOST_VALUES and sum(map(text.count, "[{-:?")) < SAFE_LEVELS:
+    if len(text) <= MAX_VALUES and sum(map(text.count, "[{-:?")) < MAX_COMPOSED_DEPTH:
         return None
     try:
         return _events_over_limits(CParser(text))
@@ -47,14 +47,14 @@ def yaml_over_limits(text: str) -> LocatedProblem | None:
 
 def lines_over_limits(text: str) -> LocatedProblem | None:
     """Return a problem for JSON Lines that are too large, by counting separators."""
-    if len(text) > MOST_TEXT:
+    if len(text) > MAX_CHARACTERS:
         return _too_long()
-    if len(text) <= MOST_VALUES:
+    if len(text) <= MAX_VALUES:
         return None
-    if text.count("\\") > MOST_ESCAPES:
-        return _problem(FILE_SIZE, 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
+    if text.count("\\") > MAX_ESCAPES:
+        return _problem(FILE_SIZE, 1, 1, f"the file has more than {MAX_ESCAPES:,} escapes")
     signs = re.sub(_STRING, "", text)
-    if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
+    if sum(map(signs.count, ",:[{\n")) > MAX_VALUES:
         return _problem(FILE_SIZE, 1, 1, _MANY)
     return None
 
@@ -69,16 +69,16 @@ def _events_over_limits(parser: Any) -> LocatedProblem | None:
             values += 1
             depth += isinstance(event, CollectionStartEvent)
             mark: Any = event.start_mark
-            if depth > SAFE_LEVELS:
-                message = f"nested more than {MOST_LEVELS} levels deep"
+            if depth > MAX_COMPOSED_DEPTH:
+                message = f"nested more than {MAX_DEPTH} levels deep"
                 return _problem(YAML_DEPTH, mark.line + 1, mark.column + 1, message)
-            if values > MOST_VALUES:
+            if values > MAX_VALUES:
                 return _problem(FILE_SIZE, mark.line + 1, mark.column + 1, _MANY)
     return None
 
 
 def _too_long() -> LocatedProblem:
-    message = f"the file has more than {MOST_TEXT // 1_000_000} million characters"
+    message = f"the file has more than {MAX_CHARACTERS // 1_000_000} million characters"
     return _problem(FILE_SIZE, 1, 1, message)
 
 

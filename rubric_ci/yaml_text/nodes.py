@@ -14,9 +14,9 @@ from yaml.events import (
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.yaml_text.constructor import merged_nodes
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Path
 
-MOST_VISITS: Final = 600_000  # twice as many as a file can have values
+MAX_VISITS: Final = 600_000  # twice as many as a file can have values
 
 LeaveOut: TypeAlias = Callable[[str, Any], bool]
 """Predicate on key and value: skip this value."""
@@ -32,7 +32,7 @@ def paths_of(root: Any, nodes: Iterable[Any], leave_out: LeaveOut) -> dict[int, 
     found: dict[int, Path] = {}
     seen: set[tuple[int, frozenset[str]]] = set()
     open_nodes: list[Iterator[_Visit]] = [iter([_Visit(root, (), frozenset())])]
-    while open_nodes and len(seen) < MOST_VISITS and len(found) <= MOST_PROBLEMS:
+    while open_nodes and len(seen) < MAX_VISITS and len(found) <= MAX_PROBLEMS:
         visit = next(open_nodes[-1], None)
         if visit is None:
             open_nodes.pop()

@@ -9,7 +9,7 @@ Place: TypeAlias = tuple[int, int, int, int]
 """Line, column, end line, end column: from 1, end exclusive."""
 
 
-MOST_PROBLEMS: Final = 1_000
+MAX_PROBLEMS: Final = 1_000
 """Reported per file; each takes a kilobyte."""
 
 

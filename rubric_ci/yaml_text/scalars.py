@@ -17,7 +17,7 @@ WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
 }
 NUMBER_STARTS: Final = frozenset("0123456789+-.")
-MOST_DIGITS: Final = 300  # int() rejects more than 4,300
+MAX_DIGITS: Final = 300  # int() rejects more than 4,300
 
 # Patterns are compiled when a file first needs them, to keep start-up short.
 _INT = r"[-+]?(?:0|[1-9][0-9]*)"
@@ -52,7 +52,7 @@ NOT_FINITE: Final = Rule(
 
 
 class TooManyDigits(ValueError):
-    """A number of more than `MOST_DIGITS` digits."""
+    """A number of more than `MAX_DIGITS` digits."""
 
 
 def is_short_decimal(text: str) -> bool:
@@ -97,13 +97,13 @@ _BASES = {"binary": 2, "octal": 8, "hexadecimal": 16}
 
 
 def _bounded(text: str) -> int:
-    if len(text) > MOST_DIGITS:
+    if len(text) > MAX_DIGITS:
         raise TooManyDigits
     return int(text)
 
 
 def _ambiguous_number(kind: str, text: str) -> int | float:
-    if len(text) > MOST_DIGITS:
+    if len(text) > MAX_DIGITS:
         raise TooManyDigits
     if kind in _BASES:
         return int(text, _BASES[kind]) if kind != "octal" else int(text, 8)

@@ -1,4 +1,4 @@
-"""The exact diagnostics of every file in `invalid/`: `make golden` writes them anew."""
+"""The exact diagnostics of every file in `invalid/`: `make golden` writes them again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,13 +25,13 @@ def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     text = decode(path.read_bytes())
     if isinstance(text, LocatedProblem):
         return (to_diagnostic(path.name, text, ()),)
-    beside = sidecar_of(path)
-    sidecar = beside.read_text(encoding="utf-8") if beside else None
+    suite = sidecar_of(path)
+    sidecar = suite.read_text(encoding="utf-8") if suite else None
     source = open_source(path.name, text, sidecar)
     return apply_suppressions(check_evals(source, lookup(FOLDER, path)), source.texts(), {})
 
 
-def told(path: Path) -> str:
+def report(path: Path) -> str:
     """Return the diagnostics of one file, one a line."""
     return "".join(f"{line}\n" for line in _lines(path))
 
@@ -46,4 +46,4 @@ def _lines(path: Path) -> Iterator[str]:
 
 if __name__ == "__main__":
     for path in evals("invalid"):
-        path.with_suffix(".txt").write_text(told(path), encoding="utf-8")
+        path.with_suffix(".txt").write_text(report(path), encoding="utf-8")

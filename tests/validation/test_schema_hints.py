@@ -1,4 +1,4 @@
-"""What is said of values that were meant as something else."""
+"""Hints for values that were meant as something else."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ MISREAD: dict[str, tuple[Path, Any, str | None]] = {
     "a misspelt key": (("rubrics", 0), {"expected_outcom": "never"}, None),
     "more than one key": (("rubrics", 0), {"Says no": "never", "weight": 1}, None),
     "a role as a key": (("input", 0), {"user": "hi"}, "write `role: user` and `content: …`"),
-    "a role beside one": (("input", 0), {"role": "user", "user": "hi"}, None),
+    "a role and another key": (("input", 0), {"role": "user", "user": "hi"}, None),
     "a kind as a key": (("content", 0), {"file": "a.md"}, "write `type: file` and `value: …`"),
     "neither": (("content", 0), {"image": "a.png"}, None),
     "another place": (("metadata", 0), {"user": "hi"}, None),

@@ -58,7 +58,7 @@ def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
-    """Return the place of a part of a text, or of the whole if it is not on the first line."""
+    """Return the place of a part of a value, or of the whole value if its first line lacks it."""
     line, column, *_ = place
     found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
     return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place

@@ -33,7 +33,7 @@ Written: TypeAlias = Callable[[Path], str | None]
 
 
 def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
-    """Return one problem per cause; at most one more than are reported."""
+    """Return one problem per cause, and at most one more than a report shows."""
     found = islice(_problems(schema, data, written), MAX_PROBLEMS + 1)
     return _merge_misspelt(list(found))
 

@@ -54,9 +54,12 @@ def did_you_mean(name: str) -> str:
 
 def known_names(names: Iterable[str]) -> str:
     """Return a hint that lists the known names, or the first of many."""
-    listed = [f"`{name}`" for name in names]
+    listed = list(names)
+    if not listed:
+        return "none is defined"
+    shown = ", ".join(f"`{name}`" for name in listed[:MAX_SHOWN])
     more = f" and {len(listed) - MAX_SHOWN} more" if len(listed) > MAX_SHOWN else ""
-    return f"known: {', '.join(listed[:MAX_SHOWN])}{more}" if listed else "none is defined"
+    return f"known: {shown}{more}"
 
 
 def suggest(name: str, known: Iterable[str], *, most: int = MAX_COMPARED) -> str:

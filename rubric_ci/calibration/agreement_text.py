@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_ci.calibration.agreement import Agreement
 from rubric_ci.calibration.calibration import Calibration
-from rubric_ci.text.escape import one_line
+from rubric_ci.text.escape import log_line
 
 _HEAD = ("criterion", "marks", "same", "kappa", "95 %", "leniency")
 _MOST_CONFUSIONS = 6
@@ -18,9 +18,9 @@ def render(found: Calibration, other: Calibration | None = None) -> str:
 def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
     judge = found.judge
     votes = "1 vote" if judge.votes == 1 else f"{judge.votes} votes"
-    yield f"{one_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
+    yield f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
     yield ""
-    rows = [(f"{one_line(c.file)}: {one_line(c.id)}", c.agreement) for c in found.criteria]
+    rows = [(f"{log_line(c.file)}: {log_line(c.id)}", c.agreement) for c in found.criteria]
     yield from _table([*rows, ("all", found.overall)])
     yield from _confusion(found.overall)
     yield from _repeats(found)

@@ -14,7 +14,7 @@ from rubric_ci.calibration.agreement import word
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, MarkValue, Scored
-from rubric_ci.text.escape import one_line, visible
+from rubric_ci.text.escape import log_line, log_text
 
 
 def render(
@@ -27,12 +27,12 @@ def render(
 def _lines(
     case: EvalCase, answer: str, criterion: Criterion, place: str, known: MarkValue | None
 ) -> Iterator[str]:
-    yield f"{one_line(case.file)}: {one_line(case.id)}  ({place})"
+    yield f"{log_line(case.file)}: {log_line(case.id)}  ({place})"
     yield from _block("Question", case.question)
     yield from _block("Expected outcome", case.expected_outcome)
     yield from _block("Reference answer", case.reference_answer)
     yield from _block("Answer", answer or "(empty)")
-    yield from _block(f"Criterion {one_line(criterion.id)}", _asked(criterion))
+    yield from _block(f"Criterion {log_line(criterion.id)}", _asked(criterion))
     yield ""
     if known is not None:
         yield f"Marked before: {word(known)}"
@@ -43,7 +43,7 @@ def _block(title: str, text: str) -> Iterator[str]:
     if text.strip():
         yield ""
         yield f"{title}:"
-        yield indent(visible(text).strip("\n"), "  ")
+        yield indent(log_text(text).strip("\n"), "  ")
 
 
 def _asked(criterion: Criterion) -> str:

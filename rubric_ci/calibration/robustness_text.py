@@ -31,7 +31,10 @@ def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
 def _table(families: list[AttackFamily]) -> Iterator[str]:
     rows = [
         _HEAD,
-        *((f.name, *map(str, (f.answers, f.marks, f.up, f.down, f.silent))) for f in families),
+        *(
+            (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.silent)))
+            for f in families
+        ),
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     for row in rows:

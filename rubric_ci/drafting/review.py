@@ -32,12 +32,12 @@ def review(drafted: Sequence[Drafted]) -> tuple[list[Drafted], list[SkippedCase]
 def _about(made: Drafted) -> str:
     case = made.case
     place = escape.log_line(f"{case.file}:{case.span.line}: {case.id}")
-    return f"{place}\n{escape.terminal(case.expected_outcome.strip())}\n"
+    return f"{place}\n{escape.log_text(case.expected_outcome.strip())}\n"
 
 
 def _decide(made: Drafted) -> Drafted | None:
     while True:
-        click.echo(escape.terminal(rubrics_block([*made.draft.rubrics])), err=True)
+        click.echo(escape.log_text(rubrics_block([*made.draft.rubrics])), err=True)
         for doubt in made.doubts:
             click.echo(f"  {escape.log_line(doubt)}", err=True)
         choice = _choice()

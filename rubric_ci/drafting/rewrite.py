@@ -55,7 +55,7 @@ def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
     path = root / file.path
     if not path.is_file():  # outside of the repository a file is named from where the user is
         path = Path(file.path)
-    return EvalFileText(file=file, path=path, content=discovery.read_bytes(path))
+    return EvalFileText(file=file, path=path, content=discovery.read_bytes(path, root))
 
 
 def rewrite(page: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
@@ -101,7 +101,7 @@ def _insert(page: EvalFileText, wanted: Mapping[int, JSON]) -> Edited:
 def _problem(page: EvalFileText, text: str, root: Path) -> str:
     """Return the first error of the new text, if it has one."""
     beside = discovery.sidecar_of(page.path)
-    sidecar = discovery.read_text(beside) if beside else None
+    sidecar = discovery.read_text(beside, root) if beside else None
     loaded = load(page.file.path, text, discovery.lookup(root, page.path), sidecar)
     errors = [found for found in loaded.diagnostics if found.severity is Severity.ERROR]
     if not errors:

@@ -1,7 +1,5 @@
 """Say what became of each case: what was drafted, what is doubtful, what was left and why."""
 
-import os
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +9,8 @@ from rubric_ci.drafting.engine import Drafted
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
-from rubric_ci.text import escape, numbers, workflow_commands
+from rubric_ci.system.output import print_block
+from rubric_ci.text import escape, numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ def show_diffs(changes: Sequence[Rewrite]) -> None:
     """Print what would change, and nothing else, on standard output: `git apply` takes it."""
     text = "".join(change.diff for change in changes)
     if text:
-        _show_block(text, aside=False)
+        print_block(text)
 
 
 def show_outcome(
@@ -53,7 +52,7 @@ def show_outcome(
     for one in left:
         tell(f"{_place(one.case)}: left as it is: {one.reason}", aside=aside)
         if one.block:
-            _show_block(one.block, aside=aside)
+            print_block(one.block, aside=aside)
     tell(_summary(changes, left, would=aside), aside=aside)
 
 
@@ -70,13 +69,6 @@ def _show_drafted(made: Drafted, *, aside: bool) -> None:
     unchecked = f"the reference answer was not checked: {made.unchecked}"
     for doubt in (*made.doubts, *([unchecked] if made.unchecked else [])):
         click.echo(f"  {escape.log_line(doubt)}", err=aside)
-
-
-def _show_block(text: str, *, aside: bool) -> None:
-    """Print what a model wrote, so that neither the terminal nor a runner takes orders from it."""
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
-    click.echo(text.encode(), nl=False, err=aside)
 
 
 def _place(case: EvalCase) -> str:

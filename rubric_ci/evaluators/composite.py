@@ -43,7 +43,7 @@ Several evaluators have looked at one answer. Decide what the answer is worth as
 {{ answer }}
 
 {{ EVALUATOR_RESULTS_JSON }}"""
-_HIDDEN = frozenset({"outcome", "usage", "line", "warnings"})
+_HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_marks"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,8 @@ class _Whole:
     details: JSON = None
     warnings: tuple[str, ...] = ()
     judge: str = ""
+    marks: int = 0
+    cached_marks: int = 0
     usage: Usage = NOTHING_USED
 
 
@@ -70,6 +72,7 @@ async def composite(
     members = [replace(member, weight=_weight(spec, member)) for member in found]
     spent = sum((member.usage for member in members), NOTHING_USED)
     counted = _counted(members, spent)
+    assessed = [member for member in members if isinstance(member, Assessed)]
     whole = await _aggregate(case, answer, spec, context, members)
     judges = [*(member.judge for member in members), whole.judge]
     gated_by = tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by)
@@ -87,6 +90,8 @@ async def composite(
         misses=whole.misses,
         details=whole.details,
         judge=", ".join(dict.fromkeys(name for name in judges if name)),
+        marks=whole.marks + sum(m.marks for m in assessed),
+        cached_marks=whole.cached_marks + sum(m.cached_marks for m in assessed),
         warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
         usage=spent + whole.usage,
     )
@@ -164,6 +169,8 @@ async def _by_judge(
         misses=heard.value.misses,
         details={"members": results},
         judge=chosen_judge(context, judge.model).endpoint.model,
+        marks=1,
+        cached_marks=heard.usage.cache_hits,
         usage=heard.usage,
     )
 

@@ -43,6 +43,8 @@ async def llm_judge(
         hits=heard.value.hits,
         misses=heard.value.misses,
         judge=chosen_judge(context, spec.model).endpoint.model,
+        marks=1,
+        cached_marks=heard.usage.cache_hits,
         usage=heard.usage,
     )
 

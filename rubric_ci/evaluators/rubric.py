@@ -46,6 +46,8 @@ async def rubric(
         ),
         warnings=_warnings(case, answer, spec, decision),
         judge=judge.endpoint.model,
+        marks=len(spec.rubric.criteria),
+        cached_marks=len(decision.cached),
         usage=decision.usage,
     )
 

@@ -14,7 +14,7 @@ from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import Forecast
-from rubric_ci.text import numbers
+from rubric_ci.text import escape, numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def estimate_cost(
 def show_estimate(expected: Sequence[CostEstimate], *, remembers: bool = True) -> None:
     """Print a line for each judge, on standard error."""
     for each in expected:
-        click.echo(_line(each, remembers=remembers), err=True)
+        click.echo(escape.log_line(_line(each, remembers=remembers)), err=True)
 
 
 def total(expected: Sequence[CostEstimate]) -> Forecast | None:

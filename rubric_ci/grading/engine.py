@@ -14,7 +14,7 @@ from rubric_ci.errors import NotAsked, NoVerdict, UserError
 from rubric_ci.grading.concurrency import ConcurrencyLimits
 from rubric_ci.grading.reason import reason
 from rubric_ci.grading.trials import median_trial
-from rubric_ci.model.config import JudgeConfig, Target
+from rubric_ci.model.config import JudgeConfig, RecordedTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
@@ -189,6 +189,7 @@ def _concluded(
         why=task.why,
         target=task.target.name,
         answer=answer.text,
+        recorded=isinstance(task.target, RecordedTarget),
         evaluators=tuple(results),
         usage=_spent(answer, results),
         duration_seconds=seconds,
@@ -214,6 +215,7 @@ def _errored(
         why=task.why,
         target=task.target.name,
         answer=answer.text,
+        recorded=isinstance(task.target, RecordedTarget),
         evaluators=results,
         usage=_spent(answer, results),
         duration_seconds=seconds,

@@ -4,7 +4,7 @@ import re
 
 # What looks like a fence of ours, whatever its number: data may not close one or open another.
 _FORGED = re.compile(
-    r"<(?=\s*/?\s*(?:question|expected_outcome|reference_answer|answer|data)_)", re.IGNORECASE
+    r"<(?=\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_)", re.IGNORECASE
 )
 
 _ABOUT = """\

@@ -42,6 +42,16 @@ class Decision:
 
     judgement: Judgement
     votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
+    cached: frozenset[str]  # ids of the criteria of which a vote is from the cache
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Vote:
+    """One opinion on all criteria."""
+
+    judgement: Judgement
+    cached: frozenset[str]
     usage: Usage
 
 
@@ -50,9 +60,11 @@ async def decide(question: Question) -> Decision:
     declared = question.judge.votes
     wanted, panel, usage = (1 if declared == "auto" else declared), 0, NOTHING_USED
     votes: list[Judgement] = []
+    cached: frozenset[str] = frozenset()
     while wanted:
         heard, spent = await _poll(question, range(panel + 1, panel + wanted + 1), usage)
-        votes, panel, usage = [*votes, *heard], panel + wanted, spent
+        votes, panel, usage = [*votes, *(vote.judgement for vote in heard)], panel + wanted, spent
+        cached = cached.union(*(vote.cached for vote in heard))
         wanted = _still_wanted(question, votes, panel)
     try:
         judgement = tally(question.rubric, votes, panel)
@@ -60,7 +72,7 @@ async def decide(question: Question) -> Decision:
         error.usage = usage
         raise
     given = votes_by_criterion(question.rubric, votes) if panel > 1 else {}
-    return Decision(judgement=judgement, votes=given, usage=usage)
+    return Decision(judgement=judgement, votes=given, cached=cached, usage=usage)
 
 
 def _still_wanted(question: Question, votes: Sequence[Judgement], panel: int) -> int:
@@ -70,13 +82,13 @@ def _still_wanted(question: Question, votes: Sequence[Judgement], panel: int) ->
     return more_votes(question.rubric, votes, question.context.thresholds)
 
 
-async def _poll(question: Question, votes: range, before: Usage) -> tuple[list[Judgement], Usage]:
+async def _poll(question: Question, votes: range, before: Usage) -> tuple[list[_Vote], Usage]:
     """Return the votes that came about; raises the last reason when they are no quorum."""
     heard, lost = await _gathered([_vote(question, vote) for vote in votes])
     spent = sum((e.usage for e in lost), sum((h.usage for h in heard), before))
     if lost and 2 * (votes.start - 1 + len(heard)) <= votes.stop - 1:
         raise _no_quorum(lost[-1], len(heard), len(votes), spent)
-    return [h.value for h in heard], spent
+    return heard, spent
 
 
 def _no_quorum(last: NoVerdict, heard: int, wanted: int, spent: Usage) -> NoVerdict:
@@ -86,7 +98,7 @@ def _no_quorum(last: NoVerdict, heard: int, wanted: int, spent: Usage) -> NoVerd
     return CannotJudge(f"no quorum: {heard} of {wanted} votes came about; {last}", spent)
 
 
-async def _vote(question: Question, vote: int) -> ParsedReply[Judgement]:
+async def _vote(question: Question, vote: int) -> _Vote:
     most = 1 if question.judge.mode == "isolated" else AT_MOST
     groups = grouped(shuffled(question.rubric.criteria, vote), most)
     heard, lost = await _gathered([_ask(question, group, vote) for group in groups])
@@ -96,7 +108,8 @@ async def _vote(question: Question, vote: int) -> ParsedReply[Judgement]:
         raise lost[-1]
     marks = {name: mark for one in heard for name, mark in one.value.marks.items()}
     reasoning = "\n".join(one.value.reasoning for one in heard if one.value.reasoning)
-    return ParsedReply(value=Judgement(marks, reasoning), text="", usage=spent)
+    cached = frozenset(name for one in heard if one.usage.cache_hits for name in one.value.marks)
+    return _Vote(judgement=Judgement(marks, reasoning), cached=cached, usage=spent)
 
 
 async def _ask(

@@ -11,6 +11,7 @@ from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ChatMessage, ModelCall,
 
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply
+MOST_REPLY = 1_000_000  # characters: more is refused, never cut
 
 T = TypeVar("T")
 
@@ -53,6 +54,9 @@ async def ask_until_usable(
 
 
 def _understood(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
+    if len(reply.text) > MOST_REPLY:
+        message = f"has {len(reply.text):,} characters; at most {MOST_REPLY:,} are read"
+        raise CannotJudge(f"the reply of the judge {message}")
     match reply.finish:
         case "length":
             return InvalidReply(("the reply is truncated",))

@@ -205,8 +205,9 @@ def _retry_after(error: Any) -> float | None:
 def _plain(message: str) -> str:
     """Return what a message says, without litellm's prefixes and tracebacks."""
     said, traceback, _ = " ".join(message.split()).partition(" Traceback (most recent call last)")
-    while match := _PREFIX.match(said):
-        said = said[match.end() :]
-    said = said.partition(". Handle with `litellm.")[0][:500]
+    at = 0
+    while match := _PREFIX.match(said, at):
+        at = match.end()
+    said = said[at:].partition(". Handle with `litellm.")[0][:500]
     # litellm tripped over the reply.
     return f"broken reply: {said}" if traceback else said

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PREFIX = "openai/"
 DEFAULT_BASE = "https://api.openai.com/v1"
+MOST_BODY = 8 * 2**20  # bytes, unpacked
 
 SENT = frozenset(
     {"temperature", "top_p", "seed", "frequency_penalty", "presence_penalty", "stop", "user"}
@@ -83,12 +84,17 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSO
     session = await _session()
     url = f"{_base(endpoint).rstrip('/')}/chat/completions"
     try:
-        async with session.post(url, json=body, headers=headers_of(endpoint)) as response:
-            data = await response.read()
+        async with session.post(
+            url, json=body, headers=headers_of(endpoint), allow_redirects=False
+        ) as response:
+            data = await _read(response)
     except (ClientError, OSError, ValueError) as error:
         sent = not isinstance(error, ClientConnectorError)
         said = str(error) or type(error).__name__
         raise RequestError(f"Connection error: {said}", billed=sent) from error
+    if 300 <= response.status < 400:
+        message = f"HTTP {response.status}: redirects are not followed; check `api_base`"
+        raise RequestError(message, status=response.status, retryable=False)
     if response.status >= 400:
         raise _refused(response, data)
     return _object(data)
@@ -102,7 +108,7 @@ def parse_retry_after(value: str) -> float | None:
         pass
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -123,6 +129,17 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
     if organization := endpoint.options.get("organization"):
         headers["OpenAI-Organization"] = str(organization)
     return {**headers, **(endpoint.options.get("extra_headers") or {})}
+
+
+async def _read(response: "ClientResponse") -> bytes:
+    """Return the body as far as it is unpacked; raises Trouble for one that is too large."""
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(64 * 1024):
+        data += chunk
+        if len(data) > MOST_BODY:
+            message = f"the response has more than {MOST_BODY // 2**20} MiB"
+            raise RequestError(message, retryable=False, billed=True)
+    return bytes(data)
 
 
 def _refused(response: "ClientResponse", data: bytes) -> RequestError:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
 from rubric_ci.model.llm_calls import Ask, Finish, ModelCall, ModelReply
+from rubric_ci.system import confined
 
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
 
@@ -16,7 +17,7 @@ def record(ask: Ask, path: Path) -> Ask:
     """Return an Ask that adds every reply to a fresh file, whole lines at a time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("", encoding="utf-8")
+        confined.empty_file(path)
     except OSError as error:
         raise _cannot_write(path, error) from error
 

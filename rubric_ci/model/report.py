@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.llm_calls import NOTHING_USED
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
+from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial
 
 REPORT_VERSION = 1
 
@@ -35,6 +35,9 @@ class Totals:
     cache_hits: int
     repairs: int
     score: float | None  # mean of the graded cases; None: none was graded
+    marks: int = 0  # that judges gave, in the evaluators of the report
+    cached_marks: int = 0  # of those, marks of which a vote is from the cache
+    recorded_answers: int = 0  # of cases whose answer is from a file of recorded answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +148,7 @@ class RunReport:
     gate: GateInfo
     judge: JudgeInfo | None = None
     totals: Totals
+    replayed: bool = False  # replies of models are from a recording: no model was asked
     forecast: Forecast | None = None  # None: no judge was to be asked
     cases: tuple[CaseResult, ...] = ()  # as in the files
     spared: int = 0  # cases that the change does not affect
@@ -157,7 +161,9 @@ class RunReport:
 def totals(cases: tuple[CaseResult, ...]) -> Totals:
     """Count outcomes and sum usage."""
     graded = [case for case in cases if isinstance(case, Graded)]
-    used = sum((c.usage for c in cases if not isinstance(c, Skipped)), NOTHING_USED)
+    ended = [case for case in cases if not isinstance(case, Skipped)]
+    used = sum((case.usage for case in ended), NOTHING_USED)
+    assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
     return Totals(
         graded=len(graded),
         passed=sum(case.verdict == "pass" for case in graded),
@@ -173,6 +179,9 @@ def totals(cases: tuple[CaseResult, ...]) -> Totals:
         cache_hits=used.cache_hits,
         repairs=used.repairs,
         score=round(sum(case.score for case in graded) / len(graded), 6) if graded else None,
+        marks=sum(evaluator.marks for evaluator in assessed),
+        cached_marks=sum(evaluator.cached_marks for evaluator in assessed),
+        recorded_answers=sum(case.recorded for case in ended),
     )
 
 

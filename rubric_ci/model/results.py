@@ -59,6 +59,8 @@ class Assessed:
     details: JSON = None
     warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
     judge: str = ""  # the model that marked; empty: none did
+    marks: int = 0  # that judges gave; members of a composite included
+    cached_marks: int = 0  # of those, marks of which a vote is from the cache
     usage: Usage = NOTHING_USED
 
 
@@ -102,6 +104,7 @@ class Graded:
     why: str = ""  # why the case ran
     target: str = ""
     answer: str = ""
+    recorded: bool = False  # the answer is from a file of recorded answers
     trials: tuple[Trial, ...] = ()  # each trial, where there is more than one
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
@@ -120,6 +123,7 @@ class Errored:
     why: str = ""
     target: str = ""
     answer: str = ""
+    recorded: bool = False  # the answer is from a file of recorded answers
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

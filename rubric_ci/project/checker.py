@@ -61,7 +61,7 @@ class Checker:
         """Return the problems of a file, as what its name says it is."""
         name = discovery.from_root(path, self.root) if self._from_root else path.as_posix()
         try:
-            data = discovery.read_bytes(path)
+            data = discovery.read_bytes(path, self.root)
         except CannotReadFile as error:
             return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
         if path.name in discovery.CONFIG_NAMES or path == self.config:
@@ -79,9 +79,12 @@ class Checker:
         if isinstance(text, LocatedProblem):
             return _diagnosed(name, text, data)
         beside = discovery.sidecar_of(path)
-        sidecar = decode(discovery.read_bytes(beside)) if beside else None
+        sidecar = self._text(beside) if beside else None
         if isinstance(sidecar, LocatedProblem) and beside:
-            return _diagnosed(beside.as_posix(), sidecar, discovery.read_bytes(beside))
+            unread = sidecar.rule == UNREADABLE
+            return _diagnosed(
+                beside.as_posix(), sidecar, b"" if unread else discovery.read_bytes(beside)
+            )
         source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
         folder = path.parent
         known = self._targets_beside(folder)
@@ -130,9 +133,15 @@ class Checker:
         except CannotFindEvals:
             return []
 
+    def _text(self, path: Path) -> str | LocatedProblem:
+        try:
+            return decode(discovery.read_bytes(path, self.root))
+        except CannotReadFile as error:
+            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
+
     def _facts(self, path: Path) -> Facts:
-        text = decode(discovery.read_bytes(path))
-        if isinstance(text, LocatedProblem):  # its own check says so
+        text = self._text(path)
+        if isinstance(text, LocatedProblem):  # its own check reports it
             return Facts()
         return read_facts(Document(discovery.from_root(path, self.root), text))
 

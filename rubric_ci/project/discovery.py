@@ -8,6 +8,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.system import confined
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
@@ -17,8 +18,9 @@ SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
 # Compiled by the first search: a hook that names its files does without.
-_HOLDS_CASES = rb"(?m)^\s*\{?\s*[\"']?evalcases[\"']?\s*:"
-_IS_CASE = rb"\"id\"\s*:.*\"(?:input|input_messages)\"\s*:|\"input(?:_messages)?\"\s*:.*\"id\"\s*:"
+_HOLDS_CASES = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
+_HOLDS_ID = rb"\"id\"\s*+:"
+_HOLDS_INPUT = rb"\"input(?:_messages)?\"\s*+:"
 
 
 def find_root(start: Path) -> Path:
@@ -70,9 +72,9 @@ def from_root(path: Path, root: Path) -> str:
     return (real.relative_to(top) if real.is_relative_to(top) else path).as_posix()
 
 
-def read_text(path: Path) -> str:
-    """Return a file's text; raises CannotReadFile."""
-    data = read_bytes(path)
+def read_text(path: Path, root: Path | None = None) -> str:
+    """Return a file's text as `read_bytes` does; raises CannotReadFile."""
+    data = read_bytes(path, root)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -81,8 +83,10 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes; raises CannotReadFile."""
+def read_bytes(path: Path, root: Path | None = None) -> bytes:
+    """Return a file's bytes; with a root, of one that the root may hold; raises CannotReadFile."""
+    if root is not None:
+        return confined.read_given(path, root)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -122,7 +126,7 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
             real = os.path.realpath(candidate)
             if not os.path.lexists(candidate):
                 continue
-            if not _is_inside(real, top):
+            if not confined.is_inside(real, top):
                 reason = "lies outside the repository"
                 continue
             return _found(real, top)
@@ -137,9 +141,9 @@ def _found(real: str, top: str) -> Found | NotFound:
     if not os.path.isfile(real):  # noqa: PTH113
         return NotFound("is no regular file")  # reading a pipe would wait for its writer
     try:
-        text = Path(real).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        return NotFound(f"cannot be read: {error.strerror}")
+        text = confined.read_named(Path(real), Path(top)).decode("utf-8-sig")
+    except CannotReadFile as error:
+        return NotFound(f"cannot be read: {error.message.removeprefix(f'cannot read {real}: ')}")
     except UnicodeDecodeError:
         return NotFound("is not UTF-8 text")
     return Found(os.path.relpath(real, top).replace(os.sep, "/"), text)
@@ -151,13 +155,9 @@ def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:
         return
     while True:
         yield os.path.join(folder, reference)  # noqa: PTH118
-        if folder == top or not _is_inside(folder, top):
+        if folder == top or not confined.is_inside(folder, top):
             return
         folder = os.path.dirname(folder)  # noqa: PTH120
-
-
-def _is_inside(path: str, top: str) -> bool:
-    return path == top or path.startswith(top.rstrip(os.sep) + os.sep)
 
 
 def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
@@ -262,7 +262,8 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     except CannotReadFile:
         return path.exists()  # to be told, unless it is a link to nowhere
     if path.suffix == ".jsonl":
-        return re.search(_IS_CASE, data.split(b"\n", 1)[0]) is not None
+        first = data.split(b"\n", 1)[0]
+        return bool(re.search(_HOLDS_ID, first) and re.search(_HOLDS_INPUT, first))
     return re.search(_HOLDS_CASES, data) is not None
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from rubric_ci.editing.diff import unified
 from rubric_ci.editing.fixes import fix
 from rubric_ci.editing.jsonl_fixes import fix_lines
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.system import atomic_write
+from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
 
@@ -29,7 +31,10 @@ def fix_files(paths: Iterable[Path], *, write: bool) -> int:
 
 
 def _fix_file(path: Path, *, write: bool) -> int:
-    data = discovery.read_bytes(path)
+    try:
+        data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
+    except CannotReadFile:  # its check says so
+        return 0
     text = decode(data)
     if isinstance(text, LocatedProblem):
         return 0
@@ -37,5 +42,5 @@ def _fix_file(path: Path, *, write: bool) -> int:
     if mended.places and write:
         atomic_write.replace(path, data, mended.text.encode())
     elif mended.places:
-        sys.stdout.write(unified(path.as_posix(), text, mended.text))
+        print_block(unified(path.as_posix(), text, mended.text))
     return mended.places

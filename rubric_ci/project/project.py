@@ -103,7 +103,7 @@ def _open_config(root: Path, named: Path | None) -> Config:
 
 
 def _read_config(path: Path, root: Path) -> Config:
-    loaded = load_config(discovery.from_root(path, root), discovery.read_text(path))
+    loaded = load_config(discovery.from_root(path, root), discovery.read_text(path, root))
     show_problems(loaded.diagnostics)
     if loaded.config is None:
         raise InvalidInput(f"{discovery.shown(path)} has problems", "mend them; nothing was graded")
@@ -115,7 +115,7 @@ def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> C
     targets: dict[str, Target] = dict(config.targets)
     for path in _targets_files(found, root):
         name = discovery.from_root(path, root)
-        loaded = load_targets(name, discovery.read_text(path), config.rules)
+        loaded = load_targets(name, discovery.read_text(path, root), config.rules)
         show_problems(loaded.diagnostics)
         if any(problem.severity is Severity.ERROR for problem in loaded.diagnostics):
             raise InvalidInput(
@@ -137,7 +137,7 @@ def _text(path: Path, root: Path) -> str | Diagnostic:
     """Return what a file says, or why it says nothing."""
     name = discovery.from_root(path, root)
     try:
-        data = discovery.read_bytes(path)
+        data = discovery.read_bytes(path, root)
     except CannotReadFile as error:
         return to_diagnostic(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), [])
     text = decode(data)

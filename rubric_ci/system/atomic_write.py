@@ -10,11 +10,14 @@ from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
 
 
 def replace(path: Path, before: bytes, after: bytes) -> None:
-    """Write `after` where `before` stands; a symbolic link stays one, the mode stays as it is.
+    """Write `after` where `before` stands; the mode stays as it is, a symbolic link is refused.
 
     A reader sees the old bytes or the new ones. Raises ChangedMeanwhile if the file no longer says
     what was read.
     """
+    if path.is_symlink():
+        hint = "Fix the file that it leads to."
+        raise CannotWriteFile(f"{path} is a symbolic link, and links are not written through", hint)
     target = path.resolve()
     try:
         _replace(target, before, after)

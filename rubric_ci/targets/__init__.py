@@ -1,6 +1,6 @@
 """Each target takes a case and gives an answer."""
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import (
@@ -16,9 +16,19 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.targets import command, llm, mock, recorded
 
+MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
+
 
 async def answer(case: EvalCase, target: Target, context: RunContext, attempt: int = 0) -> Answer:
     """Let the target answer the case, once more for each attempt; raises NoVerdict."""
+    given = await _answer(case, target, context, attempt)
+    if len(given.text) > MOST_ANSWER:
+        message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
+        raise CannotAnswer(f"the answer of the target `{target.name}` {message}", given.usage)
+    return given
+
+
+async def _answer(case: EvalCase, target: Target, context: RunContext, attempt: int) -> Answer:
     match target:
         case LlmTarget():
             return await llm.answer(case, target, context, attempt)

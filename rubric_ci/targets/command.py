@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rubric_ci.errors import CannotAnswer
+from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import Answer
-from rubric_ci.system import processes
+from rubric_ci.system import confined, processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.targets import answer_format
 from rubric_ci.text.suggestions import known_names
@@ -92,11 +92,12 @@ def _check(finished: Finished, target: CliTarget) -> None:
 
 def _written(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CannotAnswer(
-            f"the command wrote no {{OUTPUT_FILE}} that can be read: {error.strerror}"
-        ) from None
+        data = confined.read_own(path, shown=path)
+    except CannotReadFile as error:
+        reason = error.message.removeprefix(f"cannot read {path}: ")
+        message = f"the command wrote no {{OUTPUT_FILE}} that can be read: {reason}"
+        raise CannotAnswer(message) from None
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:

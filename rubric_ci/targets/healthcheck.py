@@ -1,7 +1,9 @@
-"""What must work before a command is asked for its first answer."""
+"""Ask a web address whether it is there; effects."""
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
+from threading import Thread
 from urllib.parse import urlsplit
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
@@ -10,6 +12,52 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment
+
+
+async def probe(url: str, timeout_seconds: float) -> str:
+    """Return what is wrong with the address, or nothing when it answers with success."""
+    if urlsplit(url).scheme not in {"http", "https"}:
+        return f"{url} is no http or https address"
+    loop = asyncio.get_running_loop()
+    said: asyncio.Future[str] = loop.create_future()
+
+    def ask() -> None:
+        found = _probe(url, timeout_seconds)
+        with suppress(RuntimeError):  # the run has ended meanwhile
+            loop.call_soon_threadsafe(_settle, said, found)
+
+    # NOTE: urllib's timeout is between two bytes. A server may trickle for ever, and asyncio's own
+    # threads hold the end of the program until they end.
+    Thread(target=ask, daemon=True).start()
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await said
+    except TimeoutError:
+        return f"{url} does not answer: timed out"
+
+
+def _settle(said: asyncio.Future[str], found: str) -> None:
+    if not said.done():
+        said.set_result(found)
+
+
+def _probe(url: str, timeout_seconds: float) -> str:
+    from urllib.error import HTTPError, URLError  # few targets have an address to ask
+    from urllib.request import HTTPRedirectHandler, build_opener
+
+    class Unfollowed(HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            """Leave the redirect as the answer, which is an error."""
+
+    try:
+        with build_opener(Unfollowed).open(url, timeout=timeout_seconds):
+            return ""
+    except HTTPError as error:
+        redirected = "; redirects are not followed" if 300 <= error.code < 400 else ""
+        return f"{url} answers {error.code} {error.reason}{redirected}"
+    except (URLError, OSError, ValueError) as error:
+        return f"{url} does not answer: {getattr(error, 'reason', error)}"
+
 
 _SHOWN = 300
 
@@ -46,23 +94,3 @@ async def _run(
         return ""
     said = " ".join((finished.stderr.strip() or finished.stdout.strip())[-_SHOWN:].split())
     return f"exit status {finished.status}{f': {said}' if said else ''}"
-
-
-async def probe(url: str, timeout_seconds: float) -> str:
-    """Return what is wrong with the address, or nothing when it answers with success."""
-    if urlsplit(url).scheme not in {"http", "https"}:
-        return f"{url} is no http or https address"
-    return await asyncio.to_thread(_probe, url, timeout_seconds)
-
-
-def _probe(url: str, timeout_seconds: float) -> str:
-    from urllib.error import HTTPError, URLError  # few targets have an address to ask
-    from urllib.request import urlopen
-
-    try:
-        with urlopen(url, timeout=timeout_seconds):  # noqa: S310 - the scheme is checked above
-            return ""
-    except HTTPError as error:
-        return f"{url} answers {error.code} {error.reason}"
-    except (URLError, OSError, ValueError) as error:
-        return f"{url} does not answer: {getattr(error, 'reason', error)}"

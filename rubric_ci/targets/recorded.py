@@ -6,11 +6,12 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotAnswer
+from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, EvalCase
 from rubric_ci.model.results import Answer
+from rubric_ci.system import confined
 from rubric_ci.targets import answer_format
 from rubric_ci.text.suggestions import suggest
 
@@ -22,7 +23,7 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 
 def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer where there is none."""
-    recordings = _read(context.root / target.answers, target.answers)
+    recordings = _read(context.root, target.answers)
     for file in (_plain(case.file), ""):
         if (file, case.id) in recordings:
             return recordings[file, case.id]
@@ -32,21 +33,24 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
     )
 
 
-def _read(path: Path, name: str) -> _Recordings:
+def _read(root: Path, name: str) -> _Recordings:
     """Read the file once, and again only when it has changed."""
     try:
-        stamp = path.stat()
-        return _load(path, name, stamp.st_mtime_ns, stamp.st_size)
-    except (OSError, UnicodeDecodeError) as error:
+        stamp = (root / name).stat()
+        return _load(root, name, stamp.st_mtime_ns, stamp.st_size)
+    except (OSError, UnicodeDecodeError, CannotReadFile) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        if isinstance(error, CannotReadFile):
+            reason = error.message.removeprefix(f"cannot read {root / name}: ")
         raise CannotAnswer(f"the recorded answers {name} cannot be read: {reason}") from None
 
 
 @lru_cache(maxsize=8)
-def _load(path: Path, name: str, _changed: int, _size: int) -> _Recordings:
+def _load(root: Path, name: str, _changed: int, _size: int) -> _Recordings:
+    text = confined.read_named(root / name, root).decode("utf-8-sig").replace("\r\n", "\n")
     recordings: dict[tuple[str, str], Answer] = {}
     lines: dict[tuple[str, str], int] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:

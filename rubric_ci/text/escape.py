@@ -6,6 +6,7 @@ function takes raw text and returns text of its format; nothing is escaped twice
 """
 
 import html as _html
+import json as _json
 import re
 from typing import Final
 
@@ -16,6 +17,7 @@ _HIDDEN: Final = re.compile(
     "\U000e0000-\U000e007f]"
 )
 
+_COMMAND: Final = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 _MARKDOWN_SIGNS: Final = re.compile(r"[\\`*_~\[\]|]")
 _LINE_START: Final = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)])(?=\s|$))")
 _CODE: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)")
@@ -71,7 +73,7 @@ def prose_in_html(text: str) -> str:
 
 def code_span(text: str, *, in_table: bool = False) -> str:
     """Show text literally, in one line of markdown."""
-    line = one_line(text) or " "
+    line = _unbracketed(one_line(text)) or " "
     ticks = "`" * (_longest_run("`", line) + 1)
     pad = " " if line[0] == "`" or line[-1] == "`" else ""
     shown = line.replace("|", r"\|") if in_table else line
@@ -87,8 +89,9 @@ def fence(text: str, language: str = "") -> str:
 
 def link_target(url: str) -> str:
     """Escape a trusted URL, such as the run's page, for `[text](url)`."""
-    unsafe = r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]"
-    return re.sub(unsafe, lambda match: _percent(match[0]), visible(url))
+    return re.sub(
+        r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]", lambda match: _percent(match[0]), visible(url)
+    )
 
 
 def path_target(path: str) -> str:
@@ -122,11 +125,26 @@ def terminal(text: str) -> str:
 
 
 def log_line(text: str) -> str:
-    """Escape text into a line of a log, where the GitHub runner looks for commands.
+    """Escape text into a line of a log, where the GitHub runner looks for commands."""
+    return log_text(one_line(text))
 
-    It reads `::command::` at the start of a line and `##[command]` anywhere.
+
+def log_text(text: str) -> str:
+    """Escape text into lines of a log, where the GitHub runner looks for commands.
+
+    It reads `::command::` at the start of a line, behind blanks as well, and `##[command]`
+    anywhere.
     """
-    return re.sub("^::", ": :", one_line(text)).replace("##[", "# #[")
+    return _unbracketed(_COMMAND.sub(r"\1: :", visible(text)))
+
+
+def json_text(text: str) -> str:
+    """Keep a JSON text from giving orders to a runner or a terminal; its values stay the same."""
+    return _HIDDEN.sub(lambda match: _json.dumps(match[0])[1:-1], text.replace("##[", r"#\u0023["))
+
+
+def _unbracketed(text: str) -> str:
+    return text.replace("##[", "# #[")
 
 
 def _unlinked(line: str) -> str:

@@ -1,12 +1,20 @@
-"""Globs over paths of a repository with forward slashes; `**` crosses folders, `!` excludes."""
+"""Globs over paths of a repository with forward slashes; `**` crosses folders, `!` excludes.
+
+A regular expression would backtrack over the positions of several wildcards. Here all wildcards
+advance along the path together, so the time is linear in the length of the path.
+"""
 
 import re
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
 
 Matches: TypeAlias = Callable[[str], bool]
 
-_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|[^*?[]+|\[")
+_FOLDERS, _ALL, _SOME, _ONE = "**/", "**", "*", "?"
+_INSIDE: Final = "inside **/"
+_END: Final = ""
+_CLASS = re.compile(r"\[!?\]?[^]/]*\]")
+_OTHER = re.compile(r"\*\*/|\*\*|.", re.DOTALL)
 
 
 def matcher(globs: Iterable[str]) -> Matches:
@@ -17,33 +25,86 @@ def matcher(globs: Iterable[str]) -> Matches:
     rules = [(not glob.startswith("!"), _compile(glob.removeprefix("!"))) for glob in globs]
 
     def matches(path: str) -> bool:
-        return next((adds for adds, pattern in reversed(rules) if pattern.fullmatch(path)), False)
+        return next((adds for adds, fits in reversed(rules) if fits(path)), False)
 
     return matches
 
 
-def _compile(glob: str) -> re.Pattern[str]:
+def _compile(glob: str) -> Matches:
     plain = glob.removeprefix("./").rstrip("/")
     folder = plain.removesuffix("/**")  # the folder itself as well: a submodule is one path
     whole = folder != plain or not re.search(r"[*?[]", plain.rsplit("/", 1)[-1])
-    return re.compile(
-        "".join(map(_translate, _TOKEN.findall(folder))) + ("(?:/.*)?" if whole else ""), re.DOTALL
-    )
+    first, *others = re.split(r"[][*?]", folder)
+    last = "" if whole or not others else others[-1]
+    tokens = (*_tokens(folder), _END)
+    takes = tuple(map(_takes, tokens))
+
+    def matches(path: str) -> bool:
+        may = path.startswith(first) and path.endswith(last)
+        return may and _fits(tokens, takes, path, whole=whole)
+
+    return matches
 
 
-def _translate(token: str) -> str:
-    wildcards = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+def _tokens(glob: str) -> Iterator[str]:
+    """Yield wildcards, classes and single characters; a bracket that nothing closes is one."""
+    for part in re.findall(r"[^/]*/|[^/]+", glob):
+        at, closed = 0, part.rfind("]")
+        while at < len(part):
+            bracket = part[at] == "[" and at < closed
+            found = _CLASS.match(part, at) if bracket else _OTHER.match(part, at)
+            token = found[0] if found else part[at]
+            yield from (_FOLDERS, _INSIDE) if token == _FOLDERS else (token,)
+            at += len(token)
+
+
+def _takes(token: str) -> Matches:
+    """Return what tells whether a token goes on to the next one with a character."""
+    if token in {_FOLDERS, _ALL, _SOME, _END}:
+        return lambda _: False
+    if token == _ONE:
+        return lambda character: character != "/"
     if token.startswith("[") and len(token) > 1:
-        return _character(token[1:-1])
-    return wildcards.get(token, re.escape(token))
+        fullmatch = _character(token[1:-1]).fullmatch
+        return lambda character: fullmatch(character) is not None
+    return ("/" if token == _INSIDE else token).__eq__
 
 
-def _character(inside: str) -> str:
+def _character(inside: str) -> re.Pattern[str]:
     """Return `[a-z]` or `[!a-z]` as a pattern; a range without members matches nothing."""
     negated, members = ("^", inside[1:]) if inside.startswith("!") else ("", inside)
     literal = re.sub(r"[^\w-]", r"\\\g<0>", members)
     try:
-        re.compile(pattern := f"(?!/)[{negated}{literal}]")
+        return re.compile(f"(?!/)[{negated}{literal}]")
     except re.error:
-        return "(?!)"
-    return pattern
+        return re.compile("(?!)")
+
+
+def _fits(tokens: Sequence[str], takes: Sequence[Matches], path: str, *, whole: bool) -> bool:
+    """Return True if the path matches, or with `whole` a folder above it."""
+    end = len(tokens) - 1
+    states = _reached(tokens, [0])
+    for character in path:
+        if whole and character == "/" and end in states:
+            return True
+        stay = (at for at in states if _stays(tokens[at], character))
+        moved = (at + 1 for at in states if takes[at](character))
+        states = _reached(tokens, [*stay, *moved])
+    return end in states
+
+
+def _stays(token: str, character: str) -> bool:
+    return token in {_ALL, _INSIDE} or (token == _SOME and character != "/")
+
+
+def _reached(tokens: Sequence[str], states: Iterable[int]) -> set[int]:
+    """Add the tokens after each wildcard that may stand for nothing."""
+    reached = set[int]()
+    for state in states:
+        at = state
+        while at not in reached:
+            reached.add(at)
+            if tokens[at] == _FOLDERS:
+                reached.add(at + 1)
+            at += {_FOLDERS: 2, _ALL: 1, _SOME: 1}.get(tokens[at], 0)
+    return reached

@@ -18,7 +18,7 @@ UNUSED_IGNORE: Final = Rule(
     good=f"{GOOD_FILE}    nota: x # rubric-ci: ignore[unknown-key]\n",
 )
 
-_COMMENT = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^\]\n]*)\]", re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^#\]\n]*+)\]", re.MULTILINE)
 
 
 class Ignored(NamedTuple):

@@ -40,6 +40,7 @@ def test_a_score_in_full() -> None:
     result, seen = judged("Is {{ answer }} nice?", reply)
     assert result == Assessed(
         judge="openai/m",
+        marks=1,
         name="taste",
         type="llm_judge",
         weight=0.5,

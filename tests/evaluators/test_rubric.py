@@ -69,6 +69,7 @@ def test_a_judgement_in_full() -> None:
     )
     assert asyncio.run(rubric(CASE, ANSWER, SPEC, context(says(text)))) == Assessed(
         judge="openai/m",
+        marks=4,
         name="manners",
         type="rubric",
         weight=2.0,

@@ -1,5 +1,7 @@
 """Words and figures that every format shares."""
 
+from dataclasses import replace
+
 import pytest
 
 from rubric_ci.model.report import RunReport
@@ -50,7 +52,7 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
         ),
         pytest.param(
             a_report(skipped("a"), skipped("b")),
-            "nothing was graded: 2 cases without anything to grade",
+            "nothing was graded: 2 cases skipped",
             id="nothing graded",
         ),
     ],
@@ -59,10 +61,26 @@ def test_headline(report: RunReport, shown: str) -> None:
     assert wording.headline(report) == shown
 
 
-def test_votes_are_told_only_where_they_differ() -> None:
+@pytest.mark.parametrize(
+    ("totals", "replayed", "shown"),
+    [
+        ({}, False, []),
+        ({"marks": 3}, False, []),
+        ({"marks": 3, "cached_marks": 2}, False, ["2 of 3 marks from the cache"]),
+        ({"marks": 3}, True, ["model replies from a recording"]),
+        ({"recorded_answers": 1}, False, ["1 of 2 answers recorded"]),
+    ],
+    ids=["nothing", "fresh", "cached", "replayed", "recorded"],
+)
+def test_provenance(totals: dict[str, int], replayed: bool, shown: list[str]) -> None:
+    report = a_report(graded("a"), errored("b"), replayed=replayed)
+    assert wording.provenance(replace(report, totals=replace(report.totals, **totals))) == shown
+
+
+def test_votes_are_shown_only_if_they_differ() -> None:
     assert wording.votes(a_criterion(votes=(True, True, True))) == ""
-    told = wording.votes(a_criterion(votes=(True, False, True)))
-    assert told == "votes differ: satisfied, not satisfied, satisfied"
+    shown = wording.votes(a_criterion(votes=(True, False, True)))
+    assert shown == "votes differ: satisfied, not satisfied, satisfied"
     mixed = a_criterion(kind="score-range", votes=(1, 1, 1))
     assert wording.votes(mixed) == ""
 

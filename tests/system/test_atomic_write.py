@@ -1,4 +1,4 @@
-"""Replacing a file: whole or not at all, with its mode, through links, never over a change."""
+"""Replacing a file: whole or not at all, with its mode, through no link, never over a change."""
 
 import os
 import stat
@@ -30,14 +30,14 @@ def test_the_mode_stays(file: Path, mode: int) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
-def test_a_symbolic_link_stays_one(file: Path, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_written_through(file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "links"
     folder.mkdir()
     link = folder / "b.yaml"
     link.symlink_to(os.path.relpath(file, folder))
-    atomic_write.replace(link, b"old\r\n", b"new")
-    assert link.is_symlink()
-    assert file.read_bytes() == b"new"
+    with pytest.raises(CannotWriteFile, match="is a symbolic link"):
+        atomic_write.replace(link, b"old\r\n", b"new")
+    assert file.read_bytes() == b"old\r\n"
     assert [path.name for path in folder.iterdir()] == ["b.yaml"]
 
 

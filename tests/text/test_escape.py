@@ -1,5 +1,6 @@
 """Escaping, format by format: tables of hostile text and exact results."""
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -103,6 +104,33 @@ def test_prose(text: str, shown: str) -> None:
 def test_prose_in_html_has_no_backslashes() -> None:
     shown = f"**a** &lt;/summary&gt; @{ZWSP}b <code>c</code>"
     assert escape.prose_in_html("**a** </summary>\n@b `c`") == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("a\n  b ::c::", "a\n  b ::c::", id="in the middle"),
+        pytest.param("a\n \u00a0::b::", "a\n \u00a0: :b::", id="behind blanks"),
+        pytest.param("a\r::b::", "a\n: :b::", id="after a carriage return"),
+        pytest.param("a\n##[b]", "a\n# #[b]", id="old form"),
+    ],
+)
+def test_log_text(text: str, shown: str) -> None:
+    assert escape.log_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("##[b]#[", '"#\\u0023[b]#["'),
+        ("a\x7f\x9b\u202e", r'"a\u007f\u009b\u202e"'),
+        ("\U000e0041", r'"\udb40\udc41"'),
+    ],
+    ids=["command", "control", "tag"],
+)
+def test_json_text_keeps_its_values(value: str, shown: str) -> None:
+    text = escape.json_text(json.dumps(value, ensure_ascii=False))
+    assert (text, json.loads(text)) == (shown, value)
 
 
 @pytest.mark.parametrize(

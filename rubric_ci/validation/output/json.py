@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from json import dumps
 
 from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.text import escape
 
 VERSION = 1
 
@@ -11,7 +12,8 @@ VERSION = 1
 def render(found: Sequence[Diagnostic], checked: int) -> str:
     """Return one object: `version`, `checked` (files) and `problems`."""
     problems = [_problem(diagnostic) for diagnostic in found]
-    return dumps({"version": VERSION, "checked": checked, "problems": problems}, indent=2) + "\n"
+    answer = {"version": VERSION, "checked": checked, "problems": problems}
+    return escape.json_text(dumps(answer, indent=2)) + "\n"
 
 
 def _problem(diagnostic: Diagnostic) -> dict[str, str | int]:

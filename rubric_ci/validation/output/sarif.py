@@ -11,6 +11,8 @@ from rubric_ci.validation.rules import RULES
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 
+MOST_SNIPPET = 120  # characters of the line
+
 
 def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str]) -> str:
     """Return one SARIF log; `meanings` has a sentence about each rule."""
@@ -34,7 +36,7 @@ def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str
             }
         ],
     }
-    return dumps(log, ensure_ascii=False, indent=2) + "\n"
+    return escape.json_text(dumps(log, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _rule(rule: str, meaning: str) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def _location(diagnostic: Diagnostic) -> dict[str, Any]:
         "endColumn": span.end_column,
     }
     if diagnostic.line_text:
-        region["snippet"] = {"text": escape.visible(diagnostic.line_text)}
+        region["snippet"] = {"text": escape.visible(diagnostic.line_text[:MOST_SNIPPET])}
     return {
         "artifactLocation": {"uri": escape.path_target(diagnostic.file)},
         "region": region,

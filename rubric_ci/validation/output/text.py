@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.text.escape import one_line, visible
+from rubric_ci.text.escape import log_line, visible
 from rubric_ci.validation.output.summary import summary
 
 _WIDEST = 120  # columns of a source line that are shown
@@ -23,13 +23,13 @@ def headline(diagnostic: Diagnostic) -> str:
     severity = diagnostic.severity
     word = "" if severity is Severity.ERROR else f"{severity.value}: "
     hint = f"; {diagnostic.hint}" if diagnostic.hint else ""
-    return one_line(f"{_place(diagnostic)}: {word}{diagnostic.rule}: {diagnostic.message}{hint}")
+    return log_line(f"{_place(diagnostic)}: {word}{diagnostic.rule}: {diagnostic.message}{hint}")
 
 
 def _block(diagnostic: Diagnostic, *, color: bool) -> str:
     line = headline(diagnostic)
     if color:
-        place = one_line(_place(diagnostic))
+        place = log_line(_place(diagnostic))
         rule = f"\x1b[{_COLORS[diagnostic.severity]}m{diagnostic.rule}\x1b[0m"
         rest = line.removeprefix(place).replace(diagnostic.rule, rule, 1)
         line = f"\x1b[1m{place}\x1b[0m{rest}"

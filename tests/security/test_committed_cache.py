@@ -1,0 +1,185 @@
+"""Forged judgements: a cache folder whose files came with a commit opens no gate."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.aimock import Aimock
+from tests.checkout import Checkout
+from tests.commands.test_run_judged import Judged, marks
+
+pytestmark = pytest.mark.timeout(120)
+
+CACHE = ".rubric-ci/cache"
+Attack = Callable[[Judged], None]
+
+
+@pytest.fixture
+def forged(tmp_path: Path, aimock: Aimock) -> Judged:
+    """A project with judgements that a lenient judge gave; the judge is strict from now on."""
+    (root := tmp_path / "project").mkdir()
+    judged = Judged(root, aimock)
+    judged.server.script(marks(True, True))
+    assert judged.run().returncode == 0
+    judged.server.script(marks(False, False))
+    assert judged.run().returncode == 0, "what this machine judged before is not judged again"
+    return judged
+
+
+def committed(judged: Judged) -> None:
+    Checkout(judged.root).git("add", "--force", ".")
+
+
+def behind_a_link(judged: Judged) -> None:
+    (judged.root / CACHE).rename(judged.root / "innocent")
+    (judged.root / CACHE).symlink_to("../innocent")
+    Checkout(judged.root).git("add", "--force", ".")
+
+
+def behind_a_link_of_a_parent(judged: Judged) -> None:
+    (judged.root / ".rubric-ci").rename(judged.root / "innocent")
+    (judged.root / ".rubric-ci").symlink_to("innocent")
+    Checkout(judged.root).git("add", "--force", ".")
+
+
+def behind_a_committed_link_to_untracked_files(judged: Judged) -> None:
+    (judged.root / CACHE).rename(judged.root / "node_modules")
+    (judged.root / ".gitignore").write_text("node_modules\n")
+    (judged.root / CACHE).symlink_to("../node_modules")
+    Checkout(judged.root).git("add", "--force", CACHE)
+
+
+def by_another_spelling(judged: Judged) -> None:
+    blob = Checkout(judged.root).git("hash-object", "-w", "rubric-ci.yaml")
+    entry = f"100644,{blob},.Rubric-CI/Cache/ab/ab.json"
+    Checkout(judged.root).git("update-index", "--add", "--cacheinfo", entry)
+
+
+def in_a_submodule(judged: Judged) -> None:
+    inner = Checkout.create(judged.root.parent / "inner")
+    shutil.copytree(judged.root / CACHE, inner.root, dirs_exist_ok=True)
+    inner.commit()
+    shutil.rmtree(judged.root / CACHE)
+    checkout = Checkout(judged.root)
+    checkout.git("submodule", "--quiet", "add", "--force", inner.root.as_uri(), CACHE)
+
+
+def above_a_repository_of_its_own(judged: Judged) -> None:
+    Checkout(judged.root).git("add", "--force", ".")
+    Checkout.create(judged.root / CACHE)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        committed,
+        behind_a_link,
+        behind_a_link_of_a_parent,
+        behind_a_committed_link_to_untracked_files,
+        by_another_spelling,
+        in_a_submodule,
+        above_a_repository_of_its_own,
+    ],
+    ids=lambda attack: attack.__name__.replace("_", "-"),
+)
+def test_the_judge_is_asked(attack: Attack, forged: Judged) -> None:
+    attack(forged)
+    done = forged.run("--reports", "json,markdown,junit,sarif,html", GITHUB_ACTIONS="true")
+    assert done.returncode == 1, done.stderr
+    assert forged.report()["totals"]["cached_marks"] == 0
+    said = "The cache .rubric-ci/cache was not read: git tracks"
+    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
+    told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]
+    assert [said in text.replace("`", "") for text in told] == [True] * 5
+    assert any(note.startswith(said) for note in forged.report()["notes"])
+    assert any(line.startswith("::notice") and said in line for line in done.stdout.splitlines())
+
+
+def test_offline_grades_nothing_of_it(forged: Judged) -> None:
+    committed(forged)
+    done = forged.run("--offline")
+    assert forged.report()["verdict"] == "nothing-graded", done.stdout
+
+
+def test_git_that_cannot_say_is_not_trusted(forged: Judged) -> None:
+    (forged.root / ".git" / "index").write_bytes(b"no index")
+    assert forged.run().returncode == 1
+    (note,) = forged.report()["notes"]
+    assert note.startswith("The cache .rubric-ci/cache was not read: git ls-files failed in ")
+
+
+@pytest.mark.parametrize("place", ["untracked", "outside"])
+def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged) -> None:
+    folder = forged.root / CACHE
+    if place == "outside":
+        folder = folder.rename(forged.root.parent / "restored")
+    Checkout(forged.root).git("add", "evals", "rubric-ci.yaml", "answers.jsonl")
+    done = forged.run(
+        *("--cache-dir", str(folder), "--reports", "json,markdown,junit,sarif,html"),
+        GITHUB_ACTIONS="true",
+    )
+    assert done.returncode == 0, done.stderr
+    totals = forged.report()["totals"]
+    assert (totals["marks"], totals["cached_marks"]) == (2, 2)
+    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
+    told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]
+    assert ["2 of 2 marks from the cache" in text for text in told] == [True] * 5
+
+
+def test_marks_that_were_asked_for_are_told_from_cached_ones(forged: Judged) -> None:
+    forged.cases("greeting", "farewell")
+    assert forged.run("--fail-on", "never").returncode == 0
+    totals = forged.report()["totals"]
+    assert (totals["marks"], totals["cached_marks"]) == (4, 2)
+
+
+def test_the_cache_command_says_that_it_is_not_read(forged: Judged) -> None:
+    committed(forged)
+    done = subprocess.run(
+        [sys.executable, "-m", "rubric_ci", "cache"],
+        cwd=forged.root,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    entry = next((forged.root / CACHE).glob("*/*.json")).relative_to(forged.root).as_posix()
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == (
+        f"The cache .rubric-ci/cache was not read: git tracks {entry} in it; run "
+        "`git rm -r --cached .rubric-ci/cache` and commit, or set --cache-dir to another folder"
+    )
+
+
+def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged) -> None:
+    (forged.root / ".rubric-ci/report.json").rename(forged.root / "main.json")
+    Checkout(forged.root).git("add", "main.json", "evals")
+    shutil.rmtree(forged.root / CACHE)
+    assert forged.run("--baseline", "main.json").returncode == 1
+    report = forged.report()
+    assert [change["kind"] for change in report["comparison"]["changes"]] == ["regressed"]
+    assert report["totals"]["cached_marks"] == 0
+
+
+def test_verdicts_from_recordings_say_so_everywhere(forged: Judged) -> None:
+    forged.server.script(marks(True, True))
+    assert forged.run("--no-cache", "--record", "judge.jsonl").returncode == 0
+    assert forged.report()["replayed"] is False
+    done = forged.run(
+        *("--replay", "judge.jsonl", "--reports", "json,markdown,junit,sarif,html"),
+        GITHUB_ACTIONS="true",
+    )
+    assert done.returncode == 0, done.stderr
+    assert forged.report()["replayed"] is True
+    assert json.dumps(forged.report()["totals"]["recorded_answers"]) == "1"
+    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
+    told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]
+    for said in ("model replies from a recording", "1 of 1 answer recorded"):
+        assert [said in text for text in told] == [True] * 5
+    said = "model replies from a recording; 1 of 1 answer recorded"
+    assert f"::notice title=rubric-ci::{said}" in done.stdout.splitlines()

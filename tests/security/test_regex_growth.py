@@ -1,0 +1,252 @@
+"""Regular expressions that freeze: each one of the package takes linear time on hostile text.
+
+The patterns are collected from the source, so that a new one is tested as soon as it is written.
+"""
+
+import ast
+import importlib.util
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from re import _parser as parser  # type: ignore[attr-defined] # has no stub
+from time import process_time
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = (*sorted((ROOT / "rubric_ci").rglob("*.py")), ROOT / "hooks" / "action.py")
+FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
+ANCHORED = {"match", "fullmatch"}
+
+# Linear: 1,024 times from the first size to the last; quadratic: 1,048,576 times.
+SIZES = (25, 400, 3_200, 25_600)  # the last one where the growth before it is suspect
+MARGIN = 10
+FLOOR = 5e-6  # seconds: what the clock and one call may cost
+PUMPS = ("a", " ", "\n", "<", '"', "'", "`", "[", "{", "0", ":", "a ")
+SIGNS = (
+    *("a", "A", "0", "é", " ", "\t", "\n", "\r\n", "x\n", " \n", "a ", "a\n", "\\", "\\a"),
+    *"<>\"'`()[]{}#-.:/=,_*@!?|&;%$~",
+)
+SAMPLES = (" ", "a", "0", "\n", *map(chr, range(33, 127)), *map(chr, (0x0, 0x300, 0x85)))
+SAMPLES += tuple(map(chr, (0x200C, 0x2028, 0xE0020)))
+CATEGORIES = {
+    "CATEGORY_SPACE": r"\s",
+    "CATEGORY_NOT_SPACE": r"\S",
+    "CATEGORY_WORD": r"\w",
+    "CATEGORY_NOT_WORD": r"\W",
+    "CATEGORY_DIGIT": r"\d",
+    "CATEGORY_NOT_DIGIT": r"\D",
+}
+
+# The names that patterns are built from while the program runs, with values as they are there.
+BUILT = {
+    "rubric_ci/validation/schema_errors.py": {"pattern": "^x-"},
+    "rubric_ci/yaml_text/outline.py": {"dash": "  ", "keys": "    "},
+    "rubric_ci/text/escape.py": {"sign": "`"},
+    "rubric_ci/text/globs.py": {"negated": "^", "literal": "a-z"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A pattern of the package and how it is applied."""
+
+    place: str
+    pattern: str | bytes
+    flags: int
+    method: str
+
+    def seconds(self, text: str) -> float:
+        """Return the processor time that one text takes."""
+        compiled = re.compile(self.pattern, self.flags)
+        subject: Any = text if isinstance(self.pattern, str) else text.encode()
+        started = process_time()
+        if self.method in ANCHORED:
+            getattr(compiled, self.method)(subject)
+        else:
+            deque(compiled.finditer(subject), maxlen=0)
+        return process_time() - started
+
+
+def collected() -> Iterator[Used]:
+    """Yield every pattern of the source once for each way in which it is applied."""
+    for path in SOURCES:
+        name = path.relative_to(ROOT).as_posix()
+        tree = ast.parse(path.read_text())
+        module = loaded(path)
+        for call in calls(tree):
+            for method in sorted(methods(tree, call)):
+                pattern, flags = evaluated(call, {**vars(module), **BUILT.get(name, {})})
+                yield Used(
+                    f"{name}:{call.lineno}:{call.col_offset}:{method}", pattern, flags, method
+                )
+
+
+def loaded(path: Path) -> ModuleType:
+    """Import a file of the package under its own name."""
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    if name.startswith("rubric_ci"):
+        return importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def calls(tree: ast.Module) -> Iterator[ast.Call]:
+    """Yield the calls of the functions of `re`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("re"), attr=attr)):
+                if attr in FUNCTIONS:
+                    yield node
+
+
+def methods(tree: ast.Module, call: ast.Call) -> set[str]:
+    """Return how the pattern of a call is applied; one that is passed on is searched for."""
+    assert isinstance(call.func, ast.Attribute)
+    if call.func.attr != "compile":
+        return {call.func.attr}
+    names = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and node.value is call
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    uses = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in names
+        and node.attr in FUNCTIONS
+    }
+    return uses or {"search"}
+
+
+def evaluated(call: ast.Call, names: dict[str, Any]) -> tuple[str | bytes, int]:
+    """Return the pattern and the flags that a call is given."""
+    assert isinstance(call.func, ast.Attribute)
+    flags = [word.value for word in call.keywords if word.arg == "flags"]
+    if call.func.attr == "compile":
+        flags += call.args[1:2]
+    values = [
+        eval(compile(ast.Expression(each), "", "eval"), names) for each in (call.args[0], *flags)
+    ]
+    return values[0], int(sum(values[1:]))
+
+
+def beginnings(tree: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what leads to each part that repeats, and what it repeats."""
+    for kind, value in tree:
+        for part in branches(value):
+            if "REPEAT" in str(kind):
+                yield before, sample(part)
+            yield from beginnings(part, before)
+        before += sample([(kind, value)])
+    yield before, before
+
+
+def branches(value: Any) -> Iterator[Any]:
+    """Yield the parts of the pattern that a node holds."""
+    if isinstance(value, parser.SubPattern):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from branches(each)
+
+
+def sample(tree: Any) -> str:
+    """Return a text that a part of a pattern takes."""
+    return "".join(_sample(str(kind), value) for kind, value in tree)
+
+
+def _sample(kind: str, value: Any) -> str:
+    match kind:
+        case "LITERAL":
+            return chr(value)
+        case "ANY" | "NOT_LITERAL":
+            return "a" if value != ord("a") else "b"
+        case "IN":
+            return next(sign for sign in SAMPLES if _is_in(value, sign))
+        case "ASSERT" | "ASSERT_NOT" | "AT" | "GROUPREF":
+            return ""
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            return sample(value[2]) * max(int(value[0]), 1)
+        case _:
+            below = list(branches(value))
+            return "".join(map(sample, below[:1] if kind == "BRANCH" else below))
+
+
+def _is_in(members: Any, sign: str) -> bool:
+    found = False
+    for kind, value in members:
+        match str(kind):
+            case "LITERAL":
+                found |= ord(sign) == value
+            case "RANGE":
+                found |= value[0] <= ord(sign) <= value[1]
+            case "CATEGORY":
+                found |= bool(re.match(CATEGORIES[str(value)], sign))
+    return found != (str(members[0][0]) == "NEGATE")
+
+
+def hostile(used: Used) -> Iterator[tuple[str, str]]:
+    """Yield what a text begins with and what is repeated after it."""
+    text = used.pattern if isinstance(used.pattern, str) else used.pattern.decode()
+    tree = parser.parse(text, used.flags & ~int(re.LOCALE))
+    yield from product(("", *PUMPS), SIGNS)
+    for before, repeated in dict.fromkeys(beginnings(tree)):
+        for unit in filter(None, (repeated, *PUMPS)):
+            yield before, unit
+            yield "", before + unit
+            yield "\n", unit + before
+            yield unit, before or unit
+
+
+def grows(used: Used, beginning: str, unit: str) -> str:
+    """Return how the time grows where it does faster than the text; nothing where it does not."""
+    base = 0.0
+    for size in SIZES:
+        text = beginning + unit * (size // len(unit) + 1)
+        seconds = used.seconds(text)
+        base = base or max(seconds, used.seconds(text), FLOOR)
+        bound = base * MARGIN * size / SIZES[0]
+        if seconds > bound and used.seconds(text) > bound:  # once may be the machine
+            return f"{beginning!r} + {unit!r} * n: {seconds:.4f} s at {size}, {base:.6f} at first"
+        if size == SIZES[-2] and seconds < 2 * bound / MARGIN:
+            return ""
+    return ""
+
+
+ALL = tuple(collected())
+
+
+@pytest.mark.parametrize("used", ALL, ids=[used.place for used in ALL])
+def test_every_pattern_is_linear(used: Used) -> None:
+    assert next((bad for case in hostile(used) if (bad := grows(used, *case))), "") == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"(?m)^\s*x:", "search"),
+        (r"<(?=\s*/?\s*answer_)", "search"),
+        (r"\s#\s*ignore\[([^\]\n]*)\]", "search"),
+        (r'"id"\s*:.*"input"', "search"),
+        (r"\w+Error: ", "search"),
+        (r"(?:[^/]*a){3}[^/]*b", "fullmatch"),
+        (r"\[[^]/]*\]|.", "findall"),
+    ],
+)
+def test_growth_is_seen(pattern: str, method: str) -> None:
+    used = Used("here", pattern, 0, method)
+    assert any(grows(used, *case) for case in hostile(used))

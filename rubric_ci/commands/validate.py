@@ -130,13 +130,14 @@ def _random_token() -> str:
 
 def explain(rule: str) -> ExitCode:
     """Print the page of a rule, or of all rules."""
-    from rubric_ci.text.suggestions import did_you_mean
+    from rubric_ci.text.suggestions import did_you_mean, nearest
     from rubric_ci.validation.rule_docs import render_rule
-    from rubric_ci.validation.rule_ids import RULES
+    from rubric_ci.validation.rules import RULES
 
     if rule != "all" and rule not in RULES:
-        hint = did_you_mean(rule, RULES) or "`rubric-ci validate --explain all` lists the rules"
+        hint = did_you_mean(nearest(rule, RULES))
+        hint = hint or "`rubric-ci validate --explain all` lists the rules"
         raise UserError(f"unknown rule `{rule}`", hint)
-    pages = [render_rule(name) for name in (RULES if rule == "all" else [rule])]
+    pages = [render_rule(each) for each in (RULES.values() if rule == "all" else [RULES[rule]])]
     sys.stdout.write("\n".join(pages))
     return ExitCode.OK

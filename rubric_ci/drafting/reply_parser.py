@@ -91,9 +91,9 @@ def read_draft(text: str, kind: Kind) -> Draft | InvalidReply:
 def read_rubrics(text: str) -> Draft | InvalidReply:
     """Return the draft that a person has edited, as YAML with the key `rubrics`."""
     document = Document("draft.yaml", text)
-    if document.faults:
+    if document.text_problems:
         return InvalidReply(
-            tuple(f"line {fault.line}: {fault.message}" for _, fault in document.faults)
+            tuple(f"line {found.line}: {found.message}" for _, found in document.text_problems)
         )
     match document.data:
         case {"rubrics": list(items)} as data if items and len(data) == 1:

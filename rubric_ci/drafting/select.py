@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from rubric_ci.drafting.engine import Drafter, DraftRequest
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.grading.resolve import choose_cases, nearest, resolve_judge
+from rubric_ci.grading.resolve import choose_cases, resolve_judge
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
 from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.model.options import GenerateSettings
+from rubric_ci.text.suggestions import suggest
 
 
 def choose_requests(
@@ -68,7 +69,7 @@ def _model(config: Config, name: str) -> JudgeConfig:
         case None if "/" in name:
             return JudgeConfig(endpoint=Endpoint(model=name))
         case None if name:
-            known = nearest(name, config.targets)
+            known = suggest(name, config.targets, most=0)
             raise CannotConfigure(f"--target: there is no target `{name}`", known)
         case None:
             raise CannotConfigure(

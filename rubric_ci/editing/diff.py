@@ -1,4 +1,4 @@
-"""A change of one file as a unified diff that `git apply` and `patch` take."""
+"""A change of one file as a unified diff for `git apply` and `patch`."""
 
 import re
 from difflib import unified_diff
@@ -8,7 +8,7 @@ _NO_NEWLINE = "\n\\ No newline at end of file\n"
 
 
 def unified(path: str, before: str, after: str) -> str:
-    """Return the diff, or nothing where there is no change; lines end at LF only."""
+    """Return the diff, or "" without a change; only LF ends a line."""
     lines = unified_diff(
         _LINE.findall(before), _LINE.findall(after), f"a/{_name(path)}", f"b/{_name(path)}"
     )
@@ -16,5 +16,5 @@ def unified(path: str, before: str, after: str) -> str:
 
 
 def _name(path: str) -> str:
-    """Let a name with blanks end where it ends, as git does."""
+    """Return a path with a tab after it if it has blanks, as git writes it."""
     return f"{path}\t" if " " in path else path

@@ -1,12 +1,17 @@
-"""What in an eval file can be mended: YAML nodes, their paths, and what should stand there."""
+"""Fixable problems of an eval file: YAML nodes, their paths and their correct values."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 from yaml.nodes import ScalarNode, SequenceNode
 
-from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems, is_carried
+from rubric_ci.validation.ambiguous_scalars import (
+    AMBIGUOUS_TEXT,
+    ambiguous_scalar_problems,
+    is_passed_through,
+)
 from rubric_ci.validation.schema import problems
+from rubric_ci.validation.shape_rules import NOT_TEXT
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
 
@@ -21,13 +26,15 @@ NAMES: Final[dict[str, dict[str, str]]] = {
     "levels": {"description": "criteria", "expected_outcome": "criteria"},
     "evaluators": {"maxTotal": "max_total", "maxInput": "max_input", "maxOutput": "max_output"},
 }
-"""New names of keys, by the list in which their mapping stands."""
+"""Current names of old keys, by the list that contains their mapping."""
 
-LISTS_ONLY: Final = frozenset(("input", "expected_output"))  # the other forms have no longer name
+LISTS_ONLY: Final = frozenset(
+    ("input", "expected_output")
+)  # other forms of these keys keep their name
 
 
 def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
-    """Yield keys in an older spelling, and their names."""
+    """Yield keys in an old spelling and their current names."""
     for path, node in _mappings(document):
         owner = path[-2] if len(path) > 1 else None
         names = NAMES.get(str(owner), {})
@@ -41,17 +48,17 @@ def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
 
 
 def quotings(document: Document) -> Iterator[tuple[Any, Path, str]]:
-    """Yield scalars that are meant as text, and what they say."""
+    """Yield unquoted scalars that are meant as text, and their text."""
     found = problems("eval", document)
     found += ambiguous_scalar_problems(document, found)
     for problem in found:
         node = document.node(problem.path)
-        if problem.rule in {"not-text", "ambiguous-text"} and _is_plain(node, document.text):
+        if problem.rule in {NOT_TEXT, AMBIGUOUS_TEXT} and _is_plain(node, document.text):
             yield node, problem.path, str(node.value)
 
 
 def bounds(document: Document) -> Iterator[tuple[Any, Path, list[int]]]:
-    """Yield ranges without one of their bounds where the other ranges leave one choice."""
+    """Yield ranges that lack a bound if the other ranges leave one possibility."""
     for path, node in _mappings(document):
         if any(key.value == "score_ranges" for key, _ in node.value):
             yield from _bounds_of(document, (*path, "score_ranges"))
@@ -67,7 +74,7 @@ def _bounds_of(document: Document, path: Path) -> Iterator[tuple[Any, Path, list
 
 
 def open_bound(ranges: Any) -> tuple[int, list[int]] | None:
-    """Return the range that lacks a bound, by its place, and the one that it can be."""
+    """Return the index of the range that lacks a bound, and the only range it can be."""
     pairs = [r.get("score_range") if isinstance(r, dict) else None for r in _list(ranges)]
     broken = [index for index, pair in enumerate(pairs) if not _is_pair(pair)]
     if len(broken) != 1:
@@ -77,8 +84,8 @@ def open_bound(ranges: Any) -> tuple[int, list[int]] | None:
     free = [n for n in range(11) if n not in taken]
     known = pairs[broken[0]]
     given = known[0] if isinstance(known, list) and len(known) == 1 else known
-    together = bool(free) and free[-1] - free[0] == len(free) - 1
-    if together and type(given) is int and given in {free[0], free[-1]}:
+    contiguous = bool(free) and free[-1] - free[0] == len(free) - 1
+    if contiguous and type(given) is int and given in {free[0], free[-1]}:
         return broken[0], [free[0], free[-1]]
     return None
 
@@ -92,19 +99,23 @@ def _list(value: Any) -> list[Any]:
 
 
 def _is_plain(node: Any, text: str) -> bool:
-    """Tell whether a scalar stands in the text as it is, without quotes, tag or anchor."""
+    """Return True if a scalar is written without quotes, tag or anchor."""
     if node.__class__ is not ScalarNode or node.style:
         return False
     return bool(text[node.start_mark.index : node.end_mark.index] == node.value != "")
 
 
 def _mappings(document: Document) -> Iterator[tuple[Path, Any]]:
-    """Yield every mapping that is interpreted, once, with a path to it."""
+    """Yield every mapping that is interpreted, once, with its path."""
     seen: set[int] = set()
     queue: list[tuple[Path, Any]] = [((), document.root)]
     while queue:
         path, node = queue.pop()
-        if id(node) in seen or node.__class__ is ScalarNode or is_carried(path, document.data):
+        if (
+            id(node) in seen
+            or node.__class__ is ScalarNode
+            or is_passed_through(path, document.data)
+        ):
             continue
         seen.add(id(node))
         if node.__class__ is SequenceNode:

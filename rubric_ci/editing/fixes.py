@@ -1,7 +1,7 @@
-"""Mends what can mean one thing only: older spellings, texts without quotes, a bound left out.
+"""Fix unambiguous problems: old spellings, unquoted texts, a missing bound.
 
-Every other character stays. The new text is parsed again and must say what the old one said with
-just the mended values, type for type; a mend for which that does not hold is left out.
+Every other character is kept. The new text is parsed again, and its data must equal the old data
+with the fixed values, type for type; a fix that fails this check is left out.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from rubric_ci.editing.fixable import bounds, quotings, renamings
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
 
-MOST_TRIALS: Final = 500  # each reads the text anew
+MAX_ATTEMPTS: Final = 500  # each parses the text again
 
 
 class Fix(NamedTuple):
@@ -28,37 +28,37 @@ class Fix(NamedTuple):
 
 
 class FixResult(NamedTuple):
-    """A text, and how many places of it were mended."""
+    """A text and the number of fixes in it."""
 
     text: str
     places: int
 
 
 def fix(text: str) -> FixResult:
-    """Return the mended text of an eval file; one that is no YAML stays as it is."""
+    """Return the fixed text of an eval file; invalid YAML is returned unchanged."""
     document = Document("", text)
-    if not document.readable or document.faults:
+    if not document.readable or document.text_problems:
         return FixResult(text, 0)
     fixes = list({fix.start: fix for fix in _fixes(document)}.values())
-    held = largest_valid_subset(fixes, lambda taken: _holds(document, taken))
+    valid = largest_valid_subset(fixes, lambda some: _holds(document, some))
     mark = text[: len(text) - len(document.text)]  # a byte order mark
-    return FixResult(mark + apply(document.text, held), len(held))
+    return FixResult(mark + apply(document.text, valid), len(valid))
 
 
 def largest_valid_subset(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
-    """Take all, or else what holds of one half and then of the other, for as long as it pays."""
-    taken: list[Fix] = []
-    left = [fixes]
-    for _ in range(MOST_TRIALS):
-        if not left:
+    """Return all fixes if they hold together, else those that hold, found by halving."""
+    valid: list[Fix] = []
+    remaining = [fixes]
+    for _ in range(MAX_ATTEMPTS):
+        if not remaining:
             break
-        some = left.pop()
-        if holds([*taken, *some]):
-            taken += some
+        some = remaining.pop()
+        if holds([*valid, *some]):
+            valid += some
         elif len(some) > 1:
             half = len(some) // 2
-            left += [some[half:], some[:half]]
-    return taken
+            remaining += [some[half:], some[:half]]
+    return valid
 
 
 def apply(text: str, fixes: list[Fix]) -> str:
@@ -71,20 +71,20 @@ def apply(text: str, fixes: list[Fix]) -> str:
 
 
 def expected_data(data: Any, fixes: list[Fix]) -> Any:
-    """Mend a copy of the data, the inmost first and values before their keys.
+    """Return a copy of the data with the fixes, innermost first and values before their keys.
 
-    What aliases share is shared in the copy too.
+    Values that aliases share are shared in the copy as well.
     """
-    mended = deepcopy(data)
+    fixed = deepcopy(data)
     for fix in sorted(fixes, key=lambda fix: (-len(fix.path), fix.is_key)):
-        owner = mended
+        owner = fixed
         for step in fix.path[:-1]:
             owner = owner[step]
         if fix.is_key:
             _rename(owner, fix.path[-1], fix.value)
         else:
             owner[fix.path[-1]] = fix.value
-    return mended
+    return fixed
 
 
 def _fixes(document: Document) -> Iterator[Fix]:
@@ -96,11 +96,13 @@ def _fixes(document: Document) -> Iterator[Fix]:
 
 def _holds(document: Document, fixes: list[Fix]) -> bool:
     after = Document("", apply(document.text, fixes))
-    return not after.faults and dumps(after.data) == dumps(expected_data(document.data, fixes))
+    return not after.text_problems and dumps(after.data) == dumps(
+        expected_data(document.data, fixes)
+    )
 
 
 def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:
-    if old in owner:  # not yet, through another alias
+    if old in owner:  # else renamed through another alias
         items = [(new if key == old else key, item) for key, item in owner.items()]
         owner.clear()
         owner.update(items)

@@ -1,8 +1,7 @@
-"""Puts rubrics into the text of an eval file by inserting; every old character stays.
+"""Insert rubrics into the text of an eval file; every existing character is kept.
 
-An edit proves itself: the new text is parsed again and must say what the old one said, plus the
-rubrics, type for type. A case for which that fails is left alone, with the reason and the block
-to paste.
+Each edit is verified: the new text is parsed again, and its data must equal the old data plus the
+rubrics, type for type. A case that fails is left unchanged and reported with the block to paste.
 """
 
 import re
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from rubric_ci.editing import yaml_writer
 from rubric_ci.editing.insertion_point import CannotPlace, Splice, place, splice
 from rubric_ci.editing.yaml_layout import layout
-from rubric_ci.editing.yaml_writer import ListManner
+from rubric_ci.editing.yaml_writer import ListLayout
 from rubric_ci.model.evals import JSON
 from rubric_ci.yaml_text.document import Document
 
@@ -21,7 +20,7 @@ _ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditRejected:
-    """A case that is left as it was."""
+    """Why a case is left unchanged."""
 
     reason: str
     block: str  # the rubrics as YAML, to paste by hand
@@ -29,7 +28,7 @@ class EditRejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """The text with the rubrics that could be inserted, and the cases that were left alone."""
+    """The text with the inserted rubrics, and the cases that are left unchanged."""
 
     text: str
     refused: Mapping[int, EditRejected] = field(default_factory=dict)  # by position in `evalcases`
@@ -44,13 +43,13 @@ class _Edit:
 def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
     """Insert each value as the `rubrics` of the case at its position in `evalcases`.
 
-    The text is one that loads. Cases that share content through an anchor may hold only together:
-    all are tried at once, and where that fails in halves, until no more can be added.
+    The text must be valid. Cases that share content through an anchor may be valid only together:
+    all are tried at once and, if that fails, in halves until no more can be added.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
     edits, unplaced = _edits(body, rubrics)
-    new, unproven = _insert_what_holds(body, edits)
+    new, unproven = _insert_valid(body, edits)
     reasons = unplaced | unproven
     refused = {
         n: EditRejected(reason=reasons[n], block=rubrics_block(rubrics[n]))
@@ -63,7 +62,7 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
 def rubrics_block(rubrics: JSON) -> str:
     """Return rubrics as a block of YAML, to paste by hand."""
     return "".join(
-        line + "\n" for line in yaml_writer.block_lines("rubrics", rubrics, ListManner())
+        line + "\n" for line in yaml_writer.block_lines("rubrics", rubrics, ListLayout())
     )
 
 
@@ -81,12 +80,12 @@ def is_same(one: JSON, other: JSON) -> bool:
 
 
 def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], dict[int, str]]:
-    """Find where each value goes, or why it can go nowhere."""
+    """Return the edit for each case, or the reason why there is none."""
     if _ODD_BREAKS.search(body):
         return {}, dict.fromkeys(
             rubrics,
-            "the file has NEL, LS or PS characters, which "
-            "editors and YAML take for line breaks at odds",
+            "the file has NEL, LS or PS characters, which YAML counts as line breaks and editors "
+            "do not",
         )
     root, cases = layout(body), Document("", body).data["evalcases"]
     edits, reasons = dict[int, _Edit](), dict[int, str]()
@@ -97,44 +96,44 @@ def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], di
             reasons[position] = str(reason)
     for position in [n for n in edits if "rubrics" in cases[n]]:
         del edits[position]
-        reasons[position] = "the case inherits `rubrics` by a merge key"
+        reasons[position] = "the case inherits `rubrics` through a merge key"
     return edits, reasons
 
 
-def _insert_what_holds(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict[int, str]]:
+def _insert_valid(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict[int, str]]:
     if not edits:
         return body, {}
     before = Document("", body).data
     accepted, left = dict[int, _Edit](), dict(edits)
     while True:
-        accepted, faults = _add(body, before, accepted, left)
-        if not faults or len(faults) == len(left):
-            return _attempt(body, before, accepted)[0], faults
-        left = {position: left[position] for position in faults}
+        accepted, failures = _add(body, before, accepted, left)
+        if not failures or len(failures) == len(left):
+            return _attempt(body, before, accepted)[0], failures
+        left = {position: left[position] for position in failures}
 
 
 def _add(
     body: str, before: JSON, accepted: Mapping[int, _Edit], more: Mapping[int, _Edit]
 ) -> tuple[dict[int, _Edit], dict[int, str]]:
-    """Accept all, or what holds of each half; say why the others do not."""
+    """Accept all edits, or the valid ones of each half; return reasons for the others."""
     both = {**accepted, **more}
-    _, fault = _attempt(body, before, both)
-    if not fault:
+    _, failure = _attempt(body, before, both)
+    if not failure:
         return both, {}
     if len(more) == 1:
-        return dict(accepted), dict.fromkeys(more, fault)
+        return dict(accepted), dict.fromkeys(more, failure)
     positions = sorted(more)
     half = len(positions) // 2
-    first, faults = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
-    second, other_faults = _add(body, before, first, {n: more[n] for n in positions[half:]})
-    return second, faults | other_faults
+    first, failures = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
+    second, other_failures = _add(body, before, first, {n: more[n] for n in positions[half:]})
+    return second, failures | other_failures
 
 
 def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit]) -> tuple[str, str]:
-    """Return the new text and what is wrong with it; nothing is, if it proves itself."""
+    """Return the new text and the reason why it is invalid, or ""."""
     new = splice(body, [part for edit in edits.values() for part in edit.splices])
     document = Document("", new)
-    if document.faults:
+    if document.text_problems:
         return new, "with the rubrics inserted, the file would no longer be valid YAML"
     return new, _difference(_with_rubrics(before, edits), document.data)
 
@@ -147,14 +146,14 @@ def _with_rubrics(before: JSON, edits: Mapping[int, _Edit]) -> JSON:
     return before | {"evalcases": cases}
 
 
-def _difference(wanted: JSON, after: JSON) -> str:
-    """Tell in words what is not as wanted; nothing, if all is."""
-    if is_same(wanted, after):
+def _difference(expected: JSON, after: JSON) -> str:
+    """Return what differs from the expected data, or ""."""
+    if is_same(expected, after):
         return ""
-    pairs = enumerate(zip(wanted["evalcases"], after["evalcases"], strict=False))
+    pairs = enumerate(zip(expected["evalcases"], after["evalcases"], strict=False))
     changed = next((n for n, (old, new) in pairs if not is_same(old, new)), None)
-    what = "something else in the file" if changed is None else _name(wanted, changed)
-    return f"{what} would change with it: they share content through an anchor"
+    changes = "something else in the file" if changed is None else _name(expected, changed)
+    return f"{changes} would change with it: they share content through an anchor"
 
 
 def _name(suite: JSON, position: int) -> str:

@@ -1,4 +1,4 @@
-"""Where in a YAML text the rubrics of a case go, and how they are written there."""
+"""Where the rubrics of a case are inserted in a YAML text, and in which layout."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from rubric_ci.editing.yaml_layout import (
     line_start,
     tail,
 )
-from rubric_ci.editing.yaml_writer import ListManner
+from rubric_ci.editing.yaml_writer import ListLayout
 from rubric_ci.model.evals import JSON
 
 _KEY = "rubrics"
@@ -23,33 +23,33 @@ _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """A text, and the index before which it is put in."""
+    """A text to insert before an index."""
 
     index: int
     text: str
 
 
 class CannotPlace(Exception):
-    """There is no place for rubrics in a case; the message is the reason."""
+    """Rubrics cannot be inserted into a case; the message is the reason."""
 
 
 def place(text: str, root: Node | None, position: int, rubrics: JSON) -> tuple[Splice, ...]:
-    """Return what to put in so that a case has these rubrics."""
+    """Return the insertions that give a case these rubrics."""
     cases = root.get("evalcases") if isinstance(root, Mapping) else None
     if not (isinstance(root, Mapping) and isinstance(cases, Sequence)):
-        raise CannotPlace("`evalcases` is not written out here but comes by an alias or merge key")
+        raise CannotPlace("`evalcases` comes from an alias or merge key")
     case = cases.items[position]
     if not isinstance(case, Mapping):
-        raise CannotPlace("the case is an alias of another")
+        raise CannotPlace("the case is an alias of another case")
     if case.get(_KEY) is not None:
         raise CannotPlace("the case has a `rubrics` key already")
     if case.flow:
         return _into_flow(text, case, rubrics)
-    return (_into_block(text, case, rubrics, _manner(text, case, root, cases)),)
+    return (_into_block(text, case, rubrics, _list_layout(text, case, root, cases)),)
 
 
 def splice(text: str, splices: Iterable[Splice]) -> str:
-    """Return the text with everything put in."""
+    """Return the text with all insertions."""
     parts, done = [], 0
     for part in sorted(splices, key=lambda part: part.index):
         parts += [text[done : part.index], part.text]
@@ -57,11 +57,11 @@ def splice(text: str, splices: Iterable[Splice]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _into_block(text: str, case: Mapping, rubrics: JSON, manner: ListManner) -> Splice:
-    """Put lines after the case's last line of content, in the file's manner."""
+def _into_block(text: str, case: Mapping, rubrics: JSON, layout: ListLayout) -> Splice:
+    """Insert lines after the case's last line of content, in the layout of the file."""
     lines = [
         " " * case.column + line if line else ""
-        for line in yaml_writer.block_lines(_KEY, rubrics, manner)
+        for line in yaml_writer.block_lines(_KEY, rubrics, layout)
     ]
     line_break = LINE_BREAK.search(text, _anchor(case).end)
     if line_break:
@@ -72,9 +72,9 @@ def _into_block(text: str, case: Mapping, rubrics: JSON, manner: ListManner) -> 
 
 
 def _anchor(case: Mapping) -> Node:
-    """Return what the rubrics come after: the last pair, or the one before it.
+    """Return the value after which rubrics are inserted: the last one, or the one before it.
 
-    A block scalar that ends the file without a newline would get one as content.
+    A block scalar that ends the file without a newline would get a newline as content.
     """
     *earlier, (_, last) = case.pairs
     end = tail(last)
@@ -85,8 +85,8 @@ def _anchor(case: Mapping) -> Node:
     return earlier[-1][1]
 
 
-def _manner(text: str, case: Mapping, suite: Mapping, cases: Sequence) -> ListManner:
-    """Return how lists are set here: in the case itself, else in another, else in the suite."""
+def _list_layout(text: str, case: Mapping, suite: Mapping, cases: Sequence) -> ListLayout:
+    """Return the layout of lists: of the case itself, else of another case, else of the suite."""
     others = [other for other in cases.items if isinstance(other, Mapping)]
     for owner in (case, *others, suite):
         for _, value in owner.pairs:
@@ -94,8 +94,8 @@ def _manner(text: str, case: Mapping, suite: Mapping, cases: Sequence) -> ListMa
                 first = value.items[0]
                 inline = LINE_BREAK.search(text, value.start, first.start) is None
                 item = max(first.column - value.column, 2) if inline else 2
-                return ListManner(value.column - owner.column, item)
-    return ListManner()
+                return ListLayout(value.column - owner.column, item)
+    return ListLayout()
 
 
 def _last_line_break(text: str) -> str:
@@ -103,7 +103,7 @@ def _last_line_break(text: str) -> str:
 
 
 def _into_flow(text: str, case: Mapping, rubrics: JSON) -> tuple[Splice, ...]:
-    """Put in one more pair after the last: in lines of its own where the last has one, too."""
+    """Insert a pair after the last one, on its own lines if the last one has its own line."""
     as_json = all(isinstance(key, Leaf) and key.quoted for key, _ in case.pairs)
     key, write = (f'"{_KEY}"', yaml_writer.flow_json) if as_json else (_KEY, yaml_writer.flow)
     last_key, last = case.pairs[-1]
@@ -120,11 +120,11 @@ def _into_flow(text: str, case: Mapping, rubrics: JSON) -> tuple[Splice, ...]:
 
 
 def _own_lines(text: str, last: Node, lines: list[str]) -> tuple[Splice, ...]:
-    """Put lines after the last pair's line; nothing where the closing brace stands in it."""
-    behind = _after_blanks_and_comments(text, last.end)
-    comma = text.startswith(",", behind)
-    brace = _after_blanks_and_comments(text, behind + 1) if comma else behind
-    found = LINE_BREAK.search(text, behind if comma else last.end)
+    """Insert lines after the line of the last pair; none if the closing brace is on it."""
+    after = _after_blanks_and_comments(text, last.end)
+    comma = text.startswith(",", after)
+    brace = _after_blanks_and_comments(text, after + 1) if comma else after
+    found = LINE_BREAK.search(text, after if comma else last.end)
     if not found or brace < found.end():
         return ()
     new = found.group().join(lines) + ("," if comma else "") + found.group()

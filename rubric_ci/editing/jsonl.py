@@ -1,4 +1,4 @@
-"""Puts rubrics into the cases of a JSON Lines text by inserting; every old character stays."""
+"""Insert rubrics into the cases of a JSON Lines text; every existing character is kept."""
 
 import json
 import re
@@ -11,9 +11,9 @@ _FIRST_KEY = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(?P<space>\s*)')
 
 
 def insert_rubrics_into_lines(text: str, rubrics: Mapping[int, JSON]) -> Edited:
-    """Insert each value as the `rubrics` of the case at its position among the lines that say one.
+    """Insert each value as the `rubrics` of the case at its position among non-blank lines.
 
-    The text is one that loads: a JSON object in every line that is not blank.
+    The text must be valid: a JSON object in every line that is not blank.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     lines = text.removeprefix(mark).split("\n")
@@ -30,19 +30,19 @@ def insert_rubrics_into_lines(text: str, rubrics: Mapping[int, JSON]) -> Edited:
 
 
 def _insert(line: str, rubrics: JSON) -> tuple[str, str]:
-    """Return the new line and why it cannot stand; nothing, if it proves itself."""
+    """Return the new line and the reason why it is invalid, or ""."""
     before = json.loads(line)
     if "rubrics" in before:
         return line, "the case has a `rubrics` key already"
     head = line[: line.rindex("}")].rstrip()
     new = f"{head},{_space(line)}{_pair(line, rubrics)}{line[len(head) :]}"
     if not is_same(json.loads(new), before | {"rubrics": rubrics}):
-        return line, "with the rubrics inserted, the line would say something else"
+        return line, "with the rubrics inserted, other data of the line would change"
     return new, ""
 
 
 def _pair(line: str, rubrics: JSON) -> str:
-    """Write the pair with the spaces and escapes that the line itself uses."""
+    """Return the pair with the spaces and escapes that the line uses."""
     space = _space(line)
     as_ascii = line.isascii() and "\\u" in line
     text = json.dumps(rubrics, ensure_ascii=as_ascii, separators=("," + space, ":" + space))

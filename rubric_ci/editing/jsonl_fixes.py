@@ -1,4 +1,4 @@
-"""Mends JSON Lines as `fixes` mends YAML: every other character stays, each line is proven."""
+"""Fix JSON Lines as `fixes` does YAML: other characters are kept, each line is verified."""
 
 from collections.abc import Iterator
 from json import dumps
@@ -6,30 +6,32 @@ from typing import Any
 
 from rubric_ci.editing.fixable import LISTS_ONLY, NAMES, open_bound
 from rubric_ci.editing.fixes import Fix, FixResult, apply, expected_data, largest_valid_subset
-from rubric_ci.validation.ambiguous_scalars import is_carried
+from rubric_ci.validation.ambiguous_scalars import is_passed_through
 from rubric_ci.validation.schema import problems
-from rubric_ci.yaml_text.json_positions import Places
+from rubric_ci.validation.shape_rules import NOT_TEXT
+from rubric_ci.yaml_text.json_positions import JsonPositions
 from rubric_ci.yaml_text.jsonlines import decode_line
-from rubric_ci.yaml_text.limits import unfit_lines
+from rubric_ci.yaml_text.limits import lines_over_limits
 from rubric_ci.yaml_text.problems import Path
+from rubric_ci.yaml_text.source import Values
 
 
 def fix_lines(text: str) -> FixResult:
-    """Return the mended lines; one that is no JSON object stays as it is."""
-    if unfit_lines(text):
+    """Return the fixed lines; a line that is not a JSON object is kept."""
+    if lines_over_limits(text):
         return FixResult(text, 0)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    mended = [_fix_line(line) for line in text.removeprefix(mark).split("\n")]
-    places = sum(line.places for line in mended)
-    return FixResult(mark + "\n".join(line.text for line in mended), places)
+    lines = [_fix_line(line) for line in text.removeprefix(mark).split("\n")]
+    places = sum(line.places for line in lines)
+    return FixResult(mark + "\n".join(line.text for line in lines), places)
 
 
-class _Line:
-    """One line as a suite of one case, and how its scalars are written."""
+class _Line(Values):
+    """One line as a suite of one case."""
 
     def __init__(self, text: str, case: dict[str, Any]) -> None:
         self.text = text
-        self._places = Places(text)
+        self._places = JsonPositions(text)
         self.data = {"evalcases": [case]}
 
     def written(self, path: Path) -> str:
@@ -38,7 +40,7 @@ class _Line:
         return self.text[start:end]
 
     def fix(self, path: Path, value: Any, *, is_key: bool = False) -> Fix:
-        """Return a new value, or a new name of a key, with its place in the line."""
+        """Return the fix of a value or of the name of a key."""
         start, end = self._places.extent_of(path[2:], at_key=is_key)
         return Fix(start, end, dumps(value, ensure_ascii=False), path, value, is_key)
 
@@ -48,8 +50,8 @@ def _fix_line(text: str) -> FixResult:
     if case is None:
         return FixResult(text, 0)
     line = _Line(text, case)
-    held = largest_valid_subset([*_fixes(line)], lambda taken: _holds(line, taken))
-    return FixResult(apply(text, held), len(held))
+    valid = largest_valid_subset([*_fixes(line)], lambda some: _holds(line, some))
+    return FixResult(apply(text, valid), len(valid))
 
 
 def _holds(line: _Line, fixes: list[Fix]) -> bool:
@@ -68,7 +70,7 @@ def _fixes(line: _Line) -> Iterator[Fix]:
         if bound and "score_range" in mapping["score_ranges"][bound[0]]:
             yield line.fix((*path, "score_ranges", bound[0], "score_range"), bound[1])
     for problem in problems("eval", line):
-        if problem.rule == "not-text":
+        if problem.rule == NOT_TEXT:
             yield line.fix(problem.path, line.written(problem.path))
 
 
@@ -76,7 +78,7 @@ def _mappings(line: _Line) -> Iterator[tuple[Path, dict[str, Any]]]:
     queue: list[tuple[Path, Any]] = [(("evalcases", 0), line.data["evalcases"][0])]
     while queue:
         path, value = queue.pop()
-        if isinstance(value, dict) and not is_carried(path, line.data):
+        if isinstance(value, dict) and not is_passed_through(path, line.data):
             yield path, value
             queue += [((*path, key), item) for key, item in value.items()]
         elif isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Where the cases of a YAML text stand, to the character: found in parser events.
+"""Exact positions of the nodes of a YAML text, from parser events.
 
-Event ends are exact where node ends overrun, past blank lines and comments. A block scalar's
-event reaches past its trailing blank lines too; whether those are content, its value tells.
+Events end exactly where nodes overrun blank lines and comments. The event of a block scalar
+includes trailing blank lines; its value shows whether they are content.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import yaml
 
 Event: TypeAlias = Any
-"""A parser event; PyYAML's stubs call its marks optional, which they never are."""
+"""A parser event; PyYAML's stubs declare its marks as optional, which they never are."""
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -22,7 +22,7 @@ class Leaf:
     """A scalar or an alias."""
 
     start: int
-    end: int  # just past the last character of content
+    end: int  # after the last character of content
     column: int
     quoted: bool = False  # in double quotes, as in JSON
     text: str = ""
@@ -51,7 +51,7 @@ class Mapping:
     pairs: tuple[tuple["Node", "Node"], ...]
 
     def get(self, key: str) -> "Node | None":
-        """Return the value of a key that is written out here."""
+        """Return the value of a key, if the mapping itself has it."""
         return next((v for k, v in self.pairs if isinstance(k, Leaf) and k.text == key), None)
 
 
@@ -59,9 +59,9 @@ Node: TypeAlias = Leaf | Sequence | Mapping
 
 
 def layout(text: str) -> Node | None:
-    """Return the tree of the only document of a valid YAML text; None where it is empty.
+    """Return the tree of the only document of a valid YAML text, or None if it is empty.
 
-    The text must not begin with a byte order mark: libyaml does not count it.
+    The text must not start with a byte order mark: libyaml does not count it.
     """
     events: Iterator[Event] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
     for event in events:
@@ -71,12 +71,12 @@ def layout(text: str) -> Node | None:
 
 
 def line_start(text: str, index: int) -> int:
-    """Return where the line of an index begins."""
+    """Return the start of the line of an index."""
     return max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
 
 
 def tail(node: Node) -> Leaf | None:
-    """Return the leaf with which a node ends; None where a bracket ends it."""
+    """Return the leaf that ends a node, or None if a bracket ends it."""
     match node:
         case Leaf():
             return node
@@ -130,7 +130,7 @@ def _closes(event: Event) -> bool:
 
 
 def _key_column(text: str, key: Node) -> int:
-    """Return the column of the keys: of `?` where the first key is written `? key`."""
+    """Return the column of the keys: that of `?` if the first key is written `? key`."""
     before = text[line_start(text, key.start) : key.start].rstrip()
     return len(before) - 1 if before.endswith("?") else key.column
 
@@ -139,7 +139,7 @@ def _leaf(text: str, event: Event) -> Leaf:
     start, end = event.start_mark.index, event.end_mark.index
     return Leaf(
         start=start,
-        # The value that `? key` leaves out is seen only in the next line.
+        # The parser reports the missing value of `? key` only on the next line.
         end=len(text[:end].rstrip("\r\n")) if start == end else end,
         column=event.start_mark.column,
         quoted=getattr(event, "style", None) == '"',
@@ -163,5 +163,5 @@ def _block_scalar(text: str, event: Event) -> Leaf:
 
 
 def _blank_tail_is_content(value: str) -> bool:
-    """Tell whether blank lines at the end count: kept by `+`, or longer than the indentation."""
+    """Return True if trailing blank lines are content: kept by `+`, or longer than the indent."""
     return value != "" and value.removesuffix("\n").rpartition("\n")[2].strip() == ""

@@ -1,4 +1,4 @@
-"""Writes JSON values as lines of YAML, as a person would: plain where YAML allows, else quoted."""
+"""Write JSON values as lines of YAML: plain scalars where YAML allows, else quoted."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _OTHER_READERS = re.compile(
     r"[yn]|0o[0-7]+|[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?|[-+]?\.[0-9]+(?:e[-+]?[0-9]+)?",
     re.IGNORECASE,
 )
-"""What YAML 1.2 or YAML 1.1 proper read as a number or a boolean where PyYAML sees text."""
+"""Text for PyYAML that YAML 1.2 or strict YAML 1.1 read as a number or a boolean."""
 _UNPRINTABLE = re.compile(
     r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -25,16 +25,16 @@ _RESOLVER = yaml.resolver.Resolver()
 
 
 @dataclass(frozen=True, slots=True)
-class ListManner:
-    """How the lists of a file are set."""
+class ListLayout:
+    """Indentation of the lists of a file."""
 
     dash: int = 2  # columns from the key to the dash
     item: int = 2  # columns from the dash to the item
 
 
-def block_lines(key: str, value: JSON, manner: ListManner) -> list[str]:
+def block_lines(key: str, value: JSON, layout: ListLayout) -> list[str]:
     """Return `key: value` as lines of block YAML."""
-    return [*_entry(f"{scalar(key, in_flow=True)}:", value, manner)]
+    return [*_entry(f"{scalar(key, in_flow=True)}:", value, layout)]
 
 
 def flow(value: JSON) -> str:
@@ -48,7 +48,7 @@ def flow_json(value: JSON) -> str:
 
 
 def scalar(text: str, *, in_flow: bool = False) -> str:
-    """Return a text as a scalar of one line, quoted only where YAML needs it."""
+    """Return a text as a scalar of one line, quoted only if YAML requires it."""
     if _may_be_plain(text) and not (in_flow and _FLOW_NEVER.search(text)):
         return text
     if "'" not in text and re.search(r'["\\]', text) and not _needs_escapes(text):
@@ -69,15 +69,15 @@ def _flow(value: JSON, write: Callable[[str], str]) -> str:
             return _other(value)
 
 
-def _entry(head: str, value: JSON, manner: ListManner) -> Iterator[str]:
+def _entry(head: str, value: JSON, layout: ListLayout) -> Iterator[str]:
     """Write a value after `key:`, or after nothing at the top."""
     match value:
         case list() if value and not all(type(item) is int for item in value):
             yield head
-            yield from _indented(manner.dash, chain(*(_item(item, manner) for item in value)))
+            yield from _indented(layout.dash, chain(*(_item(item, layout) for item in value)))
         case dict() if value:
             yield head
-            yield from _indented(2, _pairs(value, manner))
+            yield from _indented(2, _pairs(value, layout))
         case str() if _reads_better_as_block(value):
             yield f"{head} {'|' if value.endswith(chr(10)) else '|-'}"
             yield from _indented(2, value.removesuffix("\n").split("\n"))
@@ -87,21 +87,21 @@ def _entry(head: str, value: JSON, manner: ListManner) -> Iterator[str]:
             yield f"{head} {flow(value)}"
 
 
-def _item(value: JSON, manner: ListManner) -> Iterator[str]:
+def _item(value: JSON, layout: ListLayout) -> Iterator[str]:
     match value:
         case dict() if value:
-            lines = _pairs(value, manner)
-            yield f"-{' ' * (manner.item - 1)}{next(lines)}"
-            yield from _indented(manner.item, lines)
+            lines = _pairs(value, layout)
+            yield f"-{' ' * (layout.item - 1)}{next(lines)}"
+            yield from _indented(layout.item, lines)
         case list() if value:
-            yield f"-{' ' * (manner.item - 1)}{flow(value)}"
+            yield f"-{' ' * (layout.item - 1)}{flow(value)}"
         case _:
-            yield from _entry("-" + " " * (manner.item - 2), value, manner)
+            yield from _entry("-" + " " * (layout.item - 2), value, layout)
 
 
-def _pairs(value: dict[str, JSON], manner: ListManner) -> Iterator[str]:
+def _pairs(value: dict[str, JSON], layout: ListLayout) -> Iterator[str]:
     for key, item in value.items():
-        yield from _entry(f"{scalar(key, in_flow=True)}:", item, manner)
+        yield from _entry(f"{scalar(key, in_flow=True)}:", item, layout)
 
 
 def _indented(columns: int, lines: Iterable[str]) -> Iterator[str]:
@@ -134,7 +134,7 @@ def _needs_escapes(text: str) -> bool:
 
 
 def _reads_better_as_block(text: str) -> bool:
-    """Tell whether a literal block gives the text back: inner breaks, no stray white space."""
+    """Return True for multi-line text that a literal block represents exactly."""
     lines = text.removesuffix("\n").split("\n")
     return (
         len(lines) > 1
@@ -146,6 +146,6 @@ def _reads_better_as_block(text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Write a text in double quotes; what JSON leaves and YAML forbids is below U+10000."""
+    """Write a text in double quotes; characters that JSON allows and YAML does not are escaped."""
     quoted = json.dumps(text, ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)

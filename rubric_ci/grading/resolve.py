@@ -1,8 +1,7 @@
 """Selection of cases by id and tag, and the target and the judge of each case."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
 from typing import Any
@@ -28,6 +27,7 @@ from rubric_ci.model.evals import (
 )
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.parsing.env_vars import substitute
+from rubric_ci.text.suggestions import suggest
 
 DEFAULT_TARGET = "default"
 
@@ -39,11 +39,13 @@ def choose_cases(
     for pattern in ids:
         if not any(fnmatchcase(case.id, pattern) for case in cases):
             known = [case.id for case in cases]
-            raise CannotFindEvals(f"no case matches --case {pattern}", nearest(pattern, known))
+            raise CannotFindEvals(
+                f"no case matches --case {pattern}", suggest(pattern, known, most=0)
+            )
     for tag in tags:
         if not any(tag in case.tags for case in cases):
             known = sorted({known for case in cases for known in case.tags})
-            raise CannotFindEvals(f"no case carries --tag {tag}", nearest(tag, known))
+            raise CannotFindEvals(f"no case carries --tag {tag}", suggest(tag, known, most=0))
     return tuple(
         case
         for case in cases
@@ -59,7 +61,8 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     if name in targets:
         return _in_eval_folder(case, targets[name])
     asker = "--target" if override else f"{case.file}:{case.span.line}: case `{case.id}`"
-    hint = nearest(name, targets) if targets else "define one under `targets` in rubric-ci.yaml"
+    undefined = "define one under `targets` in rubric-ci.yaml"
+    hint = suggest(name, targets, most=0) if targets else undefined
     raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
 
 
@@ -94,15 +97,6 @@ def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
         raise MissingVariable(f"{who}: {error.message}", error.hint) from None
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, or which there are."""
-    names = sorted(known)
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    return f"known: {', '.join(f'`{name}`' for name in names)}" if names else "none is defined"
-
-
 def _in_eval_folder(case: EvalCase, target: Target) -> Target:
     """Return the target with its folders resolved against the eval file's folder, if relative."""
     if not isinstance(target, CliTarget) or not target.cwd_from_eval_folder:
@@ -135,7 +129,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
             return replace(base, endpoint=endpoint)
         case None:
             message = f"target `{target.name}`: there is no judge_target `{name}`"
-            raise CannotConfigure(message, nearest(name, config.targets))
+            raise CannotConfigure(message, suggest(name, config.targets, most=0))
         case _:
             raise CannotConfigure(
                 f"target `{name}` has no model and cannot judge",

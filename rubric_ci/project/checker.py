@@ -10,8 +10,8 @@ from rubric_ci.project import discovery
 from rubric_ci.validation.config_summary import Facts, read_facts
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import Fault
-from rubric_ci.yaml_text.source import decode, open_source
+from rubric_ci.yaml_text.problems import LocatedProblem
+from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
@@ -63,7 +63,7 @@ class Checker:
         try:
             data = discovery.read_bytes(path, self.root)
         except CannotReadFile as error:
-            return _fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), b"")
+            return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
         if path.name in discovery.CONFIG_NAMES or path == self.config:
             return self._check_config(name, data, path, targets_only=False)
         if path.name in discovery.TARGETS_NAMES:
@@ -76,16 +76,16 @@ class Checker:
 
     def _check_eval(self, name: str, data: bytes, path: Path) -> Found:
         text = decode(data)
-        if isinstance(text, Fault):
-            return _fault(name, text, data)
+        if isinstance(text, LocatedProblem):
+            return _diagnosed(name, text, data)
         beside = discovery.sidecar_of(path)
         sidecar = self._text(beside) if beside else None
-        if isinstance(sidecar, Fault) and beside:
-            unread = sidecar.rule == "unreadable"
-            return _fault(
+        if isinstance(sidecar, LocatedProblem) and beside:
+            unread = sidecar.rule == UNREADABLE
+            return _diagnosed(
                 beside.as_posix(), sidecar, b"" if unread else discovery.read_bytes(beside)
             )
-        source = open_source(name, text, None if isinstance(sidecar, Fault) else sidecar)
+        source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
         folder = path.parent
         known = self._targets_beside(folder)
         found = check_evals(source, self._lookup(folder), known.targets, known.agents)
@@ -93,8 +93,8 @@ class Checker:
 
     def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:
         text = decode(data)
-        if isinstance(text, Fault):
-            return _fault(name, text, data)
+        if isinstance(text, LocatedProblem):
+            return _diagnosed(name, text, data)
         document = Document(name, text)
         others = cache(partial(self._targets_of_others, path))
         found = check_config(document, targets_only=targets_only, others=others)
@@ -133,21 +133,21 @@ class Checker:
         except CannotFindEvals:
             return []
 
-    def _text(self, path: Path) -> str | Fault:
+    def _text(self, path: Path) -> str | LocatedProblem:
         try:
             return decode(discovery.read_bytes(path, self.root))
         except CannotReadFile as error:
-            return Fault("unreadable", 1, 1, 1, 2, error.message)
+            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
 
     def _facts(self, path: Path) -> Facts:
         text = self._text(path)
-        if isinstance(text, Fault):  # its own check says so
+        if isinstance(text, LocatedProblem):  # its own check reports it
             return Facts()
         return read_facts(Document(discovery.from_root(path, self.root), text))
 
 
-def _fault(name: str, fault: Fault, data: bytes) -> Found:
-    from rubric_ci.validation.diagnostics import of_fault
+def _diagnosed(name: str, problem: LocatedProblem, data: bytes) -> Found:
+    from rubric_ci.validation.diagnostics import to_diagnostic
     from rubric_ci.yaml_text.syntax_errors import split_lines
 
-    return (of_fault(name, fault, split_lines(data.decode("utf-8", "replace"))),)
+    return (to_diagnostic(name, problem, split_lines(data.decode("utf-8", "replace"))),)

@@ -11,7 +11,7 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.system import atomic_write
 from rubric_ci.system.output import print_block
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
 
 NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
@@ -36,7 +36,7 @@ def _fix_file(path: Path, *, write: bool) -> int:
     except CannotReadFile:  # its check says so
         return 0
     text = decode(data)
-    if isinstance(text, Fault):
+    if isinstance(text, LocatedProblem):
         return 0
     mended = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
     if mended.places and write:

@@ -13,10 +13,10 @@ from rubric_ci.model.evals import EvalFile
 from rubric_ci.project import discovery
 from rubric_ci.project.loader import Loaded, load, load_config, load_targets
 from rubric_ci.text import escape
-from rubric_ci.validation.diagnostics import of_fault
+from rubric_ci.validation.diagnostics import to_diagnostic
 from rubric_ci.validation.output.text import headline
-from rubric_ci.yaml_text.problems import Fault
-from rubric_ci.yaml_text.source import decode
+from rubric_ci.yaml_text.problems import LocatedProblem
+from rubric_ci.yaml_text.source import UNREADABLE, decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +139,6 @@ def _text(path: Path, root: Path) -> str | Diagnostic:
     try:
         data = discovery.read_bytes(path, root)
     except CannotReadFile as error:
-        return of_fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), [])
+        return to_diagnostic(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), [])
     text = decode(data)
-    return of_fault(name, text, []) if isinstance(text, Fault) else text
+    return to_diagnostic(name, text, []) if isinstance(text, LocatedProblem) else text

@@ -21,6 +21,7 @@ from rubric_ci.system.processes import (
     shell_quote,
 )
 from rubric_ci.targets import answer_format
+from rubric_ci.text.suggestions import known_names
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
 
@@ -72,8 +73,8 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:
-            known = ", ".join(f"{{{name}}}" for name in values)
-            raise CannotAnswer(f"`command_template` holds {match[0]}; known are {known}")
+            known = known_names(f"{{{name}}}" for name in values)
+            raise CannotAnswer(f"`command_template` holds {match[0]}; {known}")
         return values[match[1]]
 
     return _PLACEHOLDER.sub(value, template)

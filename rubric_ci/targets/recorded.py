@@ -13,6 +13,7 @@ from rubric_ci.model.evals import JSON, EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined
 from rubric_ci.targets import answer_format
+from rubric_ci.text.suggestions import suggest
 
 _KEYS = answer_format.MEASURES | {"id", "file", "answer"}
 
@@ -67,7 +68,7 @@ def _recording(line: str) -> tuple[tuple[str, str], Answer]:
     value = _object(line)
     unknown = sorted(value.keys() - _KEYS)
     if unknown:
-        raise CannotAnswer(f"unknown key `{unknown[0]}`; known are {', '.join(sorted(_KEYS))}")
+        raise CannotAnswer(f"unknown key `{unknown[0]}`; {suggest(unknown[0], _KEYS)}")
     identity, file = value.get("id"), value.get("file", "")
     if not isinstance(identity, str) or not identity:
         raise CannotAnswer("`id` must be a non-empty string")

@@ -1,8 +1,8 @@
-r"""Every rule that keeps text from outside inert in the format that shows it.
+r"""Escape untrusted text for every output format.
 
 Text of models, of eval files and of a pull request is data. It must not become a workflow
-command, a tag, a link, a mention or a table column, and it must not hide what it says. Each
-function takes raw text and gives text of its format; nothing is escaped twice or elsewhere.
+command, a tag, a link, a mention or a table column, and it must not hide its content. Each
+function takes raw text and returns text of its format; nothing is escaped twice or elsewhere.
 """
 
 import html as _html
@@ -52,7 +52,7 @@ def command_property(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Escape text into one line of GitHub's markdown; good in a table cell as well."""
+    """Escape text into one line of GitHub's markdown; valid in table cells as well."""
     line = _html.escape(_unlinked(one_line(text)), quote=False)
     signs_escaped = _MARKDOWN_SIGNS.sub(r"\\\g<0>", line)
     return _spelled_out(_LINE_START.sub(_not_a_block, signs_escaped))
@@ -88,14 +88,14 @@ def fence(text: str, language: str = "") -> str:
 
 
 def link_target(url: str) -> str:
-    """Escape a URL of ours, such as the run's page, for `[text](url)`."""
+    """Escape a trusted URL, such as the run's page, for `[text](url)`."""
     return re.sub(
         r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]", lambda match: _percent(match[0]), visible(url)
     )
 
 
 def path_target(path: str) -> str:
-    """Escape a path of the repository for a URL: every sign that is not part of a name."""
+    """Escape a path of the repository for a URL."""
     return re.sub(r"[^A-Za-z0-9\-._~/]", lambda match: _percent(match[0]), visible(path))
 
 
@@ -120,7 +120,7 @@ def xml_text(text: str) -> str:
 
 
 def terminal(text: str) -> str:
-    """Keep text from steering the terminal; newlines stay."""
+    """Escape terminal control sequences; newlines are kept."""
     return visible(text).expandtabs(4)
 
 
@@ -148,17 +148,17 @@ def _unbracketed(text: str) -> str:
 
 
 def _unlinked(line: str) -> str:
-    """Part what GitHub's filters look for; first of all, so that they see what we see."""
+    """Break the patterns of GitHub's filters; done first, on the same text that GitHub sees."""
     return _AFTER_RENDERING.sub("\\g<0>\u200b", line)
 
 
 def _spelled_out(line: str) -> str:
-    # The span is what GitHub's documentation asks for, against math.
+    # GitHub's documentation recommends the span, so that `$` does not start math.
     return line.replace("\u200b", "&#8203;").replace("$", "<span>$</span>")
 
 
 def _spaced(piece: str) -> str:
-    """Escape a piece of a line; the blanks at its ends separate it from what is around it."""
+    """Escape a piece of a line; the blanks at its ends are kept as separators."""
     before = " " if piece[:1] == " " else ""
     after = " " if piece[-1:] == " " and piece.strip() else ""
     return f"{before}{markdown(piece)}{after}"

@@ -1,7 +1,7 @@
-"""Globs over paths of a repository, forward slashes; `**` crosses folders, `!` takes away again.
+"""Globs over paths of a repository with forward slashes; `**` crosses folders, `!` excludes.
 
-A regular expression would try the places of several wildcards against each other. Here all of them
-move along the path together, so that the time grows with the path and not with its powers.
+A regular expression would backtrack over the positions of several wildcards. Here all wildcards
+advance along the path together, so the time is linear in the length of the path.
 """
 
 import re
@@ -18,7 +18,7 @@ _OTHER = re.compile(r"\*\*/|\*\*|.", re.DOTALL)
 
 
 def matcher(globs: Iterable[str]) -> Matches:
-    """Return what tells whether a path matches; the last glob that fits a path decides.
+    """Return a predicate on paths; the last glob that fits a path decides.
 
     A glob without wildcards in its last part names a file, or a folder and all below it.
     """

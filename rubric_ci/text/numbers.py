@@ -1,14 +1,14 @@
-"""Numbers, amounts and lengths as every format shows them."""
+"""Numbers, costs and durations as all formats show them."""
 
 from rubric_ci.model.report import Totals
 from rubric_ci.model.scoring import format_score
 from rubric_ci.model.usage import Usage
 
-score = format_score  # as the reasons of the engine have it
+score = format_score  # the same as in verdict reasons
 
 
 def cost(totals: Totals | Usage) -> str:
-    """Say what was spent; calls of unknown cost are never counted as free."""
+    """Return model calls and cost; calls of unknown cost are never counted as free."""
     if not totals.calls:
         return "no model calls"
     calls = plural(totals.calls, "model call")
@@ -19,7 +19,7 @@ def cost(totals: Totals | Usage) -> str:
 
 
 def usage(totals: Totals | Usage) -> str:
-    """Say the rest of what was used, or nothing."""
+    """Return tokens, cache hits and repeated requests, or ""."""
     parts = [
         f"{totals.input_tokens:,} + {totals.output_tokens:,} tokens" if totals.input_tokens else "",
         f"{totals.cache_hits} from cache" if totals.cache_hits else "",
@@ -29,7 +29,7 @@ def usage(totals: Totals | Usage) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Show seconds, and minutes where there are some."""
+    """Return seconds, or minutes and seconds."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -37,14 +37,14 @@ def duration(seconds: float) -> str:
 
 
 def dollars(amount: float) -> str:
-    """Show cents where there are some, else what there is."""
+    """Return dollars with two decimals, or four below $1."""
     if 0 < amount < 0.0001:
         return "less than $0.0001"
     return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """Count in words."""
+    """Return a number and its unit, in the plural if needed."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

@@ -1,4 +1,4 @@
-"""The known name that a misspelt one probably means."""
+"""Suggest the known name that a misspelt one probably means: the only "did you mean"."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -20,49 +20,64 @@ SYNONYMS: Final = {
     **dict.fromkeys(("max_cost", "max_cost_usd", "max_usd", "usd"), ("budget",)),
     **dict.fromkeys(("output", "response", "completion", "candidate"), ("candidate_answer",)),
 }
-"""Words that other tools use for the same things: the first that is known is meant."""
+"""Names that other tools use, and their names here; the first known one is suggested."""
+
+MAX_NAME: Final = 100
+MAX_COMPARED: Final = 64  # a file of thousands of unknown names is still checked in seconds
+MAX_SHOWN: Final = 20
 
 
-LONGEST_NAME: Final = 100
-MOST_NAMES: Final = 64  # among more, no one is meant
-MOST_SHOWN: Final = 20
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the closest known name, or nothing if none is close."""
-    if len(name) > LONGEST_NAME:
-        return None
-    names = list(islice(known, MOST_NAMES))
+def nearest(name: str, known: Iterable[str], *, most: int = MAX_COMPARED) -> str:
+    """Return the closest of the first `most` known names, or "" if none is close."""
+    if len(name) > MAX_NAME:
+        return ""
+    names = list(islice(known, most))
     for synonym in SYNONYMS.get(name, ()):
         if synonym in names:
             return synonym
-    folded = name.lower().replace("-", "_")
-    if folded in names:
-        return folded
+    folded = _folded(name)
+    by_folded = {_folded(each): each for each in reversed(names)}
+    if folded in by_folded:
+        return by_folded[folded]
     from difflib import get_close_matches  # only files with problems need it
 
-    close = get_close_matches(folded, names, n=1, cutoff=0.7)
-    if close:
-        return close[0]
-    return next((known for known in names if _begins(known, folded)), None)
+    close = get_close_matches(folded, reversed(by_folded), n=1, cutoff=0.7)
+    begun = (each for each in reversed(by_folded) if _begins(each, folded))
+    found = close[0] if close else next(begun, "")
+    return by_folded.get(found, "")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint, or nothing."""
-    close = nearest(name, known)
-    return f"did you mean `{close}`?" if close else ""
+def did_you_mean(name: str) -> str:
+    """Return a hint that names the nearest known name, or "" for ""."""
+    return f"did you mean `{name}`?" if name else ""
 
 
-def meant_or_known(name: str, known: frozenset[str]) -> str:
-    """Return the name that is probably meant, or the names that there are."""
-    names = _sorted(known)
-    more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
-    return did_you_mean(name, names) or f"known are {', '.join(names[:MOST_SHOWN])}{more}"
+def known_names(names: Iterable[str]) -> str:
+    """Return a hint that lists the known names, or the first of many."""
+    listed = list(names)
+    if not listed:
+        return "none is defined"
+    shown = ", ".join(f"`{name}`" for name in listed[:MAX_SHOWN])
+    more = f" and {len(listed) - MAX_SHOWN} more" if len(listed) > MAX_SHOWN else ""
+    return f"known: {shown}{more}"
+
+
+def suggest(name: str, known: Iterable[str], *, most: int = MAX_COMPARED) -> str:
+    """Return a hint that names the nearest known name, else the known names in order.
+
+    `most` limits the names that are compared; 0 compares all.
+    """
+    names = _sorted(frozenset(known))
+    return did_you_mean(nearest(name, names, most=most or len(names))) or known_names(names)
 
 
 @lru_cache(maxsize=1)
 def _sorted(names: frozenset[str]) -> list[str]:
     return sorted(names)
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
 
 
 def _begins(known: str, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Workflow commands: how a step's output speaks to the GitHub runner."""
+"""Workflow commands, which the GitHub runner reads from a step's output."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -8,7 +8,7 @@ from rubric_ci.text import escape
 T = TypeVar("T")
 
 PER_LEVEL = 10  # GitHub shows this many errors, warnings and notices per step and drops the rest
-MESSAGE_LIMIT = 4096  # the runner cuts what is longer
+MESSAGE_LIMIT = 4096  # the runner cuts longer messages
 
 
 def command(name: str, message: str, properties: Mapping[str, str | int] | None = None) -> str:

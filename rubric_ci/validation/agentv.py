@@ -1,9 +1,10 @@
-"""Settings of judges and targets in camelCase, which some tools write, as the names they mean."""
+"""AgentV spells settings of judges and targets in camelCase; they become snake_case here."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.validation.shape_rules import ALIAS_CONFLICT
 from rubric_ci.yaml_text.problems import Path, Problem
 
 OF_HEALTH_CHECK: Final = ("command_template", "timeout_seconds")
@@ -12,19 +13,19 @@ _CAMEL_CASE = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 
 
 def snake_case(key: str) -> str:
-    """Return the name that a key in camelCase means; others mean themselves."""
+    """Return a camelCase key in snake_case; other keys are returned unchanged."""
     if not _CAMEL_CASE.fullmatch(key):
         return key
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower()
 
 
 def snake_cased(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping with the names that its keys mean."""
+    """Return a mapping with snake_case keys."""
     return {snake_case(key): item for key, item in data.items()}
 
 
 def normalise_keys(data: Any) -> Any:
-    """Return a configuration with the names that the keys of its judge and targets mean."""
+    """Return a configuration whose judge and targets have snake_case keys."""
     if not isinstance(data, dict):
         return data
     made = dict(data)
@@ -36,31 +37,31 @@ def normalise_keys(data: Any) -> Any:
 
 
 def to_original_key(problem: Problem, data: Any) -> Problem:
-    """Return a problem of respelt data with the path that leads to it in the data as written."""
+    """Return a problem of normalised data with its path in the original data."""
     return problem._replace(path=to_original_path(problem.path, data))
 
 
 def to_original_path(path: Path, data: Any) -> Path:
-    """Return the path in data as written that leads where a path leads in respelt data."""
+    """Return the path in the original data for a path in normalised data."""
     return tuple(_steps(path, data))
 
 
 def conflicting_aliases(owner: Mapping[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield keys in camelCase beside the names that they mean."""
+    """Yield camelCase keys whose snake_case spelling is present as well."""
     for key in owner:
         if snake_case(key) != key and snake_case(key) in owner:
-            message = f"`{key}` and `{snake_case(key)}` say the same; give one of them"
-            yield Problem("alias-conflict", (*path, key), message, at_key=True)
+            message = f"`{key}` and `{snake_case(key)}` mean the same; use one of them"
+            yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
 
 
 def _target(target: Any) -> Any:
     if not isinstance(target, dict):
         return target
     made = snake_cased(target)
-    asked = made.get("healthcheck")
-    if isinstance(asked, dict):
-        known = {key for key in asked if snake_case(key) in OF_HEALTH_CHECK}
-        made["healthcheck"] = {snake_case(k) if k in known else k: v for k, v in asked.items()}
+    check = made.get("healthcheck")
+    if isinstance(check, dict):
+        known = {key for key in check if snake_case(key) in OF_HEALTH_CHECK}
+        made["healthcheck"] = {snake_case(k) if k in known else k: v for k, v in check.items()}
     return made
 
 
@@ -68,12 +69,12 @@ def _steps(path: Path, data: Any) -> Iterator[str | int]:
     for step in path:
         key = step
         if isinstance(data, dict) and isinstance(step, str) and step not in data:
-            key = next(_meaning(step, data), step)
+            key = next(_spellings(step, data), step)
         yield key
         data = _child(data, key)
 
 
-def _meaning(name: str, keys: Iterable[str]) -> Iterator[str]:
+def _spellings(name: str, keys: Iterable[str]) -> Iterator[str]:
     yield from (key for key in keys if snake_case(key) == name)
 
 

@@ -1,9 +1,10 @@
-"""What is wrong with a configuration or a targets file: its shape, and what no schema can say."""
+"""Rules of the configuration and of targets files."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.model.rules import Rule
+from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.agentv import (
     conflicting_aliases,
     normalise_keys,
@@ -13,11 +14,13 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.validation.rule_ids import RULES
+from rubric_ci.validation.eval_rules import SIMILAR_KEY
 from rubric_ci.validation.schema import problems as schema_problems
+from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem
+from rubric_ci.yaml_text.source import Values
 
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
@@ -25,31 +28,71 @@ _KNOWN: Final = (
 )
 
 
-def config_problems(
-    document: Document, *, targets_only: bool = False, others: Names | None = None
-) -> Iterator[Problem]:
-    """Yield what is wrong; a targets file has no keys but `targets`.
+LITERAL_SECRET: Final = Rule(
+    id="literal-secret",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Configuration is committed, so a key in it is public to everyone who can read the "
+        "repository."
+    ),
+    hint="write `${{ NAME }}` and set the environment variable NAME",
+    bad="judge: {model: openai/gpt-4.1-mini, api_key: sk-abc}\n",
+    good='judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n',
+)
+THRESHOLD_ORDER: Final = Rule(
+    id="threshold-order",
+    meaning="The threshold for borderline must not be above the threshold for pass.",
+    hint="keep `borderline` at or below `pass`",
+    bad="gate: {thresholds: {pass: 0.6, borderline: 0.8}}\n",
+    good="gate: {thresholds: {pass: 0.8, borderline: 0.6}}\n",
+)
+UNKNOWN_RULE: Final = Rule(
+    id="unknown-rule",
+    meaning="`rules` configures rules by their ids.",
+    hint="`rubric-ci validate --explain all` lists the rules",
+    bad="rules: {gates: off}\n",
+    good="rules: {gate-kind: off}\n",
+)
+VOTES_EVEN: Final = Rule(
+    id="votes-even",
+    meaning="An even number of votes can tie, and a tie gives no mark.",
+    hint="use an odd number: an even one can tie",
+    bad="judge: {model: openai/gpt-4.1-mini, votes: 2}\n",
+    good="judge: {model: openai/gpt-4.1-mini, votes: 3}\n",
+)
 
-    `others` are the targets of other files; without it, judges are not looked for.
+
+def config_problems(
+    document: Document,
+    known_rules: Callable[[], Collection[str]],
+    *,
+    targets_only: bool = False,
+    others: Names | None = None,
+) -> Iterator[Problem]:
+    """Yield all problems of a configuration; a targets file has the key `targets` only.
+
+    `known_rules` gives the ids of all rules, and `others` the targets of other files; without
+    the latter, judges are not looked up.
     """
     if not document.readable:
         return
-    respelt_problems = schema_problems("config", _Respelt(document))
-    found = [to_original_key(problem, document.data) for problem in respelt_problems]
+    normalised = schema_problems("config", _Normalised(document))
+    found = [to_original_key(problem, document.data) for problem in normalised]
     data = document.data if isinstance(document.data, dict) else {}
     if targets_only:
-        found.extend(_not_of_targets(data))
+        found.extend(_misplaced_in_targets_file(data))
     found.extend(_judge(data.get("judge")))
     found.extend(_targets(data.get("targets")))
     found.extend(target_rules(data.get("targets"), others))
     found.extend(_thresholds(data.get("gate")))
-    found.extend(_rules(data.get("rules")))
+    found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))
-    yield from _said_once(found)
+    yield from _merge_misspelt(found)
 
 
-class _Respelt:
-    """A document whose keys in camelCase are the names that they mean."""
+class _Normalised(Values):
+    """A document with snake_case keys."""
 
     def __init__(self, document: Document) -> None:
         self.data = normalise_keys(document.data)
@@ -60,13 +103,14 @@ class _Respelt:
         return self._document.written(to_original_path(path, self._document.data))
 
 
-def _not_of_targets(data: dict[str, Any]) -> Iterator[Problem]:
+def _misplaced_in_targets_file(data: dict[str, Any]) -> Iterator[Problem]:
     for key in ("evals", "judge", "gate", "rules"):
         if key in data:
-            message = f"a targets file has no `{key}`"
-            yield Problem("unknown-key", (key,), message, "move it to rubric-ci.yaml", at_key=True)
+            message = f"`{key}` does not belong in a targets file"
+            yield Problem(UNKNOWN_KEY, (key,), message, "move it to rubric-ci.yaml", at_key=True)
     if "targets" not in data:
-        yield Problem("missing-key", (), "the file has no `targets`")
+        message = "the file has no `targets`"
+        yield Problem(MISSING_KEY, (), message, missing=("targets",))
 
 
 def _judge(judge: Any) -> Iterator[Problem]:
@@ -74,7 +118,7 @@ def _judge(judge: Any) -> Iterator[Problem]:
         return
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
-        yield Problem("votes-even", ("judge", "votes"), f"`votes` must be odd, not {votes}")
+        yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
     yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
     known = (*_KNOWN, "mode", "output", "evidence", "votes", "canary")
@@ -94,38 +138,39 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
     for key in ("api_key", "apiKey"):
         value = owner.get(key)
         if isinstance(value, str) and value.strip() and "${{" not in value:
-            message = f"`{key}` holds a literal value"
-            yield Problem("literal-secret", (*path, key), message)
+            message = f"`{key}` contains a literal value"
+            yield Problem(LITERAL_SECRET, (*path, key), message)
 
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:
-    """Warn of keys that are handed to the model call and look like a setting of ours."""
-    meant = snake_cased(owner)
+    """Yield keys that are passed to the model call and look like a misspelt setting."""
+    given = snake_cased(owner)
     for key in owner:
         name = snake_case(key)
         if name not in known and not name.startswith("x-") and not is_idle(name):
-            free = [other for other in known if other not in meant]
-            missing = ["model"] if meant.keys().isdisjoint(NAMES) else []
-            hint = did_you_mean(name, missing) or did_you_mean(name, free)
-            if hint:
-                message = f"`{key}` is handed on as it is"
-                yield Problem("similar-key", (*path, key), message, hint, at_key=True)
+            free = [other for other in known if other not in given]
+            missing = ["model"] if given.keys().isdisjoint(NAMES) else []
+            meant = nearest(name, missing) or nearest(name, free)
+            if meant:
+                message = (
+                    f"`{key}` is not a known setting and is passed to the model call unchanged"
+                )
+                where, hint = (*path, key), did_you_mean(meant)
+                yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
 
 
-def _said_once(found: list[Problem]) -> list[Problem]:
-    """Let a misspelt setting take the place of the missing one that it means."""
-    missing = {(p.path, p.message): p for p in found if p.rule == "missing-key"}
-    told = []
+def _merge_misspelt(found: list[Problem]) -> list[Problem]:
+    """Merge a missing-key problem into the misspelt key that explains it."""
+    missing = {(p.path, p.missing): p for p in found if p.missing}
+    others = []
     for problem in found:
-        name = problem.hint.removeprefix("did you mean ").removesuffix("?")
-        owner, key = problem.path[:-1], problem.path[-1] if problem.path else ""
-        wanted = [at for at in missing if at[0] == owner and at[1].endswith(f" has no {name}")]
-        if problem.rule in {"similar-key", "unused-setting"} and wanted:
-            message = f"{missing.pop(wanted[0]).message}, but `{key}`"
-            told.append(problem._replace(rule="missing-key", message=message))
-        elif problem.rule != "missing-key":
-            told.append(problem)
-    return [*missing.values(), *told]
+        explained = missing.pop((problem.path[:-1], (problem.meant,)), None)
+        if explained:
+            message = f"{explained.message}, but `{problem.path[-1]}`"
+            others.append(problem._replace(rule=explained.rule, message=message))
+        elif not problem.missing:
+            others.append(problem)
+    return [*missing.values(), *others]
 
 
 def _thresholds(gate: Any) -> Iterator[Problem]:
@@ -135,11 +180,14 @@ def _thresholds(gate: Any) -> Iterator[Problem]:
     high, low = thresholds.get("pass", 0.8), thresholds.get("borderline", 0.6)
     if isinstance(high, int | float) and isinstance(low, int | float) and low > high:
         message = f"`borderline` ({low}) is above `pass` ({high})"
-        yield Problem("threshold-order", ("gate", "thresholds"), message)
+        yield Problem(THRESHOLD_ORDER, ("gate", "thresholds"), message)
 
 
-def _rules(rules: Any) -> Iterator[Problem]:
+def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[Problem]:
     for name in rules if isinstance(rules, dict) else ():
-        if name not in RULES:
-            hint = did_you_mean(name, RULES)
-            yield Problem("unknown-rule", ("rules", name), f"no rule `{name}`", hint, at_key=True)
+        known = known_rules()
+        if name not in known:
+            hint = did_you_mean(nearest(name, known))
+            yield Problem(
+                UNKNOWN_RULE, ("rules", name), f"there is no rule `{name}`", hint, at_key=True
+            )

@@ -1,4 +1,4 @@
-"""What checking eval files needs to know of the configuration, without the values of a run."""
+"""The part of the configuration that checking eval files needs, without the classes of a run."""
 
 from collections.abc import Iterator, Mapping
 from posixpath import dirname, join, normpath
@@ -13,20 +13,20 @@ AGENTS: Final = frozenset(
         *("pi-coding-agent", "agentv"),
     )
 )
-"""Providers of AgentV that are programs of their own; valid in a file, not run by us."""
+"""AgentV providers that are agent programs: valid in a targets file, not started by rubric-ci."""
 
 
 class Facts(NamedTuple):
-    """Globs of eval files, switches of rules and names of targets."""
+    """Globs of eval files, severities of rules and names of targets."""
 
     globs: tuple[str, ...] = ()  # relative to the repository root
     rules: Mapping[str, str] = {}
     targets: frozenset[str] = frozenset()
-    agents: frozenset[str] = frozenset()  # those of the targets that nobody here can ask
+    agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTS`
 
 
 def read_facts(document: Document) -> Facts:
-    """Take from a configuration or a targets file what has the right shape."""
+    """Read the valid parts of a configuration or a targets file."""
     data = document.data if isinstance(document.data, dict) else {}
     rules = data.get("rules")
     return Facts(
@@ -48,7 +48,7 @@ def _texts(items: Any) -> Iterator[str]:
 
 
 def _providers(targets: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name of each target, and what its provider is called."""
+    """Yield name and provider of each target."""
     for target in targets if isinstance(targets, list) else ():
         name = target.get("name") if isinstance(target, dict) else None
         if isinstance(name, str):
@@ -57,6 +57,6 @@ def _providers(targets: Any) -> Iterator[tuple[str, str]]:
 
 
 def glob_from_root(file: str, glob: str) -> str:
-    """Make a glob that is relative to a file relative to the repository root."""
-    taken = "!" if glob.startswith("!") else ""
-    return taken + normpath(join(dirname(file), glob.removeprefix("!")))
+    """Return a glob relative to the repository root; it was relative to the file."""
+    negation = "!" if glob.startswith("!") else ""
+    return negation + normpath(join(dirname(file), glob.removeprefix("!")))

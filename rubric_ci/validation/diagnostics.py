@@ -1,4 +1,4 @@
-"""From problems at paths and faults at places to diagnostics, in the order of the file."""
+"""Problems to diagnostics, sorted by file, line and column."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,84 +6,93 @@ from functools import cache
 from typing import Final
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.validation.rule_ids import RULES
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault, Place, Problem
+from rubric_ci.model.rules import Rule
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem, Place, Problem
 from rubric_ci.yaml_text.source import Source
 from rubric_ci.yaml_text.syntax_errors import split_lines
 
-LONGEST_MESSAGE: Final = 600
+MAX_MESSAGE: Final = 600
+
+
+TOO_MANY_PROBLEMS: Final = Rule(
+    id="too-many-problems",
+    meaning="At most 1,000 problems are reported per file. A file with more is usually not an eval "
+    "file.",
+    hint="fix the problems above first",
+)
 
 
 def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
-    """Locate problems and sort them by their places."""
-    lines_of = cache(lambda file: split_lines(source.text_of(file)))
-    located = [of_fault(file, fault, lines_of(file)) for file, fault in source.faults]
+    """Return the problems as diagnostics, sorted by place."""
+    texts = source.texts()
+    lines_of = cache(lambda file: split_lines(texts[file]))
+    located = [
+        to_diagnostic(file, problem, lines_of(file)) for file, problem in source.text_problems
+    ]
     seen: set[tuple[str, Place, str]] = set()
     for problem in found:
-        file = source.file_of(problem.path)
-        place = source.locate(problem.path, at_key=problem.at_key)
+        file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
         if problem.part:
             place = _within(place, problem.part, lines_of(file))
-        if (problem.rule, place, problem.message) in seen:
-            continue  # another alias leads here
-        seen.add((problem.rule, place, problem.message))
-        message = problem.message + _by_alias(source.alias_line(problem.path), place[0])
-        fault = Fault(problem.rule, *place, message, problem.hint)
-        located.append(of_fault(file, fault, lines_of(file)))
-    return _bounded(sorted(dict.fromkeys(located), key=_position))
+        if (problem.rule.id, place, problem.message) in seen:
+            continue  # the same value through another alias
+        seen.add((problem.rule.id, place, problem.message))
+        message = problem.message + _by_alias(alias_line, place[0])
+        found_at = LocatedProblem(problem.rule, *place, message, problem.hint)
+        located.append(to_diagnostic(file, found_at, lines_of(file)))
+    return _bounded(sorted(dict.fromkeys(located), key=position))
 
 
 def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Tell the first of many problems, and that there are more."""
-    if len(found) <= MOST_PROBLEMS:
+    """Limit the diagnostics of a file; the last one reports that there are more."""
+    if len(found) <= MAX_PROBLEMS:
         return tuple(found)
-    severity, hint = RULES["too-many-problems"]
     more = replace(
-        found[MOST_PROBLEMS],
-        rule="too-many-problems",
-        severity=Severity(severity),
-        message=f"more than {MOST_PROBLEMS:,} problems in this file; the others are not told",
-        hint=hint,
+        found[MAX_PROBLEMS],
+        rule=TOO_MANY_PROBLEMS.id,
+        severity=Severity(TOO_MANY_PROBLEMS.severity),
+        message=f"more than {MAX_PROBLEMS:,} problems in this file; the rest are not shown",
+        hint=TOO_MANY_PROBLEMS.hint,
     )
-    return (*found[:MOST_PROBLEMS], more)
+    return (*found[:MAX_PROBLEMS], more)
 
 
 def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
-    """Point at a part of a text; at the whole where it is on a line that can have no comment."""
+    """Return the place of a part of a value, or of the whole value if its first line lacks it."""
     line, column, *_ = place
     found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
     return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place
 
 
 def _by_alias(line: int | None, own: int) -> str:
-    return f" (by the alias on line {line})" if line is not None and line > own else ""
+    return f" (through the alias on line {line})" if line is not None and line > own else ""
 
 
-def of_fault(file: str, fault: Fault, lines: Sequence[str]) -> Diagnostic:
-    """Return a located fault as a diagnostic."""
-    severity, hint = RULES[fault.rule]
+def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:
+    """Return a located problem as a diagnostic."""
     return Diagnostic(
-        rule=fault.rule,
-        severity=Severity(severity),
+        rule=problem.rule.id,
+        severity=Severity(problem.rule.severity),
         file=file,
-        span=Span(fault.line, fault.column, fault.end_line, fault.end_column),
-        message=_short(fault.message),
-        hint=fault.hint or hint,
-        line_text=lines[fault.line - 1] if fault.line <= len(lines) else "",
+        span=Span(problem.line, problem.column, problem.end_line, problem.end_column),
+        message=_short(problem.message),
+        hint=problem.hint or problem.rule.hint,
+        line_text=lines[problem.line - 1] if problem.line <= len(lines) else "",
     )
 
 
 def _short(message: str) -> str:
-    """Leave out the middle of a message in which something very long is quoted."""
-    half = LONGEST_MESSAGE // 2
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
+    """Cut the middle of a message that quotes a very long value."""
+    half = MAX_MESSAGE // 2
+    return message if len(message) <= MAX_MESSAGE else f"{message[:half]} … {message[-half:]}"
 
 
 def has_errors(found: tuple[Diagnostic, ...]) -> bool:
-    """Tell whether some problem is more than a warning."""
+    """Return True if a diagnostic is an error."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
 
 
-def _position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+def position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    """Return the sort key of a diagnostic: its place, then its rule."""
     span = diagnostic.span
     return diagnostic.file, span.line, span.column, diagnostic.rule

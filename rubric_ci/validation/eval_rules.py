@@ -1,21 +1,117 @@
-"""What a schema cannot say about an eval file: each rule is a generator over plain data.
+"""Rules of eval files that a schema cannot express: each is a generator over plain data.
 
-Rules also run where the shape is wrong, so each looks only at what has the shape it needs, and
-keeps silent where another rule has the cause.
+Rules run on data of any shape. Each checks only values of the right type and reports nothing where
+another rule reports the cause.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from rubric_ci.text.suggestions import did_you_mean, meant_or_known, nearest
-from rubric_ci.validation.rubric_rules import criteria_problems
+from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases, with_evaluator
+from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
+from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
 CODE_JUDGE_KEYS = ("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config")
 
 
+CASE_ID_DUPLICATE: Final = Rule(
+    id="case-id-duplicate",
+    meaning="Reports, baselines and selections identify cases by id, so ids are unique in a file.",
+    hint="give every case of a file its own id",
+    bad=with_cases(GOOD_CASE * 2),
+    good=with_cases(GOOD_CASE + GOOD_CASE.replace("greeting", "farewell")),
+)
+CASE_EMPTY: Final = Rule(
+    id="case-empty",
+    switchable=True,
+    meaning="The case has nothing to be graded by, and no description of a good answer.",
+    hint="add `rubrics`, or an `expected_outcome` to draft them from",
+    bad=with_cases("  - id: greeting\n    input: Say hello\n"),
+    good=with_cases(
+        "  - id: greeting\n    input: Say hello\n    expected_outcome: A friendly greeting\n"
+    ),
+)
+EVALUATOR_NAME_DUPLICATE: Final = Rule(
+    id="evaluator-name-duplicate",
+    meaning=(
+        "Reports identify evaluators by name, so names are unique in a list. Inline rubrics have "
+        "the name `rubric`."
+    ),
+    hint="give every evaluator of a list its own name",
+    bad=with_evaluator(
+        "- {name: check, type: latency, threshold: 9}\n- {name: check, type: cost, budget: 1}"
+    ),
+    good=with_evaluator(
+        "- {name: fast, type: latency, threshold: 9}\n- {name: cheap, type: cost, budget: 1}"
+    ),
+)
+UNKNOWN_MEMBER: Final = Rule(
+    id="unknown-member",
+    switchable=True,
+    meaning="The weights of a composite refer to its members by name.",
+    bad=with_evaluator(
+        "- name: both\n  type: composite\n  evaluators:\n"
+        "    - {name: fast, type: latency, threshold: 9}\n"
+        "  aggregator: {type: weighted_average, weights: {fats: 1}}"
+    ),
+    good=with_evaluator(
+        "- name: both\n  type: composite\n  evaluators:\n"
+        "    - {name: fast, type: latency, threshold: 9}\n"
+        "  aggregator: {type: weighted_average, weights: {fast: 1}}"
+    ),
+)
+SIMILAR_KEY: Final = Rule(
+    id="similar-key",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Unknown keys of a code judge are passed to its script, and those of a model to the model "
+        "call. This key looks like a misspelt setting."
+    ),
+    bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),
+    good=with_evaluator(
+        "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5"
+    ),
+)
+UNUSED_SETTING: Final = Rule(
+    id="unused-setting",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "The setting has no effect in rubric-ci. Most of these are AgentV settings without a "
+        "counterpart; misspelt settings of a command target are reported as well."
+    ),
+    hint="remove it, or start its name with `x-`",
+    bad="targets: [{name: default, model: openai/a, max_retries: 9}]\n",
+    good="targets: [{name: default, model: openai/a}]\n",
+)
+UNKNOWN_TARGET: Final = Rule(
+    id="unknown-target",
+    switchable=True,
+    meaning=(
+        "Targets are defined in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` next "
+        "to the eval files. Without any of these files, target names are not checked."
+    ),
+    bad=f"execution: {{target: defualt}}\n{GOOD_FILE}",
+    good=f"execution: {{target: default}}\n{GOOD_FILE}",
+)
+AGENT_TARGET: Final = Rule(
+    id="agent-target",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "A targets file may define an AgentV agent, but rubric-ci starts only commands. Cases "
+        "with such a target get no verdict."
+    ),
+    hint="start it with `provider: cli`, or record its answers",
+    bad=f"execution: {{target: codex}}\n{GOOD_FILE}",
+    good=f"execution: {{target: default}}\n{GOOD_FILE}",
+)
+
+
 def eval_problems(data: Any) -> Iterator[Problem]:
-    """Yield what is wrong in a suite and its cases."""
+    """Yield the problems of a suite and its cases."""
     if not isinstance(data, dict):
         return
     suite = _execution(data)
@@ -31,7 +127,7 @@ def eval_problems(data: Any) -> Iterator[Problem]:
 
 
 def _is_bare_case(cases: Any) -> bool:
-    """Tell whether some case is graded by nothing but the suite's evaluators."""
+    """Return True if a case has no rubrics or evaluators of its own."""
     return not isinstance(cases, list) or any(
         isinstance(case, dict)
         and "rubrics" not in case
@@ -42,7 +138,7 @@ def _is_bare_case(cases: Any) -> bool:
 
 
 def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) -> Iterator[Problem]:
-    """Yield targets that nothing defines, and those that nobody here can ask."""
+    """Yield references to undefined targets and to agents."""
     if not isinstance(data, dict):
         return
     yield from _target(data, (), known, agents)
@@ -61,11 +157,11 @@ def _target(
         name = holder.get("target")
         if isinstance(name, str) and name not in known:
             message = f"no target is called `{name}`"
-            hint = meant_or_known(name, known)
-            yield Problem("unknown-target", (*where, "target"), message, hint)
+            hint = suggest(name, known)
+            yield Problem(UNKNOWN_TARGET, (*where, "target"), message, hint)
         elif name in agents:
-            message = f"`{name}` is an agent that rubric-ci does not start by itself"
-            yield Problem("agent-target", (*where, "target"), message)
+            message = f"`{name}` is an agent, which rubric-ci does not start"
+            yield Problem(AGENT_TARGET, (*where, "target"), message)
 
 
 def _same_ids(cases: list[Any]) -> Iterator[Problem]:
@@ -76,7 +172,7 @@ def _same_ids(cases: list[Any]) -> Iterator[Problem]:
             continue
         if name in seen:
             message = f"the id `{name}` is taken by an earlier case"
-            yield Problem("case-id-duplicate", ("evalcases", index, "id"), message)
+            yield Problem(CASE_ID_DUPLICATE, ("evalcases", index, "id"), message)
         seen.add(name)
 
 
@@ -98,7 +194,7 @@ def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:
     wanted = ("expected_outcome", "outcome", "rubrics")
     if case.keys().isdisjoint(wanted) and not any(nearest(key, wanted) for key in case):
         message = "the case has neither rubrics nor evaluators nor an `expected_outcome`"
-        yield Problem("case-empty", path, message)
+        yield Problem(CASE_EMPTY, path, message)
 
 
 def _evaluators(evaluators: Any, path: Path, *, inline: bool) -> Iterator[Problem]:
@@ -120,14 +216,14 @@ def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator
         if name in taken:
             owner = "the inline rubrics" if name == "rubric" else "an earlier evaluator"
             message = f"the name `{name}` is taken by {owner}"
-            yield Problem("evaluator-name-duplicate", (*path, index, "name"), message)
+            yield Problem(EVALUATOR_NAME_DUPLICATE, (*path, index, "name"), message)
         taken.add(name)
 
 
 def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:
     weights = [e.get("weight", 1.0) if isinstance(e, dict) else 1.0 for e in evaluators]
     if weights and not inline and all(weight == 0 for weight in weights):
-        yield Problem("weight-total", path, "every evaluator has weight 0, so nothing is graded")
+        yield Problem(WEIGHT_TOTAL, path, "every evaluator has weight 0, so nothing is graded")
 
 
 def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -136,7 +232,7 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
             yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
         case "code_judge":
             yield from _misspelt(evaluator, path)
-            yield from _models_of_scripts(evaluator, path)
+            yield from _target_of_script(evaluator, path)
         case "composite":
             members = evaluator.get("evaluators")
             yield from _evaluators(members, (*path, "evaluators"), inline=False)
@@ -146,21 +242,22 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Warn of keys that become the script's config and look like a setting of ours."""
+    """Yield keys that are passed to the script and look like a misspelt setting."""
     for key in evaluator:
         if key not in CODE_JUDGE_KEYS and not key.startswith("x-"):
-            hint = did_you_mean(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
-            if hint and "`script`" not in hint:  # that it is missing is told already
-                message = f"`{key}` is handed to the script as its config"
-                yield Problem("similar-key", (*path, key), message, hint, at_key=True)
+            meant = nearest(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
+            if meant and meant != "script":  # the missing `script` has its own problem
+                message = f"`{key}` is passed to the script as config"
+                where, hint = (*path, key), did_you_mean(meant)
+                yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
 
 
-def _models_of_scripts(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Warn of a key with which AgentV lets a script ask a model."""
+def _target_of_script(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield `target`, with which AgentV lets a script call a model."""
     if isinstance(evaluator.get("target"), dict):
-        message = "`target` lets no script ask a model; it is handed on as its config"
-        hint = "use an `llm_judge`, or name in `env` what the script needs to ask by itself"
-        yield Problem("unused-setting", (*path, "target"), message, hint, at_key=True)
+        message = "`target` does not let a script call a model; it is passed on as config"
+        hint = "use an `llm_judge`, or list in `env` what the script needs to call a model"
+        yield Problem(UNUSED_SETTING, (*path, "target"), message, hint, at_key=True)
 
 
 def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -175,11 +272,11 @@ def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
     for name in weights:
         if name not in names:
             message = f"no member is called `{name}`"
-            hint = did_you_mean(name, names)
-            yield Problem("unknown-member", (*where, name), message, hint, at_key=True)
+            hint = did_you_mean(nearest(name, names))
+            yield Problem(UNKNOWN_MEMBER, (*where, name), message, hint, at_key=True)
     given = [weights.get(name, 1.0) for name in names]
     if given and all(weight == 0 for weight in given):
-        yield Problem("weight-total", where, "every member has weight 0, so nothing is graded")
+        yield Problem(WEIGHT_TOTAL, where, "every member has weight 0, so nothing is graded")
 
 
 def _whole_minimums(minimums: Any, path: Path) -> Iterator[Problem]:
@@ -187,7 +284,7 @@ def _whole_minimums(minimums: Any, path: Path) -> Iterator[Problem]:
         for name, count in minimums.items():
             if isinstance(count, float):
                 message = f"`{name}` must be an integer, not {count}"
-                yield Problem("wrong-type", (*path, name), message)
+                yield Problem(WRONG_TYPE, (*path, name), message)
 
 
 def _execution(owner: dict[str, Any]) -> dict[str, Any]:

@@ -1,18 +1,59 @@
-"""Which files an eval file refers to, and whether they are there."""
+"""Files and prompt variables that an eval file refers to."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.references import Found, Lookup
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.model.rules import Rule, with_cases, with_evaluator
+from rubric_ci.text.suggestions import suggest
 from rubric_ci.yaml_text.problems import Path, Problem
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
 
 
+LONE_PART: Final = Rule(
+    id="lone-part",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Content parts belong in a list. A single mapping is sent as structured data, so a file "
+        "that it names would not be read."
+    ),
+    hint="start it with `- `",
+    bad=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
+        "      - role: user\n        content: {type: file, value: prompts/task.md}\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
+        "      - role: user\n        content: [{type: file, value: prompts/task.md}]\n"
+    ),
+)
+FILE_MISSING: Final = Rule(
+    id="file-missing",
+    meaning="The file cannot be used: it is missing, is not text, or is outside the repository.",
+    hint="paths are resolved from the eval file's folder, then from its parent folders",
+    bad=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n"
+        "    input: [{role: user, content: [{type: file, value: gone.md}]}]\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    rubrics: [Greets]\n"
+        "    input: [{role: user, content: [{type: file, value: prompts/task.md}]}]\n"
+    ),
+)
+PROMPT_VARIABLE: Final = Rule(
+    id="prompt-variable",
+    switchable=True,
+    meaning="Only known variables are replaced: the judge would see the braces in its prompt.",
+    bad=with_evaluator('- {name: free, type: llm_judge, prompt: "Score {{ anwser }}"}'),
+    good=with_evaluator('- {name: free, type: llm_judge, prompt: "Score {{ answer }}"}'),
+)
+
+
 class Prompt(NamedTuple):
-    """A prompt as written, where it stands, and the variables that it may hold."""
+    """A prompt, its path and the variables that it may use."""
 
     path: Path
     text: str
@@ -20,14 +61,14 @@ class Prompt(NamedTuple):
 
 
 def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
-    """Yield files that cannot be used, and variables that no prompt can be given."""
+    """Yield files that cannot be read and unknown prompt variables."""
     if not isinstance(data, dict):
         return
     yield from _lone_parts(data)
     for path, name in _files(data):
         found = lookup(name)
         if not isinstance(found, Found):
-            yield Problem("file-missing", path, f"`{name}`: {found.reason}")
+            yield Problem(FILE_MISSING, path, f"`{name}`: {found.reason}")
     for prompt in _prompts(data):
         yield from _prompt_problems(prompt, lookup)
 
@@ -37,16 +78,16 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
     if names_file(text):
         found = lookup(text)
         if not isinstance(found, Found):
-            yield Problem("file-missing", prompt.path, f"`{text}`: {found.reason}")
+            yield Problem(FILE_MISSING, prompt.path, f"`{text}`: {found.reason}")
             return
         text, where = found.text, f" in {found.path}"
     for written in dict.fromkeys(variables(text)):
         name = written.strip()
         if name not in prompt.known:
-            message = f"`{{{{ {name} }}}}`{where} is no variable of a judge's prompt"
-            hint = did_you_mean(name, prompt.known) or f"known are {', '.join(prompt.known)}"
+            message = f"`{{{{ {name} }}}}`{where} is not a variable of judge prompts"
+            hint = suggest(name, prompt.known)
             part = "" if where else f"{{{{{written}}}}}"
-            yield Problem("prompt-variable", prompt.path, message, hint, part=part)
+            yield Problem(PROMPT_VARIABLE, prompt.path, message, hint, part=part)
 
 
 def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
@@ -54,8 +95,8 @@ def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
         if not isinstance(content, dict) or content.keys() != {"type", "value"}:
             continue
         if content["type"] in ("text", "file"):
-            message = f"a {content['type']} part outside of a list is sent as data, as it is"
-            yield Problem("lone-part", path, message)
+            message = f"a {content['type']} part outside a list is sent as data, unchanged"
+            yield Problem(LONE_PART, path, message)
 
 
 def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -125,10 +166,10 @@ _FILE = r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|h
 
 
 def names_file(prompt: str) -> bool:
-    """Tell whether a prompt is a path rather than the text itself."""
+    """Return True if a prompt is the path of a file, not the text itself."""
     return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
 
 
 def variables(text: str) -> list[str]:
-    """Return what stands between `{{` and `}}`: names, and the blanks around them."""
+    """Return the names between `{{` and `}}`, with the blanks around them."""
     return re.findall(_VARIABLE, text)

@@ -1,16 +1,130 @@
-"""What a schema cannot say about a list of criteria: ids, weights, gates, ranges and levels."""
+"""Rules of criteria that a schema cannot express: ids, weights, gates, ranges and levels."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
+from rubric_ci.model.rules import Rule, with_rubrics
 from rubric_ci.yaml_text.problems import Path, Problem
 from rubric_ci.yaml_text.scalars import is_short_decimal
 
-MOST_RANGES: Final = 11
+MAX_RANGES: Final = 11
+
+
+WRONG_TYPE: Final = Rule(
+    id="wrong-type",
+    meaning="The value has another type than the field requires.",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: heavy"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 2.5"),
+)
+WEIGHT_TOTAL: Final = Rule(
+    id="weight-total",
+    meaning=(
+        "A criterion with weight 0 is shown and not counted. If all weights are 0, there is no "
+        "score."
+    ),
+    hint="give one of them a weight above 0",
+    bad=with_rubrics("- {expected_outcome: Greets, weight: 0}"),
+    good=with_rubrics(
+        "- {expected_outcome: Greets, weight: 0}\n- {expected_outcome: Is short, weight: 1}"
+    ),
+)
+CRITERION_ID_DUPLICATE: Final = Rule(
+    id="criterion-id-duplicate",
+    meaning=(
+        "The judge marks criteria by id, so ids are unique in a list. A criterion without an id "
+        "gets `rubric-<n>` from its position."
+    ),
+    hint="give every criterion of a list its own id",
+    bad=with_rubrics(
+        "- {id: greets, expected_outcome: Says hello}\n- {id: greets, expected_outcome: Is warm}"
+    ),
+    good=with_rubrics(
+        "- {id: greets, expected_outcome: Says hello}\n- {id: warm, expected_outcome: Is warm}"
+    ),
+)
+GATE_KIND: Final = Rule(
+    id="gate-kind",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Each kind of criterion has its own gate: `required` for checklists, `required_min_score` "
+        "with `score_ranges`, `required_min_level` with `levels`. Any other gate has no effect."
+    ),
+    bad=with_rubrics("- required: true\n  score_ranges: {0: cold, 6: warm}"),
+    good=with_rubrics("- required_min_score: 6\n  score_ranges: {0: cold, 6: warm}"),
+)
+GATE_OUT_OF_REACH: Final = Rule(
+    id="gate-out-of-reach",
+    switchable=True,
+    meaning="No level reaches `required_min_level`, so every answer would fail.",
+    hint="lower it to a declared level",
+    bad=with_rubrics("- required_min_level: 3\n  levels: {1: cold, 2: warm}"),
+    good=with_rubrics("- required_min_level: 2\n  levels: {1: cold, 2: warm}"),
+)
+SCORE_RANGE_TYPE: Final = Rule(
+    id="score-range-type",
+    meaning="A range is a list of two integers, because judges give integer scores.",
+    hint="write [low, high] with two integers from 0 to 10",
+    bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10.0], expected_outcome: a}"),
+    good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
+)
+SCORE_RANGE_BOUNDS: Final = Rule(
+    id="score-range-bounds",
+    meaning="Scores are 0 to 10, and the low bound of a range is not above its high bound.",
+    hint="keep 0 <= low <= high <= 10",
+    bad=with_rubrics("- score_ranges:\n    - {score_range: [10, 0], expected_outcome: a}"),
+    good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
+)
+SCORE_RANGE_OVERLAP: Final = Rule(
+    id="score-range-overlap",
+    meaning="A score that belongs to two ranges is ambiguous.",
+    hint="ranges must not share a value",
+    bad=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 6], expected_outcome: cold}\n"
+        "    - {score_range: [6, 10], expected_outcome: warm}"
+    ),
+    good=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
+        "    - {score_range: [6, 10], expected_outcome: warm}"
+    ),
+)
+SCORE_RANGE_COVERAGE: Final = Rule(
+    id="score-range-coverage",
+    meaning=(
+        "Every score from 0 to 10 must belong to a range. In a map, the first range starts at 0."
+    ),
+    hint="together the ranges must cover 0 to 10",
+    bad=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
+        "    - {score_range: [7, 10], expected_outcome: warm}"
+    ),
+    good=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
+        "    - {score_range: [6, 10], expected_outcome: warm}"
+    ),
+)
+LEVELS_TYPE: Final = Rule(
+    id="levels-type",
+    meaning="Levels are integers, as a list of `{level, criteria}` or as the keys of a map.",
+    hint="write levels as integers",
+    bad=with_rubrics("- levels: {low: cold, high: warm}"),
+    good=with_rubrics("- levels: {1: cold, 2: warm}"),
+)
+LEVELS_DUPLICATE: Final = Rule(
+    id="levels-duplicate",
+    meaning="A level is declared once.",
+    hint="declare every level once",
+    bad=with_rubrics(
+        "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 1, criteria: warm}"
+    ),
+    good=with_rubrics(
+        "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 2, criteria: warm}"
+    ),
+)
 
 
 def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
-    """Yield what is wrong in one list of criteria."""
+    """Yield the problems of a list of criteria."""
     if not isinstance(criteria, list):
         return
     yield from _same_ids(criteria, path)
@@ -28,14 +142,14 @@ def _same_ids(criteria: list[Any], path: Path) -> Iterator[Problem]:
         if name in seen:
             where: Path = (*path, index, "id") if given else (*path, index)
             message = f"the id `{name}` is taken by an earlier criterion"
-            yield Problem("criterion-id-duplicate", where, message)
+            yield Problem(CRITERION_ID_DUPLICATE, where, message)
         seen.add(name)
 
 
 def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:
     weights = [c.get("weight", 1.0) if isinstance(c, dict) else 1.0 for c in criteria]
     if weights and all(weight == 0 for weight in weights):
-        yield Problem("weight-total", path, "every criterion has weight 0, so nothing is graded")
+        yield Problem(WEIGHT_TOTAL, path, "every criterion has weight 0, so nothing is graded")
 
 
 def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -59,14 +173,14 @@ _GATE_NAMES = frozenset(_GATES.values())
 
 def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:
     own = _GATES[kind]
-    what = "a checklist criterion" if kind == "checklist" else f"a criterion with `{kind}`"
+    owner = "a checklist criterion" if kind == "checklist" else f"a criterion with `{kind}`"
     for gate in _GATES.values():
         if gate in criterion and gate != own:
-            message = f"`{gate}` does not gate {what}"
-            yield Problem("gate-kind", (*path, gate), message, f"use `{own}`", at_key=True)
+            message = f"`{gate}` has no effect on {owner}"
+            yield Problem(GATE_KIND, (*path, gate), message, f"use `{own}`", at_key=True)
         if gate in criterion and isinstance(criterion[gate], float):
             message = f"`{gate}` must be an integer, not {criterion[gate]}"
-            yield Problem("wrong-type", (*path, gate), message)
+            yield Problem(WRONG_TYPE, (*path, gate), message)
 
 
 def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
@@ -78,13 +192,13 @@ def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
         bounds = [_bounds(entry) for entry in ranges]
         yield from _reversed(bounds, path)
         known = [pair for pair in bounds if pair and pair[0] <= pair[1]]
-        if not floats and 0 < len(known) == len(ranges) <= MOST_RANGES:
+        if not floats and 0 < len(known) == len(ranges) <= MAX_RANGES:
             yield from _overlaps(bounds, path)
             yield from _gaps(known, path)
 
 
 def _is_partition(ranges: Any) -> bool:
-    """Tell whether a list covers 0 to 10 once: what nearly all do, and all that they must."""
+    """Return True if the ranges cover 0 to 10 once: the quick check for valid ranges."""
     if not isinstance(ranges, list):
         return False
     pairs = [_bounds(entry) for entry in ranges]
@@ -96,7 +210,7 @@ def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
     if ranges and "0" not in ranges and all(_is_whole(key) for key in ranges):
         first = min(int(key) for key in ranges)
         if 0 < first <= 10:
-            yield Problem("score-range-coverage", path, f"no range covers {_list(range(first))}")
+            yield Problem(SCORE_RANGE_COVERAGE, path, f"no range covers {_list(range(first))}")
 
 
 def _float_bounds(ranges: list[Any], path: Path) -> Iterator[Problem]:
@@ -106,7 +220,7 @@ def _float_bounds(ranges: list[Any], path: Path) -> Iterator[Problem]:
             if isinstance(bound, float) and bound.is_integer():  # others fail the schema
                 where: Path = (*path, index, "score_range", place)
                 message = f"a bound of `score_range` must be an integer, not {bound}"
-                yield Problem("score-range-type", where, message)
+                yield Problem(SCORE_RANGE_TYPE, where, message)
 
 
 def _bounds(entry: Any) -> tuple[int, int] | None:
@@ -123,9 +237,9 @@ def _is_score(bound: Any) -> bool:
 def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
     for index, pair in enumerate(bounds):
         if pair and pair[0] > pair[1]:
-            message = f"[{pair[0]}, {pair[1]}] ends before it begins"
+            message = f"the low bound {pair[0]} is above the high bound {pair[1]}"
             hint = f"write [{pair[1]}, {pair[0]}]"
-            yield Problem("score-range-bounds", (*path, index, "score_range"), message, hint)
+            yield Problem(SCORE_RANGE_BOUNDS, (*path, index, "score_range"), message, hint)
 
 
 def _overlaps(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
@@ -133,13 +247,13 @@ def _overlaps(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Prob
         for earlier in bounds[:index]:
             if pair and earlier and pair[0] <= earlier[1] and earlier[0] <= pair[1]:
                 message = f"{list(pair)} overlaps {list(earlier)}"
-                yield Problem("score-range-overlap", (*path, index, "score_range"), message)
+                yield Problem(SCORE_RANGE_OVERLAP, (*path, index, "score_range"), message)
 
 
 def _gaps(bounds: list[tuple[int, int]], path: Path) -> Iterator[Problem]:
     missing = [n for n in range(11) if not any(low <= n <= high for low, high in bounds)]
     if missing:
-        yield Problem("score-range-coverage", path, f"no range covers {_list(missing)}")
+        yield Problem(SCORE_RANGE_COVERAGE, path, f"no range covers {_list(missing)}")
 
 
 def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -155,7 +269,7 @@ def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
     whole = [number for number in numbers if type(number) is int]
     if type(least) is int and len(whole) == len(numbers) > 0 and least > max(whole):
         message = f"no level reaches {least}; the highest is {max(whole)}"
-        yield Problem("gate-out-of-reach", (*path, "required_min_level"), message)
+        yield Problem(GATE_OUT_OF_REACH, (*path, "required_min_level"), message)
 
 
 def _same_levels(levels: list[Any], path: Path) -> Iterator[Problem]:
@@ -164,20 +278,20 @@ def _same_levels(levels: list[Any], path: Path) -> Iterator[Problem]:
         number = entry.get("level") if isinstance(entry, dict) else None
         where: Path = (*path, index, "level")
         if isinstance(number, float) and number.is_integer():
-            yield Problem("levels-type", where, f"`level` must be an integer, not {number}")
+            yield Problem(LEVELS_TYPE, where, f"`level` must be an integer, not {number}")
         elif type(number) is int:
             if number in seen:
                 message = f"the level {number} is declared twice"
-                yield Problem("levels-duplicate", where, message)
+                yield Problem(LEVELS_DUPLICATE, where, message)
             seen.add(number)
 
 
 def _list(numbers: Any) -> str:
-    """Write numbers as a reader would: "3", "3 and 4", "1, 2 and 9"."""
+    """Return numbers as a phrase: "3", "3 and 4", "1, 2 and 9"."""
     words = [str(number) for number in numbers]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _is_whole(key: str) -> bool:
-    """Tell whether a key of a mapping is an integer of a usual size, as it would be written."""
+    """Return True if a mapping key is an integer of a usual size in plain decimal notation."""
     return is_short_decimal(key.removeprefix("-"))

@@ -1,26 +1,18 @@
-"""Does data fit a JSON Schema of ours? jsonschema-rs says yes or no; `explanation` says why not."""
+"""Validate data with a packaged JSON Schema: jsonschema-rs is fast, `schema_errors` explains."""
 
 import json
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
 from rubric_ci.system import resources
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Problem
+from rubric_ci.yaml_text.source import Values
 
 
-class Readable(Protocol):
-    """Data, and how its scalars are written."""
-
-    data: Any
-
-    def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written."""
-
-
-def problems(name: str, source: Readable) -> list[Problem]:
-    """Return what is wrong with data according to `schemas/<name>.schema.json`."""
+def problems(name: str, source: Values) -> list[Problem]:
+    """Return the problems of data according to `schemas/<name>.schema.json`."""
     schema, validator = _load(name)
     if validator.is_valid(source.data):
         return []

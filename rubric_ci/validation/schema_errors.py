@@ -1,4 +1,4 @@
-"""Why data does not fit a schema, in words for the person who wrote the file."""
+"""Errors of jsonschema as problems with readable messages."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,10 +8,24 @@ from typing import Any, Final, TypeAlias
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
-from rubric_ci.validation.schema_wording import KINDS, owner_name, rule_of, shown, value_name
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path, Problem
+from rubric_ci.validation.schema_wording import KINDS, one_of, owner_name, shown, value_name
+from rubric_ci.validation.shape_rules import (
+    ALIAS_CONFLICT,
+    CRITERION_KIND,
+    EMPTY_TEXT,
+    EVALUATOR_TYPE,
+    MISSING_KEY,
+    MISSING_VALUE,
+    NOT_TEXT,
+    OUT_OF_RANGE,
+    TOO_FEW,
+    UNKNOWN_VALUE,
+    rule_of,
+)
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, UNKNOWN_KEY, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 
@@ -19,28 +33,25 @@ Written: TypeAlias = Callable[[Path], str | None]
 
 
 def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
-    """Return one problem per fault, without those that only follow from another.
-
-    Of more than are told, the first are enough.
-    """
-    found = islice(_explained(schema, data, written), MOST_PROBLEMS + 1)
-    return _without_consequences(list(found))
+    """Return one problem per cause, and at most one more than a report shows."""
+    found = islice(_problems(schema, data, written), MAX_PROBLEMS + 1)
+    return _merge_misspelt(list(found))
 
 
-def _explained(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
+def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
     for error in Draft202012Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
         meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
         if meant is not None:
             yield meant
         elif error.validator is None:
-            yield from _twins(error, path, data)
+            yield from _mutually_exclusive(error, path, data)
         elif error.validator == "type" and path and error.instance is None:
-            yield _without_value(path)
+            yield _missing_value(path)
         elif error.validator == "type" and _is_unquoted(error):
             yield _unquoted(error, path, written(path))
         else:
-            yield from _EXPLAIN.get(error.validator, _anything_else)(error, path)
+            yield from _EXPLAIN.get(error.validator, _other_error)(error, path)
 
 
 def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -48,14 +59,14 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     kinds = [wanted] if isinstance(wanted, str) else wanted
     name, value = value_name(path), error.instance
     expected = " or ".join(KINDS[kind] for kind in kinds)
-    rule = rule_of(path, "type", "wrong-type")
+    rule = rule_of(path, "type", WRONG_TYPE)
     message = f"{name} must be {expected}, not {shown(value)}"
     yield Problem(rule, path, message, hint_for(path, kinds, value))
 
 
-def _without_value(path: Path) -> Problem:
+def _missing_value(path: Path) -> Problem:
     hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
-    return Problem("missing-value", path, f"{value_name(path)} has no value", hint)
+    return Problem(MISSING_VALUE, path, f"{value_name(path)} has no value", hint)
 
 
 def _is_unquoted(error: ValidationError) -> bool:
@@ -64,11 +75,11 @@ def _is_unquoted(error: ValidationError) -> bool:
 
 
 def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
-    """Explain a scalar that YAML reads as something else than the text that is meant."""
+    """Return the problem of a scalar that YAML reads as another type than text."""
     text = shown(error.instance)[1:-1] if written is None else written
     kind = "true or false" if isinstance(error.instance, bool) else "a number"
     message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
-    return Problem("not-text", path, message, f'quote it: "{text}"')
+    return Problem(NOT_TEXT, path, message, f'quote it: "{text}"')
 
 
 def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -76,21 +87,22 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
     instance: Any = error.instance
     for key in wanted:
         if key not in instance:
-            rule = rule_of((*path, key), "required", "missing-key")
-            owner = owner_name(path)
-            wanted_key = _OR.get(key, f"`{key}`")
+            rule = rule_of((*path, key), "required", MISSING_KEY)
+            keys = _ALTERNATIVES.get(key, (key,))
+            message = f"{owner_name(path)} has no {one_of(keys)}"
             other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
             hint = f"write `{key}` in place of `{other}`" if other else ""
-            yield Problem(rule, path, f"{owner} has no {wanted_key}", hint)
+            yield Problem(rule, path, message, hint, missing=keys)
 
 
 _OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
-"""Keys that stand for a missing one where any key may stand."""
+"""Wrong keys for a required one, in mappings that accept any key."""
 
-_OR: Final = {
-    "input_messages": "`input_messages` or `input`",
-    "max_total": "`max_total`, `max_input` or `max_output`",
+_ALTERNATIVES: Final = {
+    "input_messages": ("input_messages", "input"),
+    "max_total": ("max_total", "max_input", "max_output"),
 }
+"""Keys of which any one is enough, by the key that the schema names."""
 
 
 def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -101,94 +113,96 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
     for key in instance:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             message = f"unknown key `{key}` in {owner_name(path)}"
-            hint = did_you_mean(key, known)
-            yield Problem("unknown-key", (*path, key), message, hint, at_key=True)
+            meant = nearest(key, known)
+            where, hint = (*path, key), did_you_mean(meant)
+            yield Problem(UNKNOWN_KEY, where, message, hint, at_key=True, meant=meant)
 
 
 def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     wanted: Any = error.validator_value
     values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
-    rule = rule_of(path, "enum", "unknown-value")
+    rule = rule_of(path, "enum", UNKNOWN_VALUE)
     words = ", ".join(f"`{value}`" for value in values)
     value = error.instance
     hint = ""
     if isinstance(value, str):
-        hint = (rule == "evaluator-type" and _INSTEAD.get(value)) or did_you_mean(value, values)
+        other = _INSTEAD.get(value, "") if rule == EVALUATOR_TYPE else ""
+        hint = other or did_you_mean(nearest(value, values))
     message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
 
 
 _INSTEAD: Final = {
     "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
-    "expected_messages": "`tool_trajectory` compares calls of tools, `field_accuracy` contents",
+    "expected_messages": "`tool_trajectory` compares tool calls, `field_accuracy` the contents",
     **dict.fromkeys(
         ("contains", "icontains", "equals", "regex", "is_json", "is-json", "starts_with"),
-        "let the script of a `code_judge` look",
+        "use a `code_judge` with a script",
     ),
 }
-"""What serves in place of evaluators that other tools, or other versions of them, have."""
+"""Replacements for evaluator types of other tools or versions."""
 
 
 def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
     if "propertyNames" in error.absolute_schema_path:
         key = error.instance
-        rule = rule_of((*path, str(key)), "key", "unknown-key")
+        rule = rule_of((*path, str(key)), "key", UNKNOWN_KEY)
         wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
         message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
         yield Problem(rule, (*path, str(key)), message, at_key=True)
     elif error.validator_value == "\\S":
-        rule = rule_of(path, "pattern", "empty-text")
+        rule = rule_of(path, "pattern", EMPTY_TEXT)
         yield Problem(rule, path, f"{value_name(path)} must not be empty")
     else:
-        yield Problem("unknown-value", path, f"{value_name(path)} cannot be `{error.instance}`")
+        yield Problem(UNKNOWN_VALUE, path, f"{value_name(path)} cannot be `{error.instance}`")
 
 
 def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
     bound = f"{words[str(error.validator)]} {error.validator_value}"
-    rule = rule_of(path, "bounds", "out-of-range")
+    rule = rule_of(path, "bounds", OUT_OF_RANGE)
     yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {error.instance}")
 
 
 def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
     few = "at least" if str(error.validator).startswith("min") else "at most"
-    rule = rule_of(path, few, "too-few")
+    rule = rule_of(path, few, TOO_FEW)
     instance: Any = error.instance
     number, have = error.validator_value, len(instance)
-    noun = "entry" if number == 1 else "entries"
+    unit = "entry" if number == 1 else "entries"
     if have == 0:
-        drafted = "leave it out, and `rubric-ci generate rubrics` drafts them"
+        drafted = "remove the key and run `rubric-ci generate rubrics` to draft them"
         hint = drafted if path[-1] == "rubrics" else ""
         yield Problem(rule, path, f"{value_name(path)} must not be empty", hint)
     else:
-        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {noun}, not {have}")
+        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {unit}, not {have}")
 
 
-def _twins(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
-    """Find the key that may not stand beside the one that `dependentSchemas` names.
+def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
+    """Yield the key that is excluded by the one that `dependentSchemas` names.
 
-    NOTE: jsonschema leaves the key out of the path of an error about the schema `false`.
+    NOTE: for the schema `false`, jsonschema does not include the key in the path of the error.
     """
     steps = list(error.absolute_schema_path)
     other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
     for step in path:
         data = data[step]
-    key = next(key for key in _TWINS[other] if data.get(key) is error.instance)
+    key = next(key for key in _EXCLUDED_KEYS[other] if data.get(key) is error.instance)
     if other == "levels":
         message = "a criterion has either `score_ranges` or `levels`, not both"
-        yield Problem("criterion-kind", (*path, key), message, at_key=True)
+        yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
     else:
-        twin = f"{other}.{key}" if other == "execution" else other
-        message = f"`{key}` and `{twin}` say the same; give one of them"
-        yield Problem("alias-conflict", (*path, key), message, at_key=True)
+        same = f"{other}.{key}" if other == "execution" else other
+        message = f"`{key}` and `{same}` mean the same; use one of them"
+        yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
 
 
-def _anything_else(error: ValidationError, path: Path) -> Iterator[Problem]:
-    yield Problem("wrong-type", path, str(error.message))
+def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
+    yield Problem(WRONG_TYPE, path, str(error.message))
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
-_TWINS: Final = {
+_EXCLUDED_KEYS: Final = {
     "outcome": ("expected_outcome",),
     "input": ("input_messages",),
     "expected_output": ("expected_messages",),
@@ -209,21 +223,17 @@ _EXPLAIN: Final[dict[str, Explain]] = {
 }
 
 
-def _without_consequences(found: list[Problem]) -> list[Problem]:
-    """Let a misspelt key stand for the missing one that it means.
+def _merge_misspelt(found: list[Problem]) -> list[Problem]:
+    """Merge a missing-key problem into the misspelt key that explains it.
 
-    It takes over the rule as well: an unknown key may be ignored, a missing one may not.
+    The misspelt key gets the rule of the missing one: an unknown key may be ignored, a missing one
+    may not.
     """
     kept = {(p.path, p.message): p for p in found}
     for unknown in found:
-        meant = unknown.hint.removeprefix("did you mean ").removesuffix("?")
-        if unknown.rule == "unknown-key" and unknown.hint:
+        if unknown.rule == UNKNOWN_KEY and unknown.meant:
             for missing in found:
-                if missing.path == unknown.path[:-1] and _misses(missing, meant):
+                if missing.path == unknown.path[:-1] and unknown.meant in missing.missing:
                     kept.pop((missing.path, missing.message), None)
                     kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
     return list(kept.values())
-
-
-def _misses(problem: Problem, key: str) -> bool:
-    return " has no " in problem.message and key in problem.message

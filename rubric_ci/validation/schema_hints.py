@@ -1,10 +1,11 @@
-"""What was probably meant by a value of the wrong shape, and how that is written."""
+"""Hints for values of the wrong type: the probable intention, and its correct spelling."""
 
 import json
 import re
 from typing import Any, Final
 
 from rubric_ci.text.suggestions import nearest
+from rubric_ci.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 MESSAGES: Final = frozenset(("input_messages", "input", "expected_messages", "expected_output"))
@@ -22,13 +23,13 @@ _ENTRIES: Final = {
     "tool_calls": "{{tool: {0}}}",
     "fields": "{{path: {0}, match: exact}}",
 }
-_OF_TEXTS: Final = frozenset(("rubrics", "tags", "depends_on", "formats", "env", "evals"))
+_LISTS_OF_TEXT: Final = frozenset(("rubrics", "tags", "depends_on", "formats", "env", "evals"))
 _SHORT = 40
 _PLAIN = re.compile(r"[A-Za-z][\w ./-]*")
 
 
 def hint_for(path: Path, wanted: list[str], value: Any) -> str:
-    """Return how a value of another type is written, or nothing."""
+    """Return how to write a value of the wrong type correctly, or ""."""
     owner = path[-1] if path else ""
     if owner == "score_range" and isinstance(value, str):
         return _range(value)
@@ -42,7 +43,7 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
 
 
 def diagnose_shape(path: Path, value: Any) -> Problem | None:
-    """Return what is wrong with a mapping that was meant as something else, said once."""
+    """Return one problem for a mapping that was meant as something else, if it is recognised."""
     owner = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
     if not isinstance(value, dict):
         return None
@@ -63,22 +64,22 @@ def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
         return None
     text = f"{key}: {rest}" if isinstance(rest, str) else f"{key}:"
     hint = f"quote it: {json.dumps(text, ensure_ascii=False)}" if isinstance(rest, str) else ""
-    message = f"`{text}` reads as a mapping, for its `:`"
-    return Problem("criterion-text", path, message, hint or "quote the whole text")
+    message = f"`{text}` reads as a mapping because of its `:`"
+    return Problem(CRITERION_TEXT, path, message, hint or "quote the whole text")
 
 
-def _named_by_key(path: Path, key: str, noun: str, first: str, second: str) -> Problem:
-    message = f"a {noun} does not begin with `{key}:`"
+def _named_by_key(path: Path, key: str, kind: str, first: str, second: str) -> Problem:
+    message = f"a {kind} does not start with `{key}:`"
     hint = f"write `{first}: {key}` and `{second}: …`"
-    return Problem("missing-key", (*path, key), message, hint, at_key=True)
+    return Problem(MISSING_KEY, (*path, key), message, hint, at_key=True)
 
 
 def _list(owner: str, wanted: list[str], value: Any) -> str:
     if owner == "env" and isinstance(value, dict):
         return f"write the names of variables: [{', '.join(map(_written, value))}]"
     if isinstance(value, dict):
-        return "begin each entry with `- `"
-    if owner in _OF_TEXTS and wanted == ["array"] and isinstance(value, str):
+        return "start each entry with `- `"
+    if owner in _LISTS_OF_TEXT and wanted == ["array"] and isinstance(value, str):
         return f"write a list: [{_written(value)}]" if len(value) < _SHORT else "write a list"
     return ""
 
@@ -106,7 +107,7 @@ def _range(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Say how a text that was meant as a number is written."""
+    """Return how to write a text that was meant as a number."""
     if re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", text):
         return f"write {text} without quotes"
     if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):

@@ -1,4 +1,4 @@
-"""What messages call the places and values of a file, and which rule a fault there breaks."""
+"""Names of values and places for messages."""
 
 from typing import Any, Final
 
@@ -14,37 +14,9 @@ KINDS: Final = {
     "null": "nothing",
 }
 
-_TEXT_KEYS = ("expected_outcome", "description", "criteria")
-
-
-def rule_of(path: Path, fault: str, otherwise: str) -> str:  # noqa: PLR0911 - one line per rule
-    """Name the rule of a fault: some places have rules of their own."""
-    if path and path[-1] == "score_ranges" and fault in {"at least", "at most"}:
-        return "score-range-coverage" if fault == "at least" else "score-range-overlap"
-    if "score_ranges" in path:
-        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(fault)
-        if path[-1] == "score_range":
-            kind = "type"
-        elif path[-1] in _TEXT_KEYS or kind is None:
-            kind = "text" if fault in {"required", "pattern", "type"} else None
-        if isinstance(path[-1], str) and path[-2] == "score_ranges" and fault != "key":
-            kind = "text"
-        return f"score-range-{kind}" if kind else otherwise
-    if path and path[-1] == "levels":
-        return "levels-count" if fault == "at least" else "levels-type"
-    if "levels" in path and (path[-1] == "level" or fault == "key"):
-        return "levels-type"
-    if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
-        return "levels-text"
-    if "rubrics" in path and path[-1] == "expected_outcome":
-        return "criterion-text"
-    if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
-        return "evaluator-type" if fault == "enum" else otherwise
-    return otherwise
-
 
 def value_name(path: Path) -> str:
-    """Name the value at a path for a message."""
+    """Return the name of the value at a path."""
     if not path:
         return "an eval file"
     if isinstance(path[-1], str):
@@ -56,7 +28,7 @@ def value_name(path: Path) -> str:
 
 
 def owner_name(path: Path) -> str:
-    """Name the mapping at a path for a message."""
+    """Return the name of the mapping at a path."""
     if not path:
         return "the file"
     if isinstance(path[-1], str):
@@ -80,8 +52,14 @@ _OWNERS = {
 }
 
 
+def one_of(keys: tuple[str, ...]) -> str:
+    """Return keys as alternatives: "`a`", "`a` or `b`", "`a`, `b` or `c`"."""
+    *others, last = (f"`{key}`" for key in keys)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def shown(value: Any) -> str:
-    """Show a value for a message."""
+    """Return a value, or its type if it is long."""
     match value:
         case None:
             return "nothing"

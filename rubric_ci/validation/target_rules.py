@@ -1,19 +1,22 @@
-"""What is wrong with targets: what no schema can say of them, and what has no effect here."""
+"""Rules of targets that a schema cannot express, and settings without effect."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.text.suggestions import did_you_mean, meant_or_known
+from rubric_ci.model.rules import Rule
+from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.validation.config_summary import AGENTS
+from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
+from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 PLACEHOLDERS: Final = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
 
 Names: TypeAlias = Callable[[], frozenset[str]]
-"""The names of targets in other files, looked for only where they are needed."""
+"""The names of targets in other files, read only when they are needed."""
 
 _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
 _SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on")
@@ -32,22 +35,50 @@ _RETRIES: Final = (
     "max_retries",
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
 )
-_ONE_BY_ONE = "each case is asked for by itself, so let the command answer one"
-_OWN_RETRIES = "a request to a model is repeated up to 4 times, a command never"
+_NO_BATCHES = "cases run one by one; make the command answer a single case"
+_OWN_RETRIES = "model requests are retried up to 4 times, commands never"
 _OF_JUDGE = ("mode", "output", "evidence", "votes", "canary")
 _WITHOUT_EFFECT: Final = {
-    **dict.fromkeys(("provider_batching", "batch_requests"), _ONE_BY_ONE),
+    **dict.fromkeys(("provider_batching", "batch_requests"), _NO_BATCHES),
     **dict.fromkeys(_RETRIES, _OWN_RETRIES),
     **dict.fromkeys(
-        ("verbose", "cli_verbose"), "what a command says is in the reason of a failure"
+        ("verbose", "cli_verbose"), "a command's output is part of the error message when it fails"
     ),
     **dict.fromkeys(("keep_temp_files", "keep_output_files"), "the answer is in the report"),
     **dict.fromkeys(_OF_JUDGE, "it is a setting of `judge` in rubric-ci.yaml"),
 }
 
 
+TARGET_NAME_DUPLICATE: Final = Rule(
+    id="target-name-duplicate",
+    meaning="Eval files refer to targets by name, so names are unique.",
+    hint="give every target its own name",
+    bad="targets:\n  - {name: default, model: openai/a}\n  - {name: default, model: openai/b}\n",
+    good="targets:\n  - {name: default, model: openai/a}\n  - {name: other, model: openai/b}\n",
+)
+JUDGE_TARGET: Final = Rule(
+    id="judge-target",
+    meaning="Only a model target can be a judge.",
+    hint="name a target with `model`",
+    bad=(
+        "targets:\n  - {name: default, model: openai/a, judge_target: agent}\n"
+        "  - {name: agent, provider: cli, command_template: 'agent {PROMPT}'}\n"
+    ),
+    good=(
+        "targets:\n  - {name: default, model: openai/a, judge_target: strict}\n"
+        "  - {name: strict, model: openai/b}\n"
+    ),
+)
+UNKNOWN_PLACEHOLDER: Final = Rule(
+    id="unknown-placeholder",
+    meaning="Only known placeholders are replaced: the command would run with the braces in it.",
+    bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
+)
+
+
 def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
-    """Yield what is wrong; without `others`, nobody knows which judges there are."""
+    """Yield the problems of targets; without `others`, judges are not looked up."""
     if not isinstance(targets, list):
         return
     own = {t["name"]: t for t in reversed(targets) if isinstance(t, dict) and _has_name(t)}
@@ -58,24 +89,24 @@ def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
         path: Path = ("targets", index)
         if _has_name(target) and own[target["name"]] is not target:
             message = f"the name `{target['name']}` is taken by an earlier target"
-            yield Problem("target-name-duplicate", (*path, "name"), message)
+            yield Problem(TARGET_NAME_DUPLICATE, (*path, "name"), message)
         yield from conflicting_aliases(target, path)
-        yield from _of_provider(target, path)
-        yield from _judged(target, path, own, known)
+        yield from _provider_problems(target, path)
+        yield from _judge_references(target, path, own, known)
 
 
 def is_idle(key: str) -> bool:
-    """Tell whether a setting that other tools have does nothing here, whatever the target."""
+    """Return True for a setting of other tools that has no effect on any target."""
     return snake_case(key) in _WITHOUT_EFFECT
 
 
 def is_model(target: dict[str, Any]) -> bool:
-    """Tell whether a target is asked through a model call, as far as it can be told."""
+    """Return True if a target is a model, as far as the file shows."""
     provider = target.get("provider", "")
     return not isinstance(provider, str) or provider.lower() not in {*_OF_KIND, *AGENTS}
 
 
-def _of_provider(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+def _provider_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
     provider = target.get("provider")
     kind = provider.lower() if isinstance(provider, str) else ""
     if kind == "cli":
@@ -83,34 +114,37 @@ def _of_provider(target: dict[str, Any], path: Path) -> Iterator[Problem]:
     if kind in _OF_KIND:
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTS:
-        yield from _unnamed(target, path, kind)
+        yield from _missing_model(target, path, kind)
         for key, value in target.items():
             if is_idle(key) and value is not False:
                 yield _idle(key, path, "a model", _WITHOUT_EFFECT[snake_case(key)])
 
 
 def _unused(
-    target: dict[str, Any], path: Path, what: str, known: tuple[str, ...]
+    target: dict[str, Any], path: Path, kind: str, known: tuple[str, ...]
 ) -> Iterator[Problem]:
     free = [key for key in known if key not in snake_cased(target)]
     for key, value in target.items():
         meant = snake_case(key)
         if meant in known or key.startswith("x-") or (is_idle(key) and value is False):
             continue
-        yield _idle(key, path, what, _WITHOUT_EFFECT.get(meant) or did_you_mean(meant, free))
+        similar = "" if is_idle(key) else nearest(meant, free)
+        hint = _WITHOUT_EFFECT.get(meant) or did_you_mean(similar)
+        yield _idle(key, path, kind, hint, similar)
 
 
-def _idle(key: str, path: Path, what: str, hint: str) -> Problem:
-    message = f"`{key}` has no effect on {what}"
-    return Problem("unused-setting", (*path, key), message, hint, at_key=True)
+def _idle(key: str, path: Path, kind: str, hint: str, meant: str = "") -> Problem:
+    message = f"`{key}` has no effect on {kind}"
+    return Problem(UNUSED_SETTING, (*path, key), message, hint, at_key=True, meant=meant)
 
 
-def _unnamed(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
+def _missing_model(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
     settings = target.get("settings")
     if kind and not any(snake_case(key) in NAMES for key in target):
         inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
         hint = "move it up from `settings`" if inside else ""
-        yield Problem("missing-key", path, "the target has no `model`", hint)
+        message = "the target has no `model`"
+        yield Problem(MISSING_KEY, path, message, hint, missing=("model",))
 
 
 def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -118,19 +152,19 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
         template = target.get(key)
         for name in _PLACEHOLDER.findall(template) if isinstance(template, str) else ():
             if name not in PLACEHOLDERS:
-                message = f"`{{{name}}}` is not filled in"
-                known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
-                hint = _placeholder_like(name) or f"known are {known}"
-                part = f"{{{name}}}"
-                yield Problem("unknown-placeholder", (*path, key), message, hint, part=part)
+                message = f"`{{{name}}}` is not a known placeholder"
+                hint, part = _placeholder_hint(name), f"{{{name}}}"
+                yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=part)
 
 
-def _placeholder_like(name: str) -> str:
-    hint = did_you_mean(name, [known.lower() for known in PLACEHOLDERS])
-    return re.sub("`(.*)`", lambda found: f"`{{{found[1].upper()}}}`", hint)
+def _placeholder_hint(name: str) -> str:
+    close = nearest(name, PLACEHOLDERS)
+    if close:
+        return did_you_mean(f"{{{close}}}")
+    return known_names(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
 
 
-def _judged(
+def _judge_references(
     target: dict[str, Any], path: Path, own: Mapping[str, Any], known: Names | None
 ) -> Iterator[Problem]:
     for key in ("judge_target", "judgeTarget", "grader_target", "graderTarget"):
@@ -138,10 +172,10 @@ def _judged(
         if not isinstance(name, str):
             continue
         if name in own and not is_model(own[name]):
-            yield Problem("judge-target", (*path, key), f"`{name}` is no model and cannot judge")
+            yield Problem(JUDGE_TARGET, (*path, key), f"`{name}` is not a model and cannot judge")
         elif known is not None and name not in own and name not in known():
             message = f"no target is called `{name}`"
-            yield Problem("unknown-target", (*path, key), message, meant_or_known(name, known()))
+            yield Problem(UNKNOWN_TARGET, (*path, key), message, suggest(name, known()))
 
 
 def _has_name(target: dict[str, Any]) -> bool:

@@ -1,9 +1,9 @@
-"""Every problem of a file at once: its text, its shape, its rules, its references.
+"""Check a file: its text, its schema, its rules and its references.
 
-NOTE: a file without problems pays for none of what describes problems, hence the late imports.
+NOTE: modules that describe problems are imported late: a file without problems needs none.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from rubric_ci.validation.eval_rules import eval_problems, target_problems
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Problem
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Problem
 from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def check_evals(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
-    `targets` are the names that are known, if any are; `agents` those that nobody here can ask.
+    `targets` are the names of all targets; without any, they are not checked. `agents` are the
+    targets that rubric-ci does not start.
     """
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
@@ -43,12 +44,18 @@ def check_config(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
-    `others` gives the names of the targets in other files; without it, judges are not looked for.
+    `others` gives the names of the targets in other files; without it, judges are not looked up.
     """
     from rubric_ci.validation.config_rules import config_problems
 
-    found = config_problems(document, targets_only=targets_only, others=others)
+    found = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
     return _diagnosed(document, list(_first(found)))
+
+
+def _rule_ids() -> Collection[str]:
+    from rubric_ci.validation.rules import RULES  # for a configuration that has `rules`
+
+    return RULES
 
 
 def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
@@ -56,7 +63,7 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
         return
     found = schema_problems("eval", source)
     found.extend(_first(eval_problems(source.data)))
-    if source.oddities:
+    if source.ambiguous:
         from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
@@ -65,12 +72,12 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
 
 
 def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Take one more than are told, so that it can be told that there are more."""
-    return islice(problems, MOST_PROBLEMS + 1)
+    """Limit problems to one more than are reported, to know whether there are more."""
+    return islice(problems, MAX_PROBLEMS + 1)
 
 
 def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
-    if not found and not source.faults:
+    if not found and not source.text_problems:
         return ()
     from rubric_ci.validation.diagnostics import diagnose
 

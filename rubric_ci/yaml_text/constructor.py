@@ -1,6 +1,6 @@
 """YAML nodes to JSON data: string keys, no duplicates, no tags, aliases within bounds.
 
-PyYAML's own constructor loses duplicate keys, turns keys into booleans and numbers, and knows
+PyYAML's own constructor drops duplicate keys, turns keys into booleans and numbers, and creates
 types that JSON does not have.
 """
 
@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Fault
+from rubric_ci.model.rules import GOOD_FILE, Rule, with_rubrics
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem
 from rubric_ci.yaml_text.scalars import (
     NUMBER_STARTS,
     WORDS,
@@ -18,39 +19,107 @@ from rubric_ci.yaml_text.scalars import (
     resolve,
 )
 
-MOST_LEVELS: Final = 100
-MOST_EXPANSION: Final = 200_000  # values that aliases may add to those that are written
+MAX_DEPTH: Final = 100
+MAX_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
 
 _TAGS = "tag:yaml.org,2002:"
 _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
 
 
+YAML_DUPLICATE_KEY: Final = Rule(
+    id="yaml-duplicate-key",
+    meaning=(
+        "YAML does not allow a key to occur twice in a mapping. Most YAML libraries silently keep "
+        "the last one, so the other value is lost."
+    ),
+    hint="remove one of them",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: 1\n  weight: 2"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 2"),
+)
+YAML_KEY: Final = Rule(
+    id="yaml-key",
+    meaning="A key must be plain text; lists and mappings are not supported as keys.",
+    hint="quote it, or write it as one word",
+    bad=f"{GOOD_FILE}    metadata: {{[a, b]: 1}}\n",
+    good=f'{GOOD_FILE}    metadata: {{"a, b": 1}}\n',
+)
+YAML_MERGE: Final = Rule(
+    id="yaml-merge",
+    meaning="A merge key `<<` takes a mapping or a list of mappings.",
+    bad=f"{GOOD_FILE}    <<: text\n",
+    good=f"{GOOD_FILE}    <<: {{note: text}}\n",
+)
+YAML_ALIAS: Final = Rule(
+    id="yaml-alias",
+    meaning="An anchor must not contain its own alias: the value would be endless.",
+    hint="write the value out",
+    bad=f"{GOOD_FILE}    metadata: &all {{again: *all}}\n",
+    good=f"{GOOD_FILE}    metadata: {{again: none}}\n",
+)
+YAML_EXPANSION: Final = Rule(
+    id="yaml-expansion",
+    meaning="Aliases of aliases can expand a small file to millions of values.",
+    hint="write the values out",
+    bad=(
+        "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        "x-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n"
+        "x-c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n"
+        "x-d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n"
+        "x-e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\n"
+        "x-f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n"
+        f"{GOOD_FILE}"
+    ),
+    good=f"x-a: &a [1, 1]\nx-b: [*a, *a]\n{GOOD_FILE}",
+)
+YAML_DEPTH: Final = Rule(
+    id="yaml-depth",
+    meaning="A file may be nested at most 100 levels deep.",
+    hint="nest less",
+    bad=f"{GOOD_FILE}    metadata: {{deep: {'[' * 100}{']' * 100}}}\n",
+    good=f"{GOOD_FILE}    metadata: {{deep: [[]]}}\n",
+)
+YAML_TAG: Final = Rule(
+    id="yaml-tag",
+    meaning="YAML tags other than those of JSON types are not supported.",
+    hint="remove the tag",
+    bad=f"{GOOD_FILE}    note: !secret greeting\n",
+    good=f"{GOOD_FILE}    note: greeting\n",
+)
+YAML_NUMBER_SIZE: Final = Rule(
+    id="yaml-number-size",
+    meaning="A number may have at most 300 digits.",
+    hint="quote it, if it is meant as text",
+    bad=f"{GOOD_FILE}    metadata: {{big: {'9' * 301}}}\n",
+    good=f'{GOOD_FILE}    metadata: {{big: "{"9" * 301}"}}\n',
+)
+
+
 class AmbiguousScalar(NamedTuple):
-    """A scalar that readers of YAML disagree about."""
+    """A scalar that YAML versions read differently."""
 
     kind: str
     node: Any
 
 
-class Construction:
-    """The making of one document's data; notes on the way what is odd or wrong."""
+class DataBuilder:
+    """Builds the data of one document; collects problems and ambiguous scalars."""
 
     def __init__(self, text: str) -> None:
-        self.faults: list[Fault] = []
-        self.oddities: list[AmbiguousScalar] = []
-        self._make = self._shared if "&" in text else self._container
-        self._made: dict[int, Any] = {}
+        self.text_problems: list[LocatedProblem] = []
+        self.ambiguous: list[AmbiguousScalar] = []
+        self._build = self._shared if "&" in text else self._container
+        self._built: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
         self._extra = 0
         self._open: set[int] = set()
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        """Return the data of a node that stands `depth` levels below the root."""
-        return self._scalar(node) if node.__class__ is ScalarNode else self._make(node, depth)
+        """Return the data of a node `depth` levels below the root."""
+        return self._scalar(node) if node.__class__ is ScalarNode else self._build(node, depth)
 
     def _container(self, node: Any, depth: int) -> Any:
-        if depth >= MOST_LEVELS:
-            self._fault("yaml-depth", node, f"nested more than {MOST_LEVELS} levels deep")
+        if depth >= MAX_DEPTH:
+            self._report(YAML_DEPTH, node, f"nested more than {MAX_DEPTH} levels deep")
             return None
         if node.tag is not None and node.tag not in _CONTAINER_TAGS[node.__class__]:
             self._unknown_tag(node)
@@ -72,28 +141,28 @@ class Construction:
 
     def _number(self, node: Any) -> Any:
         try:
-            value, oddity = resolve(node.value)
+            value, ambiguity = resolve(node.value)
         except TooManyDigits:
-            self._fault("yaml-number-size", node, "a number of more than 300 digits")
+            self._report(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
             return 0
-        if oddity:
-            self.oddities.append(AmbiguousScalar(oddity, node))
+        if ambiguity:
+            self.ambiguous.append(AmbiguousScalar(ambiguity, node))
         return value
 
     def _sequence(self, node: Any, depth: int) -> list[Any]:
-        scalar, make = self._scalar, self._make
+        scalar, build = self._scalar, self._build
         return [
-            scalar(item) if item.__class__ is ScalarNode else make(item, depth)
+            scalar(item) if item.__class__ is ScalarNode else build(item, depth)
             for item in node.value
         ]
 
     def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
-        scalar, make = self._scalar, self._make
+        scalar, build = self._scalar, self._build
         data: dict[str, Any] = {}
         merges = []
         for key_node, item in node.value:
             if key_node.__class__ is not ScalarNode:
-                self._fault("yaml-key", key_node, "a key must be plain text")
+                self._report(YAML_KEY, key_node, "a key must be plain text")
                 continue
             key = key_node.value
             if key == "<<" and not key_node.style:
@@ -101,42 +170,42 @@ class Construction:
             elif key in data:
                 self._duplicate(key_node, node)
             else:
-                data[key] = scalar(item) if item.__class__ is ScalarNode else make(item, depth)
+                data[key] = scalar(item) if item.__class__ is ScalarNode else build(item, depth)
         return self._merged(data, merges, depth) if merges else data
 
     def _merged(self, data: dict[str, Any], merges: list[Any], depth: int) -> dict[str, Any]:
         for node in merged_nodes(merges):
             if node.__class__ is not MappingNode:
-                self._fault("yaml-merge", node, "`<<` takes a mapping or a list of mappings")
+                self._report(YAML_MERGE, node, "`<<` takes a mapping or a list of mappings")
                 continue
             for key, item in (self.value(node, depth) or {}).items():
                 data.setdefault(key, item)
         return data
 
     def _shared(self, node: Any, depth: int) -> Any:
-        """Build a container once, however many aliases name it, and count what they add up to."""
+        """Build a container once for all its aliases, and count the values that they add."""
         key = id(node)
         if key in self._open:
-            self._fault("yaml-alias", node, "an anchor that contains its own alias")
+            self._report(YAML_ALIAS, node, "an anchor that contains its own alias")
             return None
-        if key in self._made:
-            return self._again(key, node)
+        if key in self._built:
+            return self._reuse(key, node)
         self._open.add(key)
         before = len(self._sizes) + self._extra
-        made = self._container(node, depth)
+        built = self._container(node, depth)
         self._open.discard(key)
-        self._made[key] = made
-        self._sizes[key] = len(self._sizes) + self._extra - before + len(made or ()) + 1
-        return made
+        self._built[key] = built
+        self._sizes[key] = len(self._sizes) + self._extra - before + len(built or ()) + 1
+        return built
 
-    def _again(self, key: int, node: Any) -> Any:
+    def _reuse(self, key: int, node: Any) -> Any:
         self._extra += self._sizes[key]
-        if self._extra <= MOST_EXPANSION:
-            return self._made[key]
-        if self._extra - self._sizes[key] <= MOST_EXPANSION:  # say it once
-            message = f"aliases expand to more than {MOST_EXPANSION:,} values"
-            self._fault("yaml-expansion", node, message)
-        self._extra = max(self._extra, MOST_EXPANSION + 1)
+        if self._extra <= MAX_EXPANSION:
+            return self._built[key]
+        if self._extra - self._sizes[key] <= MAX_EXPANSION:  # report it once
+            message = f"aliases expand to more than {MAX_EXPANSION:,} values"
+            self._report(YAML_EXPANSION, node, message)
+        self._extra = max(self._extra, MAX_EXPANSION + 1)
         return None
 
     def _tagged(self, node: Any) -> Any:
@@ -157,29 +226,29 @@ class Construction:
     def _tagged_number(self, node: Any, kind: str) -> Any:
         value = self._number(node)
         if isinstance(value, str):
-            self._fault("yaml-tag", node, f"`{node.value}` is not a plain number")
+            self._report(YAML_TAG, node, f"`{node.value}` is not a plain number")
             return 0
         return float(value) if kind == "float" else value
 
     def _unknown_tag(self, node: Any) -> None:
         name = node.tag.replace(_TAGS, "!!")
-        self._fault("yaml-tag", node, f"the tag `{name}` has no meaning here")
+        self._report(YAML_TAG, node, f"the tag `{name}` is not supported")
 
     def _duplicate(self, key_node: Any, mapping: Any) -> None:
-        if len(self.faults) > MOST_PROBLEMS:
+        if len(self.text_problems) > MAX_PROBLEMS:
             return
         same = (key for key, _ in mapping.value if key.value == key_node.value)
         line = next(same).start_mark.line + 1
-        message = f"the key `{key_node.value}` is given twice; the first is on line {line}"
-        self._fault("yaml-duplicate-key", key_node, message)
+        message = f"the key `{key_node.value}` occurs twice; the first is on line {line}"
+        self._report(YAML_DUPLICATE_KEY, key_node, message)
 
-    def _fault(self, rule: str, node: Any, message: str) -> None:
-        if len(self.faults) <= MOST_PROBLEMS:
-            self.faults.append(Fault(rule, *place(node), message))
+    def _report(self, rule: Rule, node: Any, message: str) -> None:
+        if len(self.text_problems) <= MAX_PROBLEMS:
+            self.text_problems.append(LocatedProblem(rule, *place(node), message))
 
 
 def place(node: Any) -> tuple[int, int, int, int]:
-    """Point at a scalar as a whole, and at the beginning of what spans lines."""
+    """Return the place of a node on one line, or of the start of a longer one."""
     start, end = node.start_mark, node.end_mark
     line, column = start.line + 1, start.column + 1
     if end.line == start.line:
@@ -191,7 +260,7 @@ def place(node: Any) -> tuple[int, int, int, int]:
 
 
 def merged_nodes(merges: list[Any]) -> Iterator[Any]:
-    """Yield what `<<` names, in order of precedence."""
+    """Yield the nodes that `<<` names, in order of precedence."""
     for merge in merges:
         if merge.__class__ is SequenceNode:
             yield from merge.value

@@ -1,46 +1,48 @@
-"""A YAML text, composed once by libyaml: JSON data for the checks, and where each value stands."""
+"""A YAML text, composed once by libyaml: JSON data, and the place of each value."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.yaml_text.constructor import AmbiguousScalar, Construction, merged_nodes, place
-from rubric_ci.yaml_text.limits import unfit_yaml
-from rubric_ci.yaml_text.problems import Fault, Path, Place
+from rubric_ci.model.rules import GOOD_FILE, Rule
+from rubric_ci.yaml_text.constructor import AmbiguousScalar, DataBuilder, merged_nodes, place
+from rubric_ci.yaml_text.limits import yaml_over_limits
+from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
 
 
-class Document:
-    """One text, its data, and the faults that kept some of it from becoming data."""
+YAML_EMPTY: Final = Rule(
+    id="yaml-empty",
+    meaning="The file is empty or has only comments.",
+    hint="add content, or remove the file",
+    bad="# to be written\n",
+    good=GOOD_FILE,
+)
 
-    __slots__ = ("_aliases", "data", "faults", "file", "oddities", "root", "text")
+
+class Document:
+    """One text, its data, and the problems of the text itself."""
+
+    __slots__ = ("_aliases", "ambiguous", "data", "file", "root", "text", "text_problems")
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text.removeprefix("\ufeff")
-        self.faults: list[tuple[str, Fault]] = []
-        self.oddities: list[AmbiguousScalar] = []
+        self.text_problems: list[tuple[str, LocatedProblem]] = []
+        self.ambiguous: list[AmbiguousScalar] = []
         self._aliases: dict[Path, int] | None = None
         self.data: Any = None
         self.root: Any = self._compose()
         if self.root is not None:
-            construction = Construction(self.text)
-            self.data = construction.value(self.root)
-            self.faults += [(file, fault) for fault in construction.faults]
-            self.oddities = construction.oddities
-
-    def file_of(self, _path: Path) -> str:
-        """Return the file in which the value at a path stands."""
-        return self.file
-
-    def text_of(self, _file: str) -> str:
-        """Return the text of the file."""
-        return self.text
+            builder = DataBuilder(self.text)
+            self.data = builder.value(self.root)
+            self.text_problems += [(file, problem) for problem in builder.text_problems]
+            self.ambiguous = builder.ambiguous
 
     def texts(self) -> dict[str, str]:
         """Return every text by its file."""
@@ -48,11 +50,15 @@ class Document:
 
     @property
     def readable(self) -> bool:
-        """Tell that there is data to check."""
+        """Return True if there is data to check."""
         return self.root is not None
 
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path."""
+        return Location(self.file, self.locate(path, at_key=at_key), self._alias_line(path))
+
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return where the value at a path stands, or its key; of a missing one, its parent."""
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
         node, key = self.root, None
         for step in path:
             found = _child(node, step)
@@ -61,8 +67,36 @@ class Document:
             key, node = found
         return place(key if at_key and key is not None else node)
 
-    def alias_line(self, path: Path) -> int | None:
-        """Return the line of the alias through which a path leads, if it does."""
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, without quotes."""
+        node = self.node(path)
+        return str(node.value) if node.__class__ is ScalarNode else None
+
+    def node(self, path: Path) -> Any:
+        """Return the YAML node at a path, or None."""
+        node = self.root
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                return None
+            node = found[1]
+        return node
+
+    def value(self, path: Path) -> Any:
+        """Return the data at an existing path."""
+        data = self.data
+        for step in path:
+            data = data[step]
+        return data
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each node, by `id`, that avoids the values in `leave_out`."""
+        from rubric_ci.yaml_text.nodes import paths_of  # only for files with ambiguous scalars
+
+        return paths_of(self.root, nodes, leave_out)
+
+    def _alias_line(self, path: Path) -> int | None:
+        """Return the line of the alias through which a path leads, if any."""
         if "&" not in self.text:
             return None
         if self._aliases is None:
@@ -73,59 +107,31 @@ class Document:
         places = (place for prefix in prefixes for place in (prefix, (*prefix[:-1], "<<")))
         return next((self._aliases[place] for place in places if place in self._aliases), None)
 
-    def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written, without quotes."""
-        node = self.node(path)
-        return str(node.value) if node.__class__ is ScalarNode else None
-
-    def node(self, path: Path) -> Any:
-        """Return the YAML node at a path, or nothing."""
-        node = self.root
-        for step in path:
-            found = _child(node, step)
-            if found is None:
-                return None
-            node = found[1]
-        return node
-
-    def value(self, path: Path) -> Any:
-        """Return the data at a path that leads somewhere."""
-        data = self.data
-        for step in path:
-            data = data[step]
-        return data
-
-    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
-        """Return a path to each node, by `id`, that passes no value which is left out."""
-        from rubric_ci.yaml_text.nodes import paths_of  # where something is odd only
-
-        return paths_of(self.root, nodes, leave_out)
-
     def _compose(self) -> Any:
-        unfit = unfit_yaml(self.text)
-        if unfit:
-            return self._fault(unfit)
+        problem = yaml_over_limits(self.text)
+        if problem:
+            return self._report(problem)
         try:
             node = _Composer(self.text).get_single_node()
         except YAMLError as error:
-            from rubric_ci.yaml_text.syntax_errors import syntax_fault  # on a fault only
+            from rubric_ci.yaml_text.syntax_errors import syntax_problem  # only for broken files
 
-            return self._fault(syntax_fault(error, self.text))
+            return self._report(syntax_problem(error, self.text))
         if node is None:
-            self._fault(Fault("yaml-empty", 1, 1, 1, 1, "there is nothing in this file"))
+            self._report(LocatedProblem(YAML_EMPTY, 1, 1, 1, 1, "the file is empty"))
         if not self.text.isascii():
-            from rubric_ci.yaml_text.syntax_errors import line_break_faults
+            from rubric_ci.yaml_text.syntax_errors import line_break_problems
 
-            for fault in line_break_faults(self.text):
-                self._fault(fault)
+            for problem in line_break_problems(self.text):
+                self._report(problem)
         return node
 
-    def _fault(self, fault: Fault) -> None:
-        self.faults.append((self.file, fault))
+    def _report(self, problem: LocatedProblem) -> None:
+        self.text_problems.append((self.file, problem))
 
 
 class _Composer(CParser):
-    """Nodes without tags: what a scalar means is decided in `scalars`."""
+    """Nodes without tags: `scalars` resolves them."""
 
     def resolve(self, _kind: object, _value: object, _implicit: object) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Where a value stands in a line of valid JSON: read again, and only when something is wrong."""
+"""Positions of values in a line of valid JSON, computed only for problems and fixes."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ _WHITE = re.compile(r"[ \t\r\n]*")
 _VALUE = JSONDecoder().raw_decode
 
 
-class Places:
-    """The places in one line; the members of a list or object are read once."""
+class JsonPositions:
+    """The positions in one line; the members of a list or object are read once."""
 
     def __init__(self, line: str) -> None:
         self.line = line
@@ -50,7 +50,7 @@ class Places:
 
 
 def _members(line: str, start: int) -> Iterator[tuple[str | int, tuple[int, int]]]:
-    """Yield each member of a list or object: its step, and where its key and its value begin."""
+    """Yield each member of a list or object: its step, and the starts of its key and its value."""
     if line[start] not in "{[":
         return
     position, index = _skip(line, start + 1), 0
@@ -68,7 +68,7 @@ def _members(line: str, start: int) -> Iterator[tuple[str | int, tuple[int, int]
 
 
 def _key_end(line: str, start: int) -> int:
-    """Return where a key ends; an entry of a list has none, and is pointed at."""
+    """Return the end of a key; an entry of a list has no key, so its first character is marked."""
     return int(scanstring(line, start + 1)[1]) if line[start] == '"' else start + 1
 
 

@@ -1,4 +1,4 @@
-"""How large and how deep a text may be, found before it takes more than a runner has to spare."""
+"""Limits of size and nesting, checked before parsing can exhaust memory."""
 
 import re
 from typing import Any, Final
@@ -7,48 +7,59 @@ from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
-from rubric_ci.yaml_text.constructor import MOST_LEVELS
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.model.rules import Rule
+from rubric_ci.yaml_text.constructor import MAX_DEPTH, YAML_DEPTH
+from rubric_ci.yaml_text.problems import LocatedProblem
 
-MOST_TEXT: Final = 16_000_000  # code points
-MOST_VALUES: Final = 200_000  # half a kilobyte each
-MOST_ESCAPES: Final = 1_000_000  # in JSON, whose reader keeps the text in pieces between them
-SAFE_LEVELS: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
+MAX_CHARACTERS: Final = 16_000_000  # code points
+MAX_VALUES: Final = 200_000  # half a kilobyte each
+MAX_ESCAPES: Final = 1_000_000  # Python's JSON decoder splits text at each of them
+MAX_COMPOSED_DEPTH: Final = 5_000  # libyaml's composer recurses in C and overflows at some 50,000
 
-_STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or what is left of one on its line
-_MANY = f"the file has more than {MOST_VALUES:,} values"
+_STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*\\?"?'  # or an unclosed one on its line
+_MANY = f"the file has more than {MAX_VALUES:,} values"
 
 
-def unfit_yaml(text: str) -> Fault | None:
-    """Refuse a text that is too large or too deep to be composed.
+FILE_SIZE: Final = Rule(
+    id="file-size",
+    meaning=(
+        "A file may have 200,000 values and 16 million characters; JSON Lines may have a million "
+        "escapes. Larger files would exhaust the memory of a CI runner."
+    ),
+    hint="split the file",
+)
 
-    One that is short and has few brackets and dashes is neither, and is not parsed twice.
+
+def yaml_over_limits(text: str) -> LocatedProblem | None:
+    """Return a problem for a text that is too large or too deep to be composed.
+
+    A short text with few brackets and dashes is neither, and is not parsed twice.
     """
-    if len(text) > MOST_TEXT:
+    if len(text) > MAX_CHARACTERS:
         return _too_long()
-    if len(text) <= MOST_VALUES and sum(map(text.count, "[{-:?")) < SAFE_LEVELS:
+    if len(text) <= MAX_VALUES and sum(map(text.count, "[{-:?")) < MAX_COMPOSED_DEPTH:
         return None
     try:
-        return _unfit_events(CParser(text))
+        return _events_over_limits(CParser(text))
     except YAMLError:
         return None  # the composer stops at the same place
 
 
-def unfit_lines(text: str) -> Fault | None:
-    """Refuse JSON Lines that are too large, by the signs that part their values."""
-    if len(text) > MOST_TEXT:
+def lines_over_limits(text: str) -> LocatedProblem | None:
+    """Return a problem for JSON Lines that are too large, by counting separators."""
+    if len(text) > MAX_CHARACTERS:
         return _too_long()
-    if len(text) <= MOST_VALUES:
+    if len(text) <= MAX_VALUES:
         return None
-    if text.count("\\") > MOST_ESCAPES:
-        return _fault("file-size", 1, 1, f"the file has more than {MOST_ESCAPES:,} escapes")
+    if text.count("\\") > MAX_ESCAPES:
+        return _problem(FILE_SIZE, 1, 1, f"the file has more than {MAX_ESCAPES:,} escapes")
     signs = re.sub(_STRING, "", text)
-    if sum(map(signs.count, ",:[{\n")) > MOST_VALUES:
-        return _fault("file-size", 1, 1, _MANY)
+    if sum(map(signs.count, ",:[{\n")) > MAX_VALUES:
+        return _problem(FILE_SIZE, 1, 1, _MANY)
     return None
 
 
-def _unfit_events(parser: Any) -> Fault | None:
+def _events_over_limits(parser: Any) -> LocatedProblem | None:
     depth = values = 0
     while parser.check_event():
         event = parser.get_event()
@@ -58,18 +69,18 @@ def _unfit_events(parser: Any) -> Fault | None:
             values += 1
             depth += isinstance(event, CollectionStartEvent)
             mark: Any = event.start_mark
-            if depth > SAFE_LEVELS:
-                message = f"nested more than {MOST_LEVELS} levels deep"
-                return _fault("yaml-depth", mark.line + 1, mark.column + 1, message)
-            if values > MOST_VALUES:
-                return _fault("file-size", mark.line + 1, mark.column + 1, _MANY)
+            if depth > MAX_COMPOSED_DEPTH:
+                message = f"nested more than {MAX_DEPTH} levels deep"
+                return _problem(YAML_DEPTH, mark.line + 1, mark.column + 1, message)
+            if values > MAX_VALUES:
+                return _problem(FILE_SIZE, mark.line + 1, mark.column + 1, _MANY)
     return None
 
 
-def _too_long() -> Fault:
-    message = f"the file has more than {MOST_TEXT // 1_000_000} million characters"
-    return _fault("file-size", 1, 1, message)
+def _too_long() -> LocatedProblem:
+    message = f"the file has more than {MAX_CHARACTERS // 1_000_000} million characters"
+    return _problem(FILE_SIZE, 1, 1, message)
 
 
-def _fault(rule: str, line: int, column: int, message: str) -> Fault:
-    return Fault(rule, line, column, line, column + 1, message)
+def _problem(rule: Rule, line: int, column: int, message: str) -> LocatedProblem:
+    return LocatedProblem(rule, line, column, line, column + 1, message)

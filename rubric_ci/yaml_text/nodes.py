@@ -1,4 +1,4 @@
-"""A walk over YAML nodes that remembers the way: the path of a node in the data that it makes."""
+"""Paths of YAML nodes and aliases in the data that is built from them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -14,25 +14,25 @@ from yaml.events import (
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.yaml_text.constructor import merged_nodes
-from rubric_ci.yaml_text.problems import MOST_PROBLEMS, Path
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Path
 
-MOST_VISITS: Final = 600_000  # twice as many as a file can have values
+MAX_VISITS: Final = 600_000  # twice as many as a file can have values
 
 LeaveOut: TypeAlias = Callable[[str, Any], bool]
-"""Tells by its key whether a value is none of anybody's business."""
+"""Predicate on key and value: skip this value."""
 
 
 def paths_of(root: Any, nodes: Iterable[Any], leave_out: LeaveOut) -> dict[int, Path]:
-    """Return a path to each node, by `id`, that passes no value which is left out.
+    """Return a path to each node, by `id`, that avoids the values in `leave_out`.
 
-    Every node is visited once for each set of keys that hide what is merged; aliases may form
-    cycles, and merges more paths than there is time for. Enough are found when all are told.
+    Every node is visited once for each set of keys that override merged ones: aliases may form
+    cycles, and merges may form too many paths. The walk ends when enough problems are found.
     """
     wanted = {id(node) for node in nodes}
     found: dict[int, Path] = {}
     seen: set[tuple[int, frozenset[str]]] = set()
     open_nodes: list[Iterator[_Visit]] = [iter([_Visit(root, (), frozenset())])]
-    while open_nodes and len(seen) < MOST_VISITS and len(found) <= MOST_PROBLEMS:
+    while open_nodes and len(seen) < MAX_VISITS and len(found) <= MAX_PROBLEMS:
         visit = next(open_nodes[-1], None)
         if visit is None:
             open_nodes.pop()
@@ -40,19 +40,19 @@ def paths_of(root: Any, nodes: Iterable[Any], leave_out: LeaveOut) -> dict[int, 
             seen.add(key)
             if key[0] in wanted:
                 found.setdefault(key[0], visit.path)
-            open_nodes.append(_onward(visit, leave_out))
+            open_nodes.append(_children(visit, leave_out))
     return found
 
 
 class _Visit(NamedTuple):
-    """A node on a walk, and the keys that hide those of its that are merged."""
+    """A node on a walk, and the keys that override merged ones."""
 
     node: Any
     path: Path
     hidden: frozenset[str]
 
 
-def _onward(visit: _Visit, leave_out: LeaveOut) -> Iterator[_Visit]:
+def _children(visit: _Visit, leave_out: LeaveOut) -> Iterator[_Visit]:
     if visit.node.__class__ is SequenceNode:
         for index, item in enumerate(visit.node.value):
             yield _Visit(item, (*visit.path, index), frozenset())
@@ -62,7 +62,7 @@ def _onward(visit: _Visit, leave_out: LeaveOut) -> Iterator[_Visit]:
     for key, value in visit.node.value:
         if key.value == "<<" and not key.style:
             merges.append(value)
-        elif key.__class__ is ScalarNode and not _is_passed(key.value, value, visit, leave_out):
+        elif key.__class__ is ScalarNode and not _is_skipped(key.value, value, visit, leave_out):
             yield _Visit(value, (*visit.path, key.value), frozenset())
     if merges:
         own = {key.value for key, _ in visit.node.value if key.__class__ is ScalarNode}
@@ -72,7 +72,7 @@ def _onward(visit: _Visit, leave_out: LeaveOut) -> Iterator[_Visit]:
             yield _Visit(merged, visit.path, hidden)
 
 
-def _is_passed(key: str, value: Any, visit: _Visit, leave_out: LeaveOut) -> bool:
+def _is_skipped(key: str, value: Any, visit: _Visit, leave_out: LeaveOut) -> bool:
     return key in visit.hidden or leave_out(key, value)
 
 
@@ -95,7 +95,7 @@ def alias_lines(text: str) -> dict[Path, int]:
 
 
 class _Open:
-    """A list or mapping whose end has not come yet."""
+    """A list or mapping that is not closed yet."""
 
     def __init__(self, *, mapping: bool) -> None:
         self.mapping = mapping
@@ -103,7 +103,7 @@ class _Open:
         self._key_is_next = True
 
     def take(self, event: Any) -> None:
-        """Note that a child begins: a key, or the value that `step` leads to."""
+        """Update `step` for a new child: a key, or the value of the last key."""
         if not self.mapping:
             self.step = int(self.step) + 1
             return

@@ -1,4 +1,4 @@
-"""What can be told of an eval file without parsing it, where parsing thousands takes seconds."""
+"""Facts about eval files without parsing them, because parsing thousands takes seconds."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 MANY = 300
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+@=-]+")
-_HIDING = re.compile(r"\\[xuU\r\n]")  # escapes that can spell a name in another way
+_HIDING = re.compile(r"\\[xuU\r\n]")  # escapes that can hide a name
 _NAMING = ("script", "command", "depends_on")  # what can name files by their folder, or by globs
 
 _EVALCASES = re.compile(r"^evalcases:[ ]*(?:#.*)?$", re.MULTILINE)
@@ -15,10 +15,10 @@ _FIRST = re.compile(r"(?:[ ]*(?:#.*)?\n)*?([ ]*)-( +)\S")
 
 
 def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
-    """Return what tells of an eval file whether it may depend on a file with one of these names.
+    """Return a predicate on eval files: may one depend on a file with one of these names.
 
-    It says yes where it cannot know: for names that YAML may fold or spell otherwise, for files
-    with scripts or globs, and for a great many names.
+    It returns True if that is unknown: for names that YAML may fold or escape, for files with
+    scripts or globs, and for more than `MANY` names.
     """
     folded = sorted({name.casefold() for name in names})
     if len(folded) > MANY or not all(map(_PLAIN_NAME.fullmatch, folded)):
@@ -28,7 +28,7 @@ def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
 
 
 def count_cases(path: str, text: str) -> int | None:
-    """Count the cases of a file that is laid out as most are; None: it must be parsed."""
+    """Count the cases of a file with the usual layout; None if it must be parsed."""
     if path.endswith(".jsonl"):
         return sum(not line.isspace() for line in text.splitlines() if line)
     text = text.replace("\r\n", "\n")

@@ -1,31 +1,58 @@
-"""A problem at a place in data, before anyone has asked where that is in the text."""
+"""What is wrong with a file, before it becomes a `Diagnostic`."""
 
 from typing import Final, NamedTuple, TypeAlias
+
+from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases
 
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int, int, int]
 """Line, column, end line, end column: from 1, end exclusive."""
 
 
-MOST_PROBLEMS: Final = 1_000
-"""How many of a file are told: nobody reads more, and each takes a kilobyte."""
+MAX_PROBLEMS: Final = 1_000
+"""Reported per file; each takes a kilobyte."""
+
+
+UNKNOWN_KEY: Final = Rule(
+    id="unknown-key",
+    switchable=True,
+    meaning=(
+        "No field has this name: it is misspelt or at the wrong level. Unknown keys would be "
+        "ignored silently, so they are errors. Keys that start with `x-` and everything below "
+        "`metadata` are free for your own use."
+    ),
+    hint="remove it, or start its name with `x-`",
+    bad=with_cases("  - id: greeting\n    input: Say hello\n    rubric: [Greets]\n"),
+    good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
+)
+"""Checked by the schema, and by `jsonlines` in a sidecar."""
 
 
 class Problem(NamedTuple):
-    """What is wrong with the value (or the key) at a path."""
+    """A problem of the data: it knows the path of a value, and its place is looked up later."""
 
-    rule: str
+    rule: Rule
     path: Path
     message: str
     hint: str = ""
-    at_key: bool = False  # the key is at fault, not its value
-    part: str = ""  # what in the text at the path is at fault, as it is written there
+    at_key: bool = False  # the problem is the key, not its value
+    part: str = ""  # the part of the text at the path that is wrong, as it is written there
+    meant: str = ""  # the known key that a misspelt one probably means
+    missing: tuple[str, ...] = ()  # the keys of which one is required at the path
 
 
-class Fault(NamedTuple):
-    """What is wrong with the text itself; positions count from 1, ends are exclusive."""
+class Location(NamedTuple):
+    """Where a value is written."""
 
-    rule: str
+    file: str
+    place: Place
+    alias_line: int | None = None  # the line of the alias through which the path leads
+
+
+class LocatedProblem(NamedTuple):
+    """A problem with its place in the text; positions count from 1, ends are exclusive."""
+
+    rule: Rule
     line: int
     column: int
     end_line: int

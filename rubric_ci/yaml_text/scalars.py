@@ -1,12 +1,13 @@
 """What a plain YAML scalar means: YAML 1.1 as PyYAML's safe loader reads it, as JSON types.
 
-Scalars that editors, people and YAML versions read differently get an *oddity* beside their value:
-a word that says what is odd about them.
+Scalars that YAML versions read differently also get a *kind of ambiguity*, such as "date".
 """
 
 import math
 import re
 from typing import Final, TypeAlias
+
+from rubric_ci.model.rules import Rule, with_rubrics
 
 Scalar: TypeAlias = bool | int | float | str | None
 
@@ -16,9 +17,9 @@ WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
 }
 NUMBER_STARTS: Final = frozenset("0123456789+-.")
-MOST_DIGITS: Final = 300  # int() refuses more than 4300, and no honest file has either
+MAX_DIGITS: Final = 300  # int() rejects more than 4,300
 
-# Patterns are compiled when a file first needs them: a hook that checks one file feels it.
+# Patterns are compiled when a file first needs them, to keep start-up short.
 _INT = r"[-+]?(?:0|[1-9][0-9]*)"
 _FLOAT = r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?|\.[0-9]+(?:[eE][-+][0-9]+)?"
 _NOT_FINITE = {
@@ -26,7 +27,7 @@ _NOT_FINITE = {
     for word in ("inf", "Inf", "INF")
     for sign in ("", "+", "-")
 } | {f".{word}": float("nan") for word in ("nan", "NaN", "NAN")}
-_ODD = r"""(?x)
+_AMBIGUOUS = r"""(?x)
     (?P<date> [0-9]{4}-[0-9]{2}-[0-9]{2}
         | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} (?:[Tt]|[ \t]+) [0-9]{1,2}:[0-9]{2}:[0-9]{2} (?:\.[0-9]*)?
           (?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))? )
@@ -41,19 +42,28 @@ _ODD = r"""(?x)
     """
 
 
+NOT_FINITE: Final = Rule(
+    id="not-finite",
+    meaning="Weights and limits are finite numbers.",
+    hint="write a finite number",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: .inf"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 100"),
+)
+
+
 class TooManyDigits(ValueError):
-    """A number that is longer than any honest file has."""
+    """A number of more than `MAX_DIGITS` digits."""
 
 
 def is_short_decimal(text: str) -> bool:
-    """Tell whether a text is a plain integer of a usual size, as nearly all numbers are."""
+    """Return True for a plain integer of a usual size: the quick check for most numbers."""
     return (
         text.isdigit() and len(text) < 16 and (len(text) == 1 or text[0] != "0") and text.isascii()
     )
 
 
 def resolve(text: str) -> tuple[Scalar, str]:
-    """Return the value of a plain scalar that starts like a number, and its oddity or nothing."""
+    """Return the value of a plain scalar that starts like a number, and its ambiguity or ""."""
     if is_short_decimal(text):
         return int(text), ""
     if _is_short_fraction(text):
@@ -64,7 +74,7 @@ def resolve(text: str) -> tuple[Scalar, str]:
 
 
 def _is_short_fraction(text: str) -> bool:
-    """Tell whether a text is a number such as 2.0 or 0.25, as nearly all others are."""
+    """Return True for a number such as 2.0 or 0.25: the quick check for most others."""
     whole, _, fraction = text.partition(".")
     return whole.isdigit() and fraction.isdigit() and len(text) < 16 and text.isascii()
 
@@ -75,25 +85,25 @@ def _resolve_digits(text: str) -> tuple[Scalar, str]:
         return value, "" if math.isfinite(value) else "not-finite"
     if re.fullmatch(_INT, text):
         return _bounded(text), ""
-    odd = re.fullmatch(_ODD, text)
-    if odd is None:
+    found = re.fullmatch(_AMBIGUOUS, text)
+    if found is None:
         return text, ""
-    kind = str(odd.lastgroup)
-    return _odd_value(kind, text.replace("_", "")) if kind not in _TEXTS else text, kind
+    kind = str(found.lastgroup)
+    return _ambiguous_number(kind, text.replace("_", "")) if kind not in _TEXTS else text, kind
 
 
-_TEXTS = frozenset(("date", "exponent", "octal12"))  # not a number to PyYAML's safe loader
+_TEXTS = frozenset(("date", "exponent", "octal12"))  # text for PyYAML's safe loader
 _BASES = {"binary": 2, "octal": 8, "hexadecimal": 16}
 
 
 def _bounded(text: str) -> int:
-    if len(text) > MOST_DIGITS:
+    if len(text) > MAX_DIGITS:
         raise TooManyDigits
     return int(text)
 
 
-def _odd_value(kind: str, text: str) -> int | float:
-    if len(text) > MOST_DIGITS:
+def _ambiguous_number(kind: str, text: str) -> int | float:
+    if len(text) > MAX_DIGITS:
         raise TooManyDigits
     if kind in _BASES:
         return int(text, _BASES[kind]) if kind != "octal" else int(text, 8)

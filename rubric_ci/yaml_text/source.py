@@ -1,18 +1,38 @@
-"""Bytes to text: UTF-8, with or without a byte order mark, or where it is not."""
+"""Read the bytes of an eval file: UTF-8 text, then YAML or JSON Lines with a sidecar."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from rubric_ci.model.rules import Rule
+from rubric_ci.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+if TYPE_CHECKING:
+    from rubric_ci.yaml_text.nodes import LeaveOut
+
+_BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-def decode(data: bytes) -> str | Fault:
-    """Return the text, or the fault at the first byte that does not fit."""
-    kind = _MARKS.get(data[:2])
+UNREADABLE: Final = Rule(
+    id="unreadable",
+    meaning="The file cannot be read: it is a folder, or its permissions do not allow it.",
+)
+ENCODING: Final = Rule(
+    id="encoding",
+    meaning=(
+        "Eval files are UTF-8, with or without a byte order mark. In another encoding, the graded "
+        "text would differ from what its author sees."
+    ),
+    hint="save the file as UTF-8",
+)
+
+
+def decode(data: bytes) -> str | LocatedProblem:
+    """Return the text, or the problem at the first byte that is not UTF-8."""
+    kind = _BYTE_ORDER_MARKS.get(data[:2])
     if kind:
-        return Fault("encoding", 1, 1, 1, 2, f"the file is {kind}")
+        return LocatedProblem(ENCODING, 1, 1, 1, 2, f"the file is {kind}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -20,22 +40,49 @@ def decode(data: bytes) -> str | Fault:
         line = before.count("\n") + 1
         column = len(before) - (before.rfind("\n") + 1) + 1
         message = f"the byte 0x{data[error.start]:02X} is not UTF-8"
-        return Fault("encoding", line, column, line, column + 1, message)
+        return LocatedProblem(ENCODING, line, column, line, column + 1, message)
 
 
-if TYPE_CHECKING:
-    from rubric_ci.yaml_text.jsonlines import JsonLines
+class Values(Protocol):
+    """Data, and its scalars as the text spells them."""
 
-Source: TypeAlias = "Document | JsonLines"
+    data: Any
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, if the text has it."""
+
+
+class Source(Values, Protocol):
+    """An eval file as data with places: a `Document`, or `JsonLines` with its sidecar."""
+
+    file: str
+    text_problems: list[tuple[str, LocatedProblem]]
+    ambiguous: list[AmbiguousScalar]
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path."""
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each YAML node, by `id`, that avoids the values in `leave_out`."""
 
 
 def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
-    """Read a text; `sidecar` is the YAML beside a JSON Lines file."""
+    """Parse a text; `sidecar` is the YAML file with the suite fields of a JSON Lines file."""
     if not path.endswith(".jsonl"):
         return Document(path, text)
-    from rubric_ci.yaml_text.jsonlines import JsonLines  # few files are
+    from rubric_ci.yaml_text.jsonlines import JsonLines  # few files need it
 
-    beside = None
+    suite = None
     if sidecar is not None:
-        beside = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
-    return JsonLines(path, text, beside)
+        suite = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
+    return JsonLines(path, text, suite)

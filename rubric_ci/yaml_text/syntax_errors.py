@@ -1,53 +1,98 @@
-"""What can be wrong with a YAML text before there is any data: said in plain words, located."""
+"""Syntax errors of YAML with readable messages and places."""
 
 import re
+from typing import Final
 
 from yaml import MarkedYAMLError, YAMLError
 
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.model.rules import CASE, GOOD_FILE, Rule
+from rubric_ci.yaml_text.problems import LocatedProblem
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NAMES = {"\x85": "NEL (U+0085)", "\u2028": "LS (U+2028)", "\u2029": "PS (U+2029)"}
 _WORDS = (
-    ("did not find expected key", "the mapping breaks off here: a key is expected"),
-    ("did not find expected '-' indicator", "the list breaks off here: `- ` is expected"),
+    ("did not find expected key", "the mapping ends unexpectedly: expected a key"),
+    ("did not find expected '-' indicator", "the list ends unexpectedly: expected `- `"),
     ("mapping values are not allowed", "a `: ` inside a value; quote the value"),
     ("could not find expected ':'", "a key without `:`"),
-    ("did not find expected ',' or ']'", "`,` or `]` is expected"),
-    ("did not find expected ',' or '}'", "`,` or `}` is expected"),
-    ("found unexpected end of stream", "a quotation mark is never closed"),
+    ("did not find expected ',' or ']'", "expected `,` or `]`"),
+    ("did not find expected ',' or '}'", "expected `,` or `}`"),
+    ("found unexpected end of stream", "unclosed quotation mark"),
     ("found undefined alias", "the alias names an anchor that does not exist"),
     ("block sequence entries are not allowed", "a list cannot begin here; put it on its own line"),
-    ("did not find expected node content", "a value is expected here"),
+    ("did not find expected node content", "expected a value"),
     ("found duplicate anchor", "the anchor is defined twice"),
 )
 
 
-def syntax_fault(error: YAMLError, text: str) -> Fault:
-    """Say what the parser found, and where."""
+YAML_SYNTAX: Final = Rule(
+    id="yaml-syntax",
+    meaning="The text is not YAML, so nothing else can be checked.",
+    bad=f"{CASE}    note: twice: the colon\n",
+    good=f'{CASE}    note: "twice: the colon"\n    rubrics: [Greets]\n',
+)
+YAML_TAB: Final = Rule(
+    id="yaml-tab",
+    meaning="YAML does not allow tabs as indentation.",
+    hint="indent with spaces",
+    bad="evalcases:\n\t- id: greeting\n",
+    good=GOOD_FILE,
+)
+YAML_CHARACTER: Final = Rule(
+    id="yaml-character",
+    meaning="YAML does not allow control characters. They usually come from copied text.",
+    hint="remove it, or write it as an escape in double quotes",
+    bad=f"{CASE}    note: \x07\n",
+    good=f'{CASE}    note: "\\a"\n    rubrics: [Greets]\n',
+)
+YAML_LINE_BREAK: Final = Rule(
+    id="yaml-line-break",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "YAML 1.1 counts NEL, LS and PS as line breaks and editors do not, so line numbers differ "
+        "after this line. `rubric-ci generate` does not edit such a file."
+    ),
+    hint="use ordinary line breaks; editors do not count this one",
+    bad=f"{CASE}    rubrics: [Greets]\n    note: one\u2028\n",
+    good=GOOD_FILE,
+)
+YAML_DOCUMENTS: Final = Rule(
+    id="yaml-documents",
+    meaning="A file has one YAML document. YAML libraries handle a second one differently.",
+    hint="keep one document per file",
+    bad=f"{GOOD_FILE}---\n{GOOD_FILE}",
+    good=GOOD_FILE,
+)
+
+
+def syntax_problem(error: YAMLError, text: str) -> LocatedProblem:
+    """Return a parser error as a problem."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _unreadable(text)
     mark, problem = error.problem_mark, str(error.problem)
     lines = BREAK.split(text.rstrip())
     if mark.line >= len(lines) or (mark.line + 1 == len(lines) and mark.column > len(lines[-1])):
         words = "the file ends in the middle of a value"
-        return _fault("yaml-syntax", len(lines) - 1, len(lines[-1]), words)
+        return _problem(YAML_SYNTAX, len(lines) - 1, len(lines[-1]), words)
     line, column = mark.line, mark.column
     if problem == "but found another document":
-        return _fault("yaml-documents", line, column, "a second document begins here")
+        return _problem(YAML_DOCUMENTS, line, column, "a second document begins here")
     if lines[line][column : column + 1] == "\t":
-        return _fault("yaml-tab", line, column, "a tab where YAML wants spaces")
-    if problem.startswith("mapping values are not allowed") and _goes_on(lines, line, column):
+        return _problem(YAML_TAB, line, column, "a tab where YAML requires spaces")
+    if problem.startswith("mapping values are not allowed") and _continues_value(
+        lines, line, column
+    ):
         return _indented(lines[line], line, column)
     context = f"{error.context}: " if error.context else ""
     words = next((words for start, words in _WORDS if problem.startswith(start)), "")
-    return _fault("yaml-syntax", line, column, words or f"{context}{problem}")
+    return _problem(YAML_SYNTAX, line, column, words or f"{context}{problem}")
 
 
-def _goes_on(lines: list[str], line: int, column: int) -> bool:
-    """Tell whether a `key:` goes on with the value of a line above, being indented deeper."""
+def _continues_value(lines: list[str], line: int, column: int) -> bool:
+    """Return True if a `key:` is indented deeper and so continues the value above."""
     own = lines[line]
     if not re.fullmatch(r"\s+(?:- )*[\w$-]+", own[:column]):
         return False
@@ -55,34 +100,34 @@ def _goes_on(lines: list[str], line: int, column: int) -> bool:
     return len(own) - len(own.lstrip()) > len(above) - len(above.lstrip(" -"))
 
 
-def _indented(own: str, line: int, column: int) -> Fault:
+def _indented(own: str, line: int, column: int) -> LocatedProblem:
     start = len(own) - len(own.lstrip())
     name = own[start:column]
-    message = f"`{name}` is indented deeper than the line above, and so goes on with its value"
-    hint = "let both begin in the same column, or quote the value"
-    return Fault("yaml-syntax", line + 1, start + 1, line + 1, column + 1, message, hint)
+    message = f"`{name}` is indented deeper than the line above, so it continues that value"
+    hint = "start both in the same column, or quote the value"
+    return LocatedProblem(YAML_SYNTAX, line + 1, start + 1, line + 1, column + 1, message, hint)
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines as YAML counts them, without their breaks."""
+    """Return the lines as YAML counts them, without line breaks."""
     return BREAK.split(text)
 
 
-def line_break_faults(text: str) -> list[Fault]:
-    """Report the breaks that YAML 1.1 counts as lines and editors do not."""
+def line_break_problems(text: str) -> list[LocatedProblem]:
+    """Return a problem for the first line break that YAML 1.1 counts and editors do not."""
     found = _ODD_BREAK.search(text)
     if found is None:
         return []
     line, column = _position(text, found.start())
     name = _NAMES[found[0]]
-    return [_fault("yaml-line-break", line, column, f"{name} counts as a line break in YAML")]
+    return [_problem(YAML_LINE_BREAK, line, column, f"{name} counts as a line break in YAML")]
 
 
-def _unreadable(text: str) -> Fault:
+def _unreadable(text: str) -> LocatedProblem:
     found = _UNPRINTABLE.search(text)
     line, column = _position(text, found.start() if found else 0)
     name = f"U+{ord(found[0]):04X}" if found else "a character"
-    return _fault("yaml-character", line, column, f"{name} may not stand in YAML")
+    return _problem(YAML_CHARACTER, line, column, f"{name} is not allowed in YAML")
 
 
 def _position(text: str, index: int) -> tuple[int, int]:
@@ -90,5 +135,5 @@ def _position(text: str, index: int) -> tuple[int, int]:
     return len(breaks), index - (breaks[-1].end() if breaks else 0)
 
 
-def _fault(rule: str, line: int, column: int, message: str) -> Fault:
-    return Fault(rule, line + 1, column + 1, line + 1, column + 2, message)
+def _problem(rule: Rule, line: int, column: int, message: str) -> LocatedProblem:
+    return LocatedProblem(rule, line + 1, column + 1, line + 1, column + 2, message)

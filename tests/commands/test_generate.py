@@ -150,7 +150,7 @@ def test_rubrics_that_are_empty(project: Project) -> None:
     assert done.exit_code == 2
     assert "evals/a.yaml:10:14: " in done.stderr
     assert "`rubrics` must not be empty" in done.stderr
-    assert "leave it out, and `rubric-ci generate rubrics` drafts them" in done.stderr
+    assert "remove the key and run `rubric-ci generate rubrics` to draft them" in done.stderr
 
 
 def test_nothing_to_draft_from(project: Project) -> None:

@@ -165,7 +165,7 @@ def test_targets_are_known_from_every_file(project: Path) -> None:
         (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
     ran = rubric_ci("validate", cwd=project)
     assert ran.stdout.splitlines()[0] == (
-        "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known are new, old"
+        "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known: `new`, `old`"
     )
     assert ran.stdout.splitlines()[-1] == "6 files checked: 1 error and 1 warning"
 
@@ -179,8 +179,8 @@ def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
         (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
     ran = rubric_ci("validate", cwd=project)
     assert ran.stdout.splitlines()[0] == (
-        "evals/one.yaml:1:21: warning: agent-target: `one` is an agent that rubric-ci does not "
-        "start by itself; let `provider: cli` start it, or record its answers"
+        "evals/one.yaml:1:21: warning: agent-target: `one` is an agent, which rubric-ci does "
+        "not start; start it with `provider: cli`, or record its answers"
     )
     assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 1 warning")
 
@@ -205,8 +205,8 @@ def test_judges_are_known_from_every_file(project: Path) -> None:
                 "`beside`?"
             ),
             (
-                "evals/.agentv/targets.yaml:3:37: unknown-target: no target is called `d`; known "
-                "are a, b, beside, c"
+                "evals/.agentv/targets.yaml:3:37: unknown-target: no target is called `d`; known: "
+                "`a`, `b`, `beside`, `c`"
             ),
         ],
     )

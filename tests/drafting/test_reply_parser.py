@@ -220,7 +220,7 @@ def test_edited_rubrics_may_have_all_that_validate_accepts() -> None:
     ("text", "problem"),
     [
         ("rubrics: [", "line 1: "),
-        ("", "line 1: there is nothing in this file"),
+        ("", "line 1: the file is empty"),
         ("rubrics: []", "there must be one key, `rubrics`, with a list of criteria"),
         ("criteria: [a]", "there must be one key, `rubrics`, with a list of criteria"),
         ("rubrics: [a, {id: x}]", "criterion 2 (x): "),

@@ -13,7 +13,7 @@ from tests.evals.__main__ import evals
 
 CASE = "evalcases:\n- id: a\n  input: q\n  rubrics:\n"
 
-MENDED = {
+FIXED = {
     "a bare id": ("evalcases:\n- id: 007 # why\n", 'evalcases:\n- id: "007" # why\n'),
     "words that are booleans": (
         "evalcases:\n- {id: on, input: no}\n",
@@ -57,11 +57,11 @@ MENDED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), MENDED.values(), ids=MENDED.keys())
+@pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED.keys())
 def test_mended(before: str, after: str) -> None:
-    mended = fix(before)
-    assert mended.text == after
-    assert mended.places >= 1
+    fixed = fix(before)
+    assert fixed.text == after
+    assert fixed.places >= 1
     assert fix(after) == FixResult(after, 0)
 
 
@@ -88,9 +88,9 @@ def test_kept(text: str) -> None:
 @pytest.mark.parametrize("path", evals("valid") + evals("invalid"), ids=lambda path: path.name)
 def test_no_file_gains_a_problem(path: Any) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    mended = fix(text)
-    assert (mended.text == text) == (mended.places == 0)
-    assert len(Document("", mended.text).faults) == len(Document("", text).faults)
+    fixed = fix(text)
+    assert (fixed.text == text) == (fixed.places == 0)
+    assert len(Document("", fixed.text).text_problems) == len(Document("", text).text_problems)
 
 
 LINES = st.sampled_from(

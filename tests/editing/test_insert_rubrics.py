@@ -1,4 +1,4 @@
-"""Edits compared as bytes: `X.yaml` becomes `X.after.yaml`; `X.refused.txt` says what stays."""
+"""Edits compared as bytes: `X.yaml` becomes `X.after.yaml`; `X.refused.txt` has rejections."""
 
 from collections.abc import Callable
 from pathlib import Path

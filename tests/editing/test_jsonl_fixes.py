@@ -12,7 +12,7 @@ from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.yaml_text.jsonlines import JsonLines
 from tests.evals.__main__ import evals
 
-MENDED = {
+FIXED = {
     "a bare id, white space and an escape": (
         '{ "id" :5,"input": "a\\u0021\\/" }',
         '{ "id" :"5","input": "a\\u0021\\/" }',
@@ -44,15 +44,15 @@ MENDED = {
         '\ufeff{"id": "a"}\r\n\r\n{"id": 2}\r\n{"id": 3}',
         '\ufeff{"id": "a"}\r\n\r\n{"id": "2"}\r\n{"id": "3"}',
     ),
-    "beside a line that is no JSON": ('{"id": 2}\n{"id": 3', '{"id": "2"}\n{"id": 3'),
+    "next to a line that is not JSON": ('{"id": 2}\n{"id": 3', '{"id": "2"}\n{"id": 3'),
 }
 
 
-@pytest.mark.parametrize(("before", "after"), MENDED.values(), ids=MENDED.keys())
+@pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED.keys())
 def test_mended(before: str, after: str) -> None:
-    mended = fix_lines(before)
-    assert mended.text == after
-    assert mended.places >= 1
+    fixed = fix_lines(before)
+    assert fixed.text == after
+    assert fixed.places >= 1
     assert fix_lines(after) == FixResult(after, 0)
 
 
@@ -64,7 +64,7 @@ KEPT = {
     "two open bounds": (
         '{"rubrics": [{"score_ranges": [{"score_range": [0]}, {"score_range": [5]}]}]}'
     ),
-    "half of a surrogate pair": '{"id": 5, "note": "\\ud800"}',
+    "unpaired surrogate": '{"id": 5, "note": "\\ud800"}',
     "a list": "[5]",
     "too deep": '{"id": 5, "metadata": ' + "[" * 101 + "]" * 101 + "}",
     "nothing": "",
@@ -82,9 +82,9 @@ FILES = [path for path in evals("valid") + evals("invalid") if path.suffix == ".
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_no_file_gains_a_fault(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    mended = fix_lines(text)
-    assert (mended.text == text) == (mended.places == 0)
-    assert len(JsonLines("", mended.text).faults) == len(JsonLines("", text).faults)
+    fixed = fix_lines(text)
+    assert (fixed.text == text) == (fixed.places == 0)
+    assert len(JsonLines("", fixed.text).text_problems) == len(JsonLines("", text).text_problems)
 
 
 WORDS = st.sampled_from(

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.editing.yaml_writer import ListManner, block_lines, flow, flow_json, scalar
+from rubric_ci.editing.yaml_writer import ListLayout, block_lines, flow, flow_json, scalar
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 DATA = st.recursive(
@@ -104,7 +104,7 @@ def test_block_lines() -> None:
         },
         [],
     ]
-    assert "\n".join(block_lines("rubrics", rubrics, ListManner(dash=2, item=4))) == (
+    assert "\n".join(block_lines("rubrics", rubrics, ListLayout(dash=2, item=4))) == (
         """\
 rubrics:
   -   Says no
@@ -125,7 +125,7 @@ rubrics:
 
 @given(DATA, st.integers(0, 4), st.integers(2, 5))
 def test_block_reads_back(value: Any, dash: int, item: int) -> None:
-    text = "\n".join(block_lines("key", value, ListManner(dash=dash, item=item)))
+    text = "\n".join(block_lines("key", value, ListLayout(dash=dash, item=item)))
     for loader in (yaml.CSafeLoader, yaml.SafeLoader):
         assert repr(yaml.load(text, loader)) == repr({"key": value})
 

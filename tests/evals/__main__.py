@@ -1,16 +1,15 @@
-"""The exact diagnostics of every file in `invalid/`: `make golden` writes them anew."""
+"""The exact diagnostics of every file in `invalid/`: `make golden` writes them again."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.project.discovery import lookup, sidecar_of
 from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.validation.validator import check_evals
-from rubric_ci.yaml_text.source import open_source
-from rubric_ci.validation.diagnostics import of_fault
-from rubric_ci.yaml_text.source import decode
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.project.discovery import lookup, sidecar_of
+from rubric_ci.validation.diagnostics import to_diagnostic
 from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.validator import check_evals
+from rubric_ci.yaml_text.problems import LocatedProblem
+from rubric_ci.yaml_text.source import decode, open_source
 
 FOLDER = Path(__file__).parent
 
@@ -24,15 +23,15 @@ def evals(folder: str) -> list[Path]:
 def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     """Check one file as `rubric-ci validate` does."""
     text = decode(path.read_bytes())
-    if isinstance(text, Fault):
-        return (of_fault(path.name, text, ()),)
-    beside = sidecar_of(path)
-    sidecar = beside.read_text(encoding="utf-8") if beside else None
+    if isinstance(text, LocatedProblem):
+        return (to_diagnostic(path.name, text, ()),)
+    suite = sidecar_of(path)
+    sidecar = suite.read_text(encoding="utf-8") if suite else None
     source = open_source(path.name, text, sidecar)
     return apply_suppressions(check_evals(source, lookup(FOLDER, path)), source.texts(), {})
 
 
-def told(path: Path) -> str:
+def report(path: Path) -> str:
     """Return the diagnostics of one file, one a line."""
     return "".join(f"{line}\n" for line in _lines(path))
 
@@ -47,4 +46,4 @@ def _lines(path: Path) -> Iterator[str]:
 
 if __name__ == "__main__":
     for path in evals("invalid"):
-        path.with_suffix(".txt").write_text(told(path), encoding="utf-8")
+        path.with_suffix(".txt").write_text(report(path), encoding="utf-8")

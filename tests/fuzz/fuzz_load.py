@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.validation.output import github, json, sarif, text
     from rubric_ci.validation.rule_docs import meanings
     from rubric_ci.validation.validator import check_evals
-    from rubric_ci.yaml_text.problems import Fault
+    from rubric_ci.yaml_text.problems import LocatedProblem
     from rubric_ci.yaml_text.source import decode, open_source
 
 MEANINGS = meanings()
@@ -83,7 +83,7 @@ READERS = (
 
 def one_input(data: bytes) -> None:
     written = decode(data[1:])
-    if not isinstance(written, Fault):
+    if not isinstance(written, LocatedProblem):
         READERS[(data[0] if data else 0) % len(READERS)](written)
 
 

@@ -222,7 +222,7 @@ WRONG = {
     ),
     "unknown placeholder": (
         "targets: [{name: a, provider: cli, command: 'x {PROMT} ${HOME}'}]",
-        "1:48 unknown-placeholder `{PROMT}` is not filled in",
+        "1:48 unknown-placeholder `{PROMT}` is not a known placeholder",
     ),
     "twice the same name": (
         "targets: [{name: a, model: m}, {name: a, model: m}]",
@@ -233,7 +233,7 @@ WRONG = {
         "gate: {thresholds: {pass: 0.5}}",
         "1:20 threshold-order `borderline` (0.6) is above `pass` (0.5)",
     ),
-    "unknown rule": ("rules: {gate-kinds: off}", "1:9 unknown-rule no rule `gate-kinds`"),
+    "unknown rule": ("rules: {gate-kinds: off}", "1:9 unknown-rule there is no rule `gate-kinds`"),
     "unknown severity": (
         "rules: {gate-kind: fatal}",
         (
@@ -258,7 +258,7 @@ WRONG = {
     ),
     "both spellings": (
         "targets: [{name: a, model: m, maxTokens: 1, max_tokens: 2}]",
-        "1:31 alias-conflict `maxTokens` and `max_tokens` say the same; give one of them",
+        "1:31 alias-conflict `maxTokens` and `max_tokens` mean the same; use one of them",
     ),
     "a provider without a model": (
         "targets: [{name: a, provider: azure, settings: {model: m}}]",
@@ -278,7 +278,7 @@ WRONG = {
     ),
     "a judge that is none": (
         "targets: [{name: a, model: m, judge_target: b}, {name: b, provider: mock}]",
-        "1:45 judge-target `b` is no model and cannot judge",
+        "1:45 judge-target `b` is not a model and cannot judge",
     ),
     "broken YAML": ("judge: [", "1:9 yaml-syntax the file ends in the middle of a value"),
 }
@@ -301,17 +301,17 @@ UNUSED = {
     "retries": (
         "{name: a, model: m, max_retries: 9}",
         "`max_retries` has no effect on a model",
-        "a request to a model is repeated up to 4 times, a command never",
+        "model requests are retried up to 4 times, commands never",
     ),
     "retries in camel case": (
         "{name: a, model: m, retryMaxDelayMs: 9}",
         "`retryMaxDelayMs` has no effect on a model",
-        "a request to a model is repeated up to 4 times, a command never",
+        "model requests are retried up to 4 times, commands never",
     ),
     "batches": (
         "{name: a, provider: cli, command: x, provider_batching: true}",
         "`provider_batching` has no effect on a command",
-        "each case is asked for by itself, so let the command answer one",
+        "cases run one by one; make the command answer a single case",
     ),
     "votes of a target": (
         "{name: a, model: m, votes: 3}",
@@ -326,12 +326,12 @@ UNUSED = {
     "a delay": (
         "{name: a, provider: mock, delay_ms: 3}",
         "`delay_ms` has no effect on a fixed answer",
-        "remove it, or let its name begin with `x-`",
+        "remove it, or start its name with `x-`",
     ),
     "concurrency of recorded answers": (
         "{name: a, provider: recorded, answers: a.jsonl, workers: 3}",
         "`workers` has no effect on recorded answers",
-        "remove it, or let its name begin with `x-`",
+        "remove it, or start its name with `x-`",
     ),
 }
 
@@ -393,5 +393,5 @@ def test_a_targets_file_has_targets_only() -> None:
     assert loaded.targets == ()
     assert [d.message for d in loaded.diagnostics] == [
         "the file has no `targets`",
-        "a targets file has no `judge`",
+        "`judge` does not belong in a targets file",
     ]

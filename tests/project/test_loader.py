@@ -327,7 +327,7 @@ def test_every_problem_is_told_at_once_and_in_order() -> None:
             56,
             "file-missing",
             "`gone.md`: no such file",
-            "paths are looked up beside the eval file, then in the folders above",
+            "paths are resolved from the eval file's folder, then from its parent folders",
         ),
         (4, 5, "unknown-key", "unknown key `rubric` in the case", "did you mean `rubrics`?"),
     ]

@@ -47,10 +47,7 @@ def test_mock(tmp_path: Path) -> None:
 KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
 
 
-UNKNOWN_KEY = (
-    "unknown key `anwser`; known are answer, cost_usd, duration_ms, file, id, "
-    "output_messages, token_usage, trace_summary"
-)
+UNKNOWN_KEY = "unknown key `anwser`; did you mean `answer`?"
 
 
 def record(root: Path, *lines: Any) -> None:
@@ -371,8 +368,8 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
         ),
         pytest.param(
             "echo {PROMT}",
-            "`command_template` holds {PROMT}; known are {PROMPT}, {GUIDELINES}, {EVAL_ID}, "
-            "{ATTEMPT}, {FILES}, {OUTPUT_FILE}",
+            "`command_template` holds {PROMT}; known: `{PROMPT}`, `{GUIDELINES}`, `{EVAL_ID}`, "
+            "`{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
             id="typo",
         ),
         pytest.param(

@@ -18,9 +18,9 @@ from rubric_ci.project.loader import load
 from rubric_ci.validation.schema import read_schema
 from rubric_ci.validation.schema_errors import explain
 from rubric_ci.validation.validator import check_evals
-from rubric_ci.yaml_text.problems import Fault
+from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode, open_source
-from tests.evals.__main__ import FOLDER, diagnostics, evals, told
+from tests.evals.__main__ import FOLDER, diagnostics, evals, report
 
 VALID, INVALID = evals("valid"), evals("invalid")
 SCHEMA = read_schema("eval")
@@ -32,9 +32,9 @@ def name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", VALID, ids=name)
 def test_valid(path: Path) -> None:
-    assert told(path) == ""
-    beside = path.with_suffix(".yaml")
-    sidecar = beside.read_text(encoding="utf-8") if path.suffix == ".jsonl" else None
+    assert report(path) == ""
+    sidecar_path = path.with_suffix(".yaml")
+    sidecar = sidecar_path.read_text(encoding="utf-8") if path.suffix == ".jsonl" else None
     text = path.read_bytes().decode()
     loaded = load(path.name, text, lookup(FOLDER, path), sidecar)
     assert loaded.eval_file is not None
@@ -44,15 +44,15 @@ def test_valid(path: Path) -> None:
 @pytest.mark.parametrize("path", INVALID, ids=name)
 def test_invalid(path: Path) -> None:
     expected = path.with_suffix(".txt").read_text(encoding="utf-8")
-    assert told(path) == expected != "", "run `make golden` and read what changed"
+    assert report(path) == expected != "", "run `make golden` and read what changed"
 
 
 @pytest.mark.parametrize("path", INVALID, ids=name)
 def test_what_has_errors_is_not_graded(path: Path) -> None:
     text = decode(path.read_bytes())
-    if not isinstance(text, Fault):
-        beside = path.with_suffix(".yaml") if path.suffix == ".jsonl" else None
-        sidecar = beside.read_text(encoding="utf-8") if beside and beside.exists() else None
+    if not isinstance(text, LocatedProblem):
+        suite = path.with_suffix(".yaml") if path.suffix == ".jsonl" else None
+        sidecar = suite.read_text(encoding="utf-8") if suite and suite.exists() else None
         loaded = load(path.name, text, lookup(FOLDER, path), sidecar)
         errors = [d for d in loaded.diagnostics if d.severity.value == "error"]
         assert (loaded.eval_file is None) == bool(errors)
@@ -61,13 +61,13 @@ def test_what_has_errors_is_not_graded(path: Path) -> None:
 @pytest.mark.parametrize("path", [*VALID, *INVALID], ids=name)
 def test_both_validators_agree(path: Path) -> None:
     text = decode(path.read_bytes())
-    source = open_source(path.name, "" if isinstance(text, Fault) else text)
+    source = open_source(path.name, "" if isinstance(text, LocatedProblem) else text)
     if source.readable:
         assert agree(source.data)
 
 
 def agree(data: Any) -> bool:
-    """Tell that the quick yes or no and the explanation come to the same."""
+    """Return True if both validators and the explanation agree."""
     quick = Draft202012Validator(SCHEMA).is_valid(data)
     slow = jsonschema.Draft202012Validator(SCHEMA).is_valid(data)
     return quick == slow == (explain(SCHEMA, data, lambda _: None) == [])
@@ -182,7 +182,9 @@ LARGE = {
 @pytest.mark.parametrize(("file", "text", "line"), LARGE.values(), ids=LARGE.keys())
 def test_large_files_are_refused_before_they_are_read(file: str, text: str, line: int) -> None:
     source = open_source(file, text)
-    assert [(fault.rule, fault.line) for _, fault in source.faults] == [("file-size", line)]
+    assert [(found.rule.id, found.line) for _, found in source.text_problems] == [
+        ("file-size", line)
+    ]
     assert not source.readable
 
 
@@ -196,8 +198,8 @@ PROSE = "well: this, that, and [so on], " * 20_000
         ("a.jsonl", json.dumps({"id": "a", "input": PROSE, "note": '"\\'})),
     ],
 )
-def test_long_texts_are_no_values(file: str, text: str) -> None:
-    assert not open_source(file, text).faults
+def test_long_texts_are_not_counted_as_values(file: str, text: str) -> None:
+    assert not open_source(file, text).text_problems
 
 
 HEAVY = ("alias-bomb.yaml", "merge-bomb.yaml", "deep-flow.yaml", "deep.jsonl", "huge-number.yaml")
@@ -213,7 +215,7 @@ print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 @pytest.mark.parametrize("file", HEAVY)
 def test_bombs_stay_small(file: str) -> None:
     command = [sys.executable, "-m", "rubric_ci", "validate", str(FOLDER / "invalid" / file)]
-    # NOTE: a child's peak begins at its parent's size; a small process between us hides ours.
+    # NOTE: a child's peak starts at its parent's size, so a small process starts the child.
     between = [sys.executable, "-I", "-c", PEAK_OF, *command]
     done = subprocess.run(between, capture_output=True, text=True, check=True)
     code, peak = map(int, done.stdout.split())

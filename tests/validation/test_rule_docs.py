@@ -1,17 +1,22 @@
-"""The pages of the rules: every example does what its page says."""
+"""The rules: each is registered, and its examples show what its documentation says."""
 
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
+from rubric_ci import validation, yaml_text
 from rubric_ci.model.references import Found, NotFound
-from rubric_ci.validation.rule_docs import PAGES, meanings, render
-from rubric_ci.validation.rule_ids import RULES, SWITCHABLE
+from rubric_ci.model.rules import Rule
+from rubric_ci.validation.rule_docs import meanings, render
+from rubric_ci.validation.rules import RULES
 from rubric_ci.validation.suppressions import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
 
+EXAMPLES = [rule for rule in RULES.values() if rule.bad]
 CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
 
 
@@ -30,19 +35,26 @@ def rules_of(text: str) -> list[str]:
     return [problem.rule for problem in apply_suppressions(found, source.texts(), {})]
 
 
-def test_every_rule_has_a_page() -> None:
-    assert list(PAGES) == list(RULES)
-    assert set(RULES) >= SWITCHABLE
+def test_every_rule_is_registered_under_an_id_of_its_own() -> None:
+    defined = {
+        (name, value)
+        for package in (validation, yaml_text)
+        for module in walk_packages(package.__path__, f"{package.__name__}.")
+        for name, value in vars(import_module(module.name)).items()
+        if isinstance(value, Rule)
+    }
+    assert sorted(rule.id for _, rule in defined) == list(RULES)
+    assert all(name == rule.id.upper().replace("-", "_") for name, rule in defined)
 
 
-@pytest.mark.parametrize("rule", [rule for rule in PAGES if PAGES[rule].bad])
-def test_the_bad_example_breaks_this_rule_alone(rule: str) -> None:
-    assert set(rules_of(PAGES[rule].bad)) == {rule}
+@pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.id)
+def test_the_bad_example_breaks_this_rule_alone(rule: Rule) -> None:
+    assert set(rules_of(rule.bad)) == {rule.id}
 
 
-@pytest.mark.parametrize("rule", PAGES)
-def test_the_good_example_is_clean(rule: str) -> None:
-    assert rules_of(PAGES[rule].good) == []
+@pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.id)
+def test_the_good_example_is_clean(rule: Rule) -> None:
+    assert rules_of(rule.good) == []
 
 
 def test_meanings_are_one_sentence() -> None:

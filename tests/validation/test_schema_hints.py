@@ -1,4 +1,4 @@
-"""What is said of values that were meant as something else."""
+"""Hints for values that were meant as something else."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     "one that needs quotes": (("tags",), ["array"], "a, b", 'write a list: ["a, b"]'),
     "a long one": (("rubrics",), ["array"], "Greets " * 9, "write a list"),
     "a text for levels": (("levels",), ["array", "object"], "text", ""),
-    "a mapping for a list": (("rubrics",), ["array"], {}, "begin each entry with `- `"),
+    "a mapping for a list": (("rubrics",), ["array"], {}, "start each entry with `- `"),
     "a text for a message": (
         ("expected_output", 0),
         ["object"],
@@ -51,7 +51,7 @@ MISREAD: dict[str, tuple[Path, Any, str | None]] = {
     "a misspelt key": (("rubrics", 0), {"expected_outcom": "never"}, None),
     "more than one key": (("rubrics", 0), {"Says no": "never", "weight": 1}, None),
     "a role as a key": (("input", 0), {"user": "hi"}, "write `role: user` and `content: …`"),
-    "a role beside one": (("input", 0), {"role": "user", "user": "hi"}, None),
+    "a role and another key": (("input", 0), {"role": "user", "user": "hi"}, None),
     "a kind as a key": (("content", 0), {"file": "a.md"}, "write `type: file` and `value: …`"),
     "neither": (("content", 0), {"image": "a.png"}, None),
     "another place": (("metadata", 0), {"user": "hi"}, None),

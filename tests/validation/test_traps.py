@@ -1,4 +1,4 @@
-"""Files made to hang a reader or to eat its memory: each is told in time and within bounds."""
+"""Files that could hang the parser or exhaust memory are reported within limits."""
 
 import subprocess
 import sys
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-MOST_MEMORY = 200  # MiB
+MAX_MEMORY = 200  # MiB
 
 PEAK_OF = """
 import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True)
-said = done.stdout.splitlines()
+lines = done.stdout.splitlines()
 print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
-print(said[0].split(": ")[1] if len(said) > 1 else "", said[-1], sep="\\n")
+print(lines[0].split(": ")[1] if len(lines) > 1 else "", lines[-1], sep="\\n")
 """
 
 CASE = "evalcases:\n- id: a\n  input: q\n"
@@ -83,7 +83,7 @@ TRAPS = {
         '{"id": "a", "input": "q", "rubrics": [' + '"r",' * 150_000 + "1," * 500 + '"r"]}\n',
         ("1", "not-text", "1 file checked: 500 errors"),
     ),
-    "lines that are no JSON": (
+    "lines that are not JSON": (
         "a.jsonl",
         "x\n" * 190_000,
         ("1", "json-syntax", "1 file checked: 1001 errors"),
@@ -112,11 +112,11 @@ def test_traps(file: str, text: str, expected: tuple[str, str, str], tmp_path: P
     (tmp_path / ".git").mkdir()
     (tmp_path / file).write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "rubric_ci", "validate", file]
-    # NOTE: a child's peak begins at its parent's size; a small process between us hides ours.
+    # NOTE: a child's peak starts at its parent's size, so a small process starts the child.
     between = [sys.executable, "-I", "-c", PEAK_OF, *command]
     done = subprocess.run(
         between, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
     (code, peak), rule, summary = done.stdout.splitlines()[0].split(), *done.stdout.splitlines()[1:]
     assert (code, rule, summary) == expected
-    assert int(peak) < MOST_MEMORY
+    assert int(peak) < MAX_MEMORY

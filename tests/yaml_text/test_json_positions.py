@@ -1,8 +1,8 @@
-"""Where values stand in a line of JSON."""
+"""Positions of values in a line of JSON."""
 
 import pytest
 
-from rubric_ci.yaml_text.json_positions import Places
+from rubric_ci.yaml_text.json_positions import JsonPositions
 from rubric_ci.yaml_text.problems import Path
 
 LINE = ' {"a" : [1, {"b\\u0021": "x"} , ""], "c": -1.5, "a": 2}\r'
@@ -19,14 +19,14 @@ VALUES: dict[str, tuple[Path, str]] = {
 
 @pytest.mark.parametrize(("path", "text"), VALUES.values(), ids=VALUES.keys())
 def test_extent(path: Path, text: str) -> None:
-    places = Places(LINE)
+    places = JsonPositions(LINE)
     for _ in range(2):  # read, and remembered
         start, end = places.extent_of(path)
         assert LINE[start:end] == text
 
 
 def test_keys_and_what_is_missing() -> None:
-    places = Places(LINE)
+    places = JsonPositions(LINE)
     start, end = places.offset_of(("a", 1, "b!"), at_key=True)
     assert LINE[start:end] == '"b\\u0021"'
     owner = places.offset_of(("a",))

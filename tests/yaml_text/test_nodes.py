@@ -32,7 +32,7 @@ FOUND: dict[str, tuple[str, list[Path]]] = {
 @pytest.mark.parametrize(("text", "paths"), FOUND.values(), ids=FOUND.keys())
 def test_paths(text: str, paths: list[Path]) -> None:
     document = Document("a.yaml", text)
-    odd = [oddity.node for oddity in document.oddities]
+    odd = [scalar.node for scalar in document.ambiguous]
     assert odd
     assert [*document.paths_of(odd, is_free).values()] == paths
 

@@ -1,4 +1,4 @@
-"""What is told of an unparsed file agrees with what parsing it tells, or says that it cannot."""
+"""Facts about an unparsed file agree with those after parsing, or are unknown."""
 
 import json
 

@@ -40,8 +40,8 @@ def test_odd_scalars(text: str, expected: tuple[Any, str]) -> None:
     "text", ["0", "7", "-3", "+4", "12345678901234567890", "1.5", "-.5", "+1.5e+3", "2."]
 )
 def test_plain_numbers_are_not_odd(text: str) -> None:
-    value, oddity = resolve(text)
-    assert oddity == ""
+    value, ambiguity = resolve(text)
+    assert ambiguity == ""
     assert value == yaml.safe_load(text)
 
 
@@ -103,5 +103,5 @@ KEYS = st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True)
 def test_data_is_what_pyyaml_reads(values: dict[str, str]) -> None:
     text = "".join(f"{key}: {value}\n" for key, value in values.items())
     document = Document("a.yaml", text)
-    assert document.faults == []
+    assert document.text_problems == []
     assert document.data == as_json(yaml.safe_load(text))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
 
-from rubric_ci.validation.output.text import summary
+from rubric_ci.validation.output.summary import summary
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic

@@ -1,18 +1,19 @@
-"""Problems as workflow commands: an annotation on each line, within GitHub's caps.
+"""Diagnostics as workflow commands: annotations, within GitHub's limits.
 
-What is beyond the caps stands in the log as plain lines, where the runner must not read commands:
-`token` is a random word that fences them.
+The rest is logged as plain lines, in which the runner must not read commands: `token` is the random
+word that disables commands around them.
 """
 
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.text.workflow_commands import command, disable_workflow_commands, within_cap
-from rubric_ci.validation.output.text import headline, summary
+from rubric_ci.validation.output.summary import summary
+from rubric_ci.validation.output.text import headline
 
 
 def render(found: Sequence[Diagnostic], checked: int, token: str) -> str:
-    """Return one command a line, most severe first, then what the caps leave out."""
+    """Return one command per line, most severe first, then the diagnostics beyond the limits."""
     commands: list[str] = []
     rest: list[Diagnostic] = []
     for severity in Severity:

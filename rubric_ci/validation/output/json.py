@@ -1,4 +1,4 @@
-"""Problems as JSON, for programs."""
+"""Diagnostics as JSON."""
 
 from collections.abc import Sequence
 from json import dumps

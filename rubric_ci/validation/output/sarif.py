@@ -1,4 +1,4 @@
-"""Problems as SARIF 2.1.0, for code scanning."""
+"""Diagnostics as SARIF 2.1.0, for code scanning."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -7,7 +7,7 @@ from typing import Any
 
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.text import escape
-from rubric_ci.validation.rule_ids import RULES
+from rubric_ci.validation.rules import RULES
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 
@@ -15,7 +15,7 @@ MOST_SNIPPET = 120  # characters of the line
 
 
 def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str]) -> str:
-    """Return one SARIF log; `meanings` says in a sentence what each rule is about."""
+    """Return one SARIF log; `meanings` has a sentence about each rule."""
     used = sorted({diagnostic.rule for diagnostic in found})
     places = {rule: index for index, rule in enumerate(used)}
     log = {
@@ -43,7 +43,7 @@ def _rule(rule: str, meaning: str) -> dict[str, Any]:
     return {
         "id": rule,
         "shortDescription": {"text": meaning},
-        "defaultConfiguration": {"level": _LEVELS[RULES[rule][0]]},
+        "defaultConfiguration": {"level": _LEVELS[RULES[rule].severity]},
     }
 
 

@@ -1,25 +1,25 @@
-"""Problems for people: one line each as `file:line:column`, with the source line and a caret."""
+"""Diagnostics as text: `file:line:column`, message, source line and caret."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.text.escape import log_line, visible
+from rubric_ci.validation.output.summary import summary
 
 _WIDEST = 120  # columns of a source line that are shown
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTICE: "36"}
 
 
 def render(found: Sequence[Diagnostic], checked: int, *, color: bool = False) -> str:
-    """Return all problems, file by file, and a last line that counts them."""
+    """Return all diagnostics by file, and a last line with their number."""
     groups = groupby(found, key=lambda diagnostic: diagnostic.file)
     blocks = ["".join(_block(problem, color=color) for problem in group) for _, group in groups]
     return "\n".join([*blocks, f"{summary(found, checked)}\n"])
 
 
 def headline(diagnostic: Diagnostic) -> str:
-    """Return a problem in one line."""
+    """Return a diagnostic in one line."""
     severity = diagnostic.severity
     word = "" if severity is Severity.ERROR else f"{severity.value}: "
     hint = f"; {diagnostic.hint}" if diagnostic.hint else ""
@@ -56,26 +56,3 @@ def _quote(diagnostic: Diagnostic, *, color: bool) -> Iterator[str]:
 
 def _place(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
-
-
-if TYPE_CHECKING:
-    from rubric_ci.model.diagnostics import Diagnostic
-
-
-def summary(found: "Sequence[Diagnostic]", checked: int) -> str:
-    """Count files and problems."""
-    files = _plural(checked, "file")
-    if not found:
-        return f"{files} checked: no problems"
-    from rubric_ci.model.diagnostics import Severity
-
-    counts = [
-        _plural(sum(d.severity is severity for d in found), severity.value)
-        for severity in Severity
-        if any(d.severity is severity for d in found)
-    ]
-    return f"{files} checked: {' and '.join(counts)}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.validation.output import github, text
-from rubric_ci.validation.output.text import summary
+from rubric_ci.validation.output.summary import summary
 
 PROBLEM = Diagnostic(
     rule="out-of-range",

@@ -1,0 +1,40 @@
+"""All rules of `rubric-ci validate` by id, collected from the modules that check them."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from rubric_ci.model.rules import Rule
+from rubric_ci.validation import (
+    ambiguous_scalars,
+    config_rules,
+    diagnostics,
+    eval_rules,
+    ignore_comments,
+    reference_rules,
+    rubric_rules,
+    shape_rules,
+    target_rules,
+)
+from rubric_ci.yaml_text import (
+    constructor,
+    document,
+    jsonlines,
+    limits,
+    problems,
+    scalars,
+    source,
+    syntax_errors,
+)
+
+_MODULES = (
+    *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
+    *(ambiguous_scalars, config_rules, diagnostics, eval_rules, ignore_comments),
+    *(reference_rules, rubric_rules, shape_rules, target_rules),
+)
+
+RULES: Final[Mapping[str, Rule]] = {
+    rule.id: rule
+    for rule in sorted(
+        value for module in _MODULES for value in vars(module).values() if isinstance(value, Rule)
+    )
+}

@@ -311,7 +311,7 @@ def test_a_step_that_fails_is_taken_again(
 def test_a_beginning_that_was_lost_is_not_begun_again(batched: Batched) -> None:
     batched.provider.faults = [Fault(method="POST", path="/batches", status=0)]
     assert batched.run().returncode == 3
-    assert "a batch may have begun all the same, and be billed" in batched.verdicts()["ann"]
+    assert "a batch may have been created all the same, and be billed" in batched.verdicts()["ann"]
     assert batched.report()["totals"]["unpriced_calls"] == 4
     assert batched.provider.journal.count("POST /v1/batches") == 1
 
@@ -430,7 +430,7 @@ def test_who_stops_waiting_is_told_what_becomes_of_the_batch(
     assert provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
     told = said.splitlines()
     if refuses:
-        assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it goes on" in said
+        assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it continues" in said
         assert f"unless you cancel it at {provider.url}/v1" in said
     else:
         assert (

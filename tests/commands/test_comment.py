@@ -179,7 +179,7 @@ def test_check_run(
         ),
         pytest.param(
             {"GITHUB_TOKEN": "wrong"}, PULL_EVENT,
-            "not posted: GitHub does not accept the token (401: Bad credentials) (give a token of "
+            "not posted: GitHub does not accept the token (401: Bad credentials) (set a token of "
             "this server: `GITHUB_TOKEN`, or the action's input `github-token`)", id="wrong token",
         ),
         pytest.param(

@@ -30,7 +30,7 @@ def test_an_error_of_a_worker_is_ours(workers: int) -> None:
         in_parallel(fail_on_three, range(6), workers)
 
 
-def test_a_worker_that_dies_is_told() -> None:
+def test_a_worker_that_dies_is_an_error() -> None:
     parent = os.getpid()
     with pytest.raises(RuntimeError, match="ended without a result"):
         in_parallel(lambda _: os.getpid() == parent or os._exit(1), range(2), 2)

@@ -18,7 +18,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ModelCall, ModelReply
 from rubric_ci.model.options import CalibrateSettings, JudgeCheckSettings
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
-from rubric_ci.project.project import Opened
+from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -55,9 +55,9 @@ class RejudgeResult:
     over_budget: str  # empty: everything was asked
 
 
-def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
+def judge_of(opened: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
     """Return the judge of the command line or the configuration, ready to be asked."""
-    judge = choose_judge(opened.config, RECORDED_ANSWER_TARGET, override)
+    judge = choose_judge(opened.config_naming(override), RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise CannotConfigure(
             "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
@@ -65,7 +65,9 @@ def judge_of(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
     return judge if replayed else resolve_judge(judge, os.environ)
 
 
-def build_context(opened: Opened, settings: CalibrateSettings | JudgeCheckSettings) -> RunContext:
+def build_context(
+    opened: LoadedProject, settings: CalibrateSettings | JudgeCheckSettings
+) -> RunContext:
     """Hand the labour what it may use of the world."""
     return RunContext(
         call_model=build_model_caller(

@@ -19,13 +19,13 @@ from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of, us
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
-from rubric_ci.project.project import Opened, open_evals, show_problems
+from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.system.signals import run_until_terminated
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     """Open, choose, draft, insert, commit; say what was done and what was not."""
-    opened = open_evals(settings.paths, settings.config)
+    opened = load_project(settings.paths, settings.config)
     show_problems(opened.diagnostics)
     orders, left = choose_requests(opened.files, settings.cases)
     pages = _pages(opened, orders)
@@ -37,7 +37,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     if settings.interactive:
         drafted, dropped = review(drafted)
         left = [*left, *dropped]
-    changes = [rewrite(page, _drafts(page, drafted), opened.root) for page in pages]
+    changes = [rewrite(page, _drafts(page, drafted), opened.project) for page in pages]
     if settings.diff:
         show_diffs(changes)
     else:
@@ -60,7 +60,7 @@ def _open_publication(
     return lambda _: None
 
 
-def _pages(opened: Opened, orders: Sequence[DraftRequest]) -> list[EvalFileText]:
+def _pages(opened: LoadedProject, orders: Sequence[DraftRequest]) -> list[EvalFileText]:
     """Read the files that are to be changed, before anything is spent on them."""
     wanted = {order.case.file for order in orders}
     return [read_eval_text(file, opened.root) for file in opened.files if file.path in wanted]
@@ -71,13 +71,13 @@ def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
 
 
 def _draft(
-    orders: Sequence[DraftRequest], opened: Opened, settings: GenerateSettings
+    orders: Sequence[DraftRequest], opened: LoadedProject, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
     unread = why_unread(settings.cache_dir, os.environ) if uses_cache(settings) else ""
     if unread:
         tell(unread, aside=True)
         settings = replace(settings, cache=False)
-    drafter = choose_drafter(opened.config, settings, os.environ)
+    drafter = choose_drafter(opened.config_naming(settings.target), settings, os.environ)
     judge = opened.config.judge
     if judge and settings.check and not settings.replay:
         judge = resolve_judge(judge, os.environ)
@@ -128,7 +128,7 @@ def _sorted_out(
 
 
 def _exit_code(
-    opened: Opened,
+    opened: LoadedProject,
     drafted: Sequence[Drafted],
     failed: Sequence[SkippedCase],
     changes: Sequence[Rewrite],

@@ -23,8 +23,13 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
 from rubric_ci.project import discovery
+from rubric_ci.project.loaded_project import (
+    LoadedProject,
+    load_project,
+    open_project,
+    show_problems,
+)
 from rubric_ci.project.loader import load
-from rubric_ci.project.project import Opened, open_evals, open_setup, show_problems
 from rubric_ci.text.escape import log_line
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
@@ -32,7 +37,7 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Ask about every answer, compare, print; the exit code says whether too many marks moved."""
-    opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
+    opened = load_project(settings.paths, settings.config) if settings.paths else _shipped(settings)
     posed = _probes(opened)
     judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
     context = build_context(opened, settings)
@@ -61,21 +66,19 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
     return ExitCode.NO_VERDICT if found.silent else ExitCode.OK
 
 
-def _shipped(settings: JudgeCheckSettings) -> Opened:
+def _shipped(settings: JudgeCheckSettings) -> LoadedProject:
     """Open the corpus that comes with the package, and the repository's configuration."""
-    setup = open_setup(settings.config)
     loaded = load(SHIPPED.name, discovery.read_text(SHIPPED), lambda _: NotFound("ships alone"))
     assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test holds the shipped file to it
-    return Opened(
-        root=setup.root,
-        config=setup.config,
+    return LoadedProject(
+        project=open_project(settings.config),
         files=(loaded.eval_file,),
         diagnostics=(),
         invalid=(),
     )
 
 
-def _probes(opened: Opened) -> Sequence[Probe]:
+def _probes(opened: LoadedProject) -> Sequence[Probe]:
     show_problems(opened.diagnostics)
     if opened.invalid:
         raise InvalidInput(

@@ -24,7 +24,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Criterion, MarkValue
 from rubric_ci.project import discovery
-from rubric_ci.project.project import open_evals, show_problems
+from rubric_ci.project.loaded_project import load_project, show_problems
 from rubric_ci.reports import json_format
 from rubric_ci.text.escape import log_line
 
@@ -54,7 +54,7 @@ def label(settings: LabelSettings) -> ExitCode:
             "label needs a terminal: a person presses the keys",
             "run it by hand; `rubric-ci calibrate` reads the labels anywhere",
         )
-    opened = open_evals(settings.paths, settings.config)
+    opened = load_project(settings.paths, settings.config)
     show_problems(opened.diagnostics)
     cases = [case for file in opened.files for case in file.cases]
     questions = _questions(cases, _read_report(settings.report))

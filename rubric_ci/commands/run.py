@@ -22,7 +22,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo, gate_holds
 from rubric_ci.model.results import CaseResult
-from rubric_ci.project.project import Opened, show_problems
+from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
@@ -67,7 +67,7 @@ def run(settings: RunSettings) -> ExitCode:
     return exit_code(report, opened)
 
 
-def exit_code(report: RunReport, opened: Opened) -> ExitCode:
+def exit_code(report: RunReport, opened: LoadedProject) -> ExitCode:
     """Say what the caller needs to know first: a proven fail, then what kept others from a verdict.
 
     The gate never holds over eval files that could not be read.
@@ -79,7 +79,7 @@ def exit_code(report: RunReport, opened: Opened) -> ExitCode:
     return ExitCode.NO_VERDICT if report.totals.errored or report.interrupted else ExitCode.OK
 
 
-def build_context(opened: Opened, settings: RunSettings) -> RunContext:
+def build_context(opened: LoadedProject, settings: RunSettings) -> RunContext:
     """Hand the labour what it may use of the world."""
     return RunContext(
         call_model=build_model_caller(
@@ -131,14 +131,14 @@ def _answers_alone(settings: RunSettings) -> bool:
 
 
 def _own_part(
-    selection: Selection, opened: Opened, settings: RunSettings
+    selection: Selection, opened: LoadedProject, settings: RunSettings
 ) -> tuple[ShardInfo | None, Sequence[tuple[EvalCase, str]]]:
     """Return the cases of this shard, or all of them."""
     if settings.shard is None:
         return None, selection.chosen
     index, count = settings.shard
     pieces = [
-        case_cost(case, choose_target(case, opened.config, settings.target))
+        case_cost(case, choose_target(case, opened.config_for(case.file), settings.target))
         for case, _ in selection.chosen
     ]
     positions = split(pieces, count)[index - 1]
@@ -146,7 +146,7 @@ def _own_part(
     return shard, [selection.chosen[position] for position in positions]
 
 
-def _doubts(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
+def _doubts(tasks: Sequence[Task], opened: LoadedProject) -> Sequence[str]:
     """Ask before anything is spent whether the judges may hold this gate."""
     asked = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
     return check_calibration(opened, tuple(dict.fromkeys(judge_info(judge) for judge in asked)))

@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotWriteFile
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.evals import JSON, EvalFile
 from rubric_ci.project import discovery
-from rubric_ci.project.loader import load
+from rubric_ci.project.project import Project
 from rubric_ci.system import atomic_write
 
 
@@ -58,7 +58,7 @@ def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
     return EvalFileText(file=file, path=path, content=discovery.read_bytes(path, root))
 
 
-def rewrite(page: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
+def rewrite(page: EvalFileText, drafts: Mapping[str, Draft], project: Project) -> Rewrite:
     """Insert the drafts, given by case id; a new text that `validate` turns away is dropped."""
     positions = {case.id: position for position, case in enumerate(page.file.cases)}
     edited = _insert(page, {positions[name]: [*draft.rubrics] for name, draft in drafts.items()})
@@ -68,7 +68,7 @@ def rewrite(page: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewr
         drafts=drafts,
         refused={n: edited.refused[positions[n]] for n in drafts if positions[n] in edited.refused},
     )
-    problem = _problem(page, edited.text, root)
+    problem = _problem(page, edited.text, project)
     return _withdrawn(change, problem) if problem else change
 
 
@@ -98,11 +98,9 @@ def _insert(page: EvalFileText, wanted: Mapping[int, JSON]) -> Edited:
     return insert_rubrics(text, wanted)
 
 
-def _problem(page: EvalFileText, text: str, root: Path) -> str:
+def _problem(page: EvalFileText, text: str, project: Project) -> str:
     """Return the first error of the new text, if it has one."""
-    beside = discovery.sidecar_of(page.path)
-    sidecar = discovery.read_text(beside, root) if beside else None
-    loaded = load(page.file.path, text, discovery.lookup(root, page.path), sidecar)
+    loaded = project.load_text(page.file.path, text, place=page.path.absolute().as_posix())
     errors = [found for found in loaded.diagnostics if found.severity is Severity.ERROR]
     if not errors:
         return ""

@@ -51,21 +51,6 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
     return list({path.resolve(): path for path in found}.values())
 
 
-def config_of(root: Path) -> Path | None:
-    """Return the configuration of a repository, if it has one."""
-    return next((root / name for name in CONFIG_NAMES if (root / name).is_file()), None)
-
-
-def targets_of(folder: Path, root: Path) -> list[Path]:
-    """Return the targets files that serve evals of a folder, the nearest first."""
-    start, top = folder.resolve(), root.resolve()
-    above = [start, *start.parents]
-    folders = above[: above.index(top) + 1] if top in above else [start]
-    places = (place for current in folders for place in (current, current / ".agentv"))
-    found = (place / name for place in places for name in TARGETS_NAMES)
-    return [path for path in found if path.is_file()]
-
-
 def from_root(path: Path, root: Path) -> str:
     """Name a file as reports do: relative to the repository root, with forward slashes."""
     real, top = path.resolve(), root.resolve()

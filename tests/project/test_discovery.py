@@ -161,13 +161,3 @@ def test_a_link_to_nowhere_is_no_eval(tree: Path) -> None:
 def test_what_cannot_be_read_is_found_so_that_it_can_be_told(tree: Path) -> None:
     (tree / "evals/memory.yaml").symlink_to("/proc/self/mem")
     assert Path("evals/memory.yaml") in discovery.find_evals(["evals"], [], tree)
-
-
-def test_targets_files_from_the_evals_up_to_the_root(tree: Path) -> None:
-    outside = tree.parent / "targets.yaml"
-    names = ("evals/deep/targets.yml", "evals/.agentv/targets.yaml", ".agentv/targets.yaml")
-    for path in (outside, *(tree / name for name in names)):
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
-    assert discovery.targets_of(Path("evals/deep"), tree) == [tree / name for name in names]
-    assert discovery.targets_of(tree.parent, tree) == [outside]

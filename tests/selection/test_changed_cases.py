@@ -549,3 +549,69 @@ def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
         assert open_selected(settings)[0].invalid == ()
         checkout.write({"evals/broken.yaml": f"{broken}    note: x\n"})
         assert open_selected(settings)[0].invalid == ("evals/broken.yaml",)
+
+
+TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "targets.yaml",
+        ".agentv/targets.yaml",
+        "evals/targets.yaml",
+        "evals/.agentv/targets.yml",
+        "evals/sub/targets.yaml",
+    ],
+)
+@pytest.mark.parametrize("new", [False, True], ids=["edited", "new"])
+def test_a_targets_file_in_the_evals_folder_or_above_it(
+    checkout: Checkout, path: str, *, new: bool
+) -> None:
+    evals = {
+        "evals/sub/a.yaml": "evalcases:\n  - {id: below, input: Hi, rubrics: [polite]}\n",
+        "other/b.yaml": "evalcases:\n  - {id: apart, input: Hi, rubrics: [polite]}\n",
+        "other/targets.yaml": TARGETS,
+    }
+    base = checkout.commit(evals if new else evals | {path: TARGETS})
+    checkout.write({path: TARGETS.replace("hello", "goodbye")})
+    why = "its target is new" if new else "target `default` changed"
+    assert reasons(chosen(checkout, base, "evals", "other")) == {"below": why}
+
+
+def test_the_nearest_targets_file_counts_on_both_sides(checkout: Checkout) -> None:
+    case = "evalcases:\n  - {{id: {}, input: Hi, rubrics: [polite]}}\n"
+    base = checkout.commit(
+        {
+            "a/.agentv/targets.yaml": TARGETS,
+            "a/one.yaml": case.format("one"),
+            "b/.agentv/targets.yaml": TARGETS,
+            "b/two.yaml": case.format("two"),
+            ".agentv/targets.yaml": TARGETS,
+        }
+    )
+    checkout.write({".agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    assert reasons(chosen(checkout, base, "a", "b")) == {}
+    checkout.write({"b/.agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    assert reasons(chosen(checkout, base, "a", "b")) == {"two": "target `default` changed"}
+
+
+def test_a_base_whose_targets_file_does_not_parse(checkout: Checkout) -> None:
+    evals = "evalcases:\n  - {id: one, input: Hi, rubrics: [polite]}\n"
+    base = checkout.commit(
+        FILES | {"more/a.yaml": evals, "more/targets.yaml": TARGETS.replace("mock", "[mock]")}
+    )
+    checkout.write({"more/targets.yaml": TARGETS})
+    problem = (
+        "the base's `more/targets.yaml` does not parse: line 1: `provider` must be text, not a list"
+    )
+    assert reasons(chosen(checkout, base, "evals", "more")) == {"one": problem}
+
+
+def test_a_rule_that_is_switched_off_is_off_on_both_sides(checkout: Checkout) -> None:
+    config = CONFIG + "rules: {unknown-key: off}\n"
+    evals = GREETINGS.replace("description:", "colour: red\ndescription:")
+    base = checkout.commit(FILES | {"rubric-ci.yaml": config, "evals/greetings.yaml": evals})
+    edited = evals.replace("A kind greeting", "A greeting")
+    checkout.write({"evals/greetings.yaml": edited})
+    assert reasons(chosen(checkout, base)) == {"kind": "case edited: expected_outcome"}

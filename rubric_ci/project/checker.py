@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
-from posixpath import basename, dirname, join
+from posixpath import dirname
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
-from rubric_ci.project.project import Project
+from rubric_ci.project.project import Project, folder_served
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.validation.config_summary import Facts
 from rubric_ci.validation.validator import check_config, check_evals
@@ -18,6 +19,7 @@ from rubric_ci.yaml_text.source import decode, open_source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.validation.project_rules import Winner
 
 Found: TypeAlias = "tuple[Diagnostic, ...]"
 
@@ -35,6 +37,7 @@ class Checker:
         self.project = Project(self.tree, name)
         self._from_root = from_root
         self._targets_of = cache(self._summarize_targets)
+        self._nearest_path = cache(self._find_nearest_path)
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
 
     def find(self, written: str) -> list[Path]:
@@ -44,10 +47,8 @@ class Checker:
 
     def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
         """Yield the configuration and every targets file that serves an eval file."""
-        found = [self.project.config_name] if self.project.config_name else []
-        for name in [self._name(path) for path in evals] or [""]:
-            found += self.project.targets_files(name)
-        for name in dict.fromkeys(found):
+        folders = dict.fromkeys(dirname(self._name(path)) for path in evals) or [""]
+        for name in dict.fromkeys(file for each in folders for file in self.project.serving(each)):
             yield discovery.shown(self.tree.path(name))
 
     def owner_of(self, path: Path) -> Path:
@@ -94,7 +95,8 @@ class Checker:
             )
         source = open_source(name, text, None if isinstance(sidecar, Fault) else sidecar)
         known = self._targets_of(dirname(self._name(path)))
-        found = check_evals(source, self._lookup(path.parent), known.targets, known.agents)
+        lookup = self._lookup(path.parent)
+        found = check_evals(source, lookup, known.targets, known.agents, self._nearest_path)
         return self._switched(found, source.texts())
 
     def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:
@@ -103,7 +105,13 @@ class Checker:
             return _fault(name, text, data)
         document = Document(name, text)
         others = cache(partial(self._targets_of_others, path))
-        found = check_config(document, targets_only=targets_only, others=others)
+        found = check_config(
+            document,
+            targets_only=targets_only,
+            others=others,
+            winners=cache(partial(self._winners, self._name(path))),
+            nearest_path=self._nearest_path,
+        )
         return self._switched(found, document.texts())
 
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
@@ -130,8 +138,8 @@ class Checker:
 
     def _summarize_targets(self, folder: str) -> Facts:
         """Return the targets that serve a folder; the first of a name is the one that counts."""
-        known = self.project.summary
-        for name in self.project.targets_files(join(folder, "any")):
+        known = Facts()
+        for name in self.project.serving(folder):
             facts = self.project.summarize(name)
             agents = known.agents | (facts.agents - known.targets)
             known = Facts(targets=known.targets | facts.targets, agents=agents)
@@ -139,11 +147,37 @@ class Checker:
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
         """Return the targets that serve the same eval files as those of a file."""
-        folder = dirname(self._name(path))
-        folders = {dirname(folder) if basename(folder) == ".agentv" else folder}
+        folders = {folder_served(self._name(path))}
         if self._is_config(path):
             folders |= {dirname(self._name(found)) for found in self._configured()}
         return frozenset[str]().union(*(self._targets_of(each).targets for each in folders))
+
+    def _winners(self, name: str) -> "Mapping[str, Winner]":
+        """Return the targets of the files that come before a targets file."""
+        from rubric_ci.validation.project_rules import Winner
+
+        winners: dict[str, Winner] = {}
+        for file, folder in self._files_before(name):
+            for target in self.project.summarize(file).targets:
+                winners.setdefault(target, Winner(file, folder))
+        return winners
+
+    def _files_before(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield files that come before a targets file, each with a folder if only for it."""
+        if name == self.project.config_name:
+            return
+        served = folder_served(name)
+        for file in takewhile(lambda file: file != name, self.project.serving(served)):
+            yield file, ""
+        for path in discovery.find_targets(self.tree.path(served)):
+            file = self._name(path)
+            if folder_served(file) != served:
+                yield file, folder_served(file)
+
+    def _find_nearest_path(self, glob: str) -> str | None:
+        from rubric_ci.project.dependencies import nearest_path
+
+        return nearest_path(self.project.root, glob)
 
     def _configured(self) -> list[Path]:
         try:

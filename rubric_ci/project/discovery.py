@@ -232,9 +232,20 @@ def _matches(written: str) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for current, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        folders[:] = sorted(filter(_is_searched, folders))
         found = (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
         yield from (path for path in found if path.is_file())  # a pipe would wait for its writer
+
+
+def find_targets(folder: Path) -> Iterator[Path]:
+    """Yield the targets files of a folder and of those below it."""
+    for current, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if f == ".agentv" or _is_searched(f))
+        yield from (Path(current, name) for name in TARGETS_NAMES if name in names)
+
+
+def _is_searched(folder: str) -> bool:
+    return not folder.startswith(".") and folder not in _SKIPPED
 
 
 def _holds_evals(path: Path, configured: set[Path]) -> bool:

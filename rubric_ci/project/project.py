@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from posixpath import dirname, join, splitext
+from posixpath import basename, dirname, join, splitext
 from typing import TYPE_CHECKING, Final, Protocol
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
@@ -77,6 +77,11 @@ class Project:
     def targets_files(self, eval_file: str) -> tuple[str, ...]:
         """Return the targets files that serve an eval file, the nearest first."""
         return self._targets_files(dirname(eval_file))
+
+    def serving(self, folder: str) -> tuple[str, ...]:
+        """Return the files that define targets for the eval files of a folder, the first wins."""
+        config = (self.config_name,) if self.config_name else ()
+        return (*config, *self._targets_files(folder))
 
     def candidates(self, eval_file: str) -> tuple[str, ...]:
         """Return the files that serve an eval file if they exist, in the order of precedence."""
@@ -184,6 +189,12 @@ def sidecar_name(name: str) -> str:
     """Return the file that may hold the suite fields of a JSON Lines file, else nothing."""
     stem, suffix = splitext(name)
     return f"{stem}.yaml" if suffix == ".jsonl" else ""
+
+
+def folder_served(name: str) -> str:
+    """Return the folder whose eval files, and those below it, a targets file serves."""
+    folder = dirname(name)
+    return dirname(folder) if basename(folder) == ".agentv" else folder
 
 
 def _targets_candidates(folder: str) -> Iterator[str]:

@@ -346,6 +346,12 @@ PAGES: Mapping[str, Page] = {
         "targets:\n  - {name: default, model: openai/a}\n  - {name: default, model: openai/b}\n",
         "targets:\n  - {name: default, model: openai/a}\n  - {name: other, model: openai/b}\n",
     ),
+    "target-shadowed": Page(
+        "Another file defines a target of this name and comes first: `rubric-ci.yaml`, then the "
+        "targets file nearest to the eval file.",
+        "",
+        "targets:\n  - {name: default, model: openai/a}\n",
+    ),
     "judge-target": Page(
         "Only a model can judge.",
         "targets:\n  - {name: default, model: openai/a, judge_target: agent}\n"
@@ -392,6 +398,12 @@ PAGES: Mapping[str, Page] = {
         "The judge would be asked with the braces in its prompt.",
         '- {name: free, type: llm_judge, prompt: "Score {{ anwser }}"}',
         '- {name: free, type: llm_judge, prompt: "Score {{ answer }}"}',
+    ),
+    "depends-on-unmatched": Page(
+        "No change can run the cases that depend on the files of such a glob. Globs count from the "
+        "root of the repository.",
+        "",
+        f'depends_on: ["prompts/**"]\n{_GOOD}',
     ),
     "unknown-target": Page(
         "Targets stand in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` beside the "

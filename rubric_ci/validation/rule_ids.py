@@ -67,6 +67,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     # Configuration and targets.
     "literal-secret": (WARNING, "write `${{ NAME }}` and set the environment variable NAME"),
     "target-name-duplicate": (ERROR, "give every target its own name"),
+    "target-shadowed": (WARNING, "rename one of the two, or remove it"),
     "judge-target": (ERROR, "name a target with `model`"),
     "threshold-order": (ERROR, "keep `borderline` at or below `pass`"),
     "unknown-placeholder": (ERROR, ""),
@@ -76,6 +77,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "lone-part": (WARNING, "begin it with `- `"),
     "file-missing": (ERROR, "paths are looked up beside the eval file, then in the folders above"),
     "prompt-variable": (ERROR, ""),
+    "depends-on-unmatched": (WARNING, ""),
     "unknown-target": (ERROR, ""),
     "agent-target": (WARNING, "let `provider: cli` start it, or record its answers"),
     "unused-ignore": (WARNING, ""),
@@ -87,6 +89,7 @@ SWITCHABLE: Final = frozenset(
         *("unused-setting", "agent-target", "lone-part"),
         *("case-empty", "gate-kind", "gate-out-of-reach", "unknown-member", "prompt-variable"),
         *("unknown-target", "literal-secret", "unused-ignore"),
+        *("target-shadowed", "depends-on-unmatched"),
     )
 )
 """Rules that may be turned off: grading does not depend on what they ask."""

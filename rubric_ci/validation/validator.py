@@ -17,6 +17,7 @@ from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.validation.project_rules import NearestPath, Winners
 
 
 def check_evals(
@@ -24,14 +25,20 @@ def check_evals(
     lookup: Lookup,
     targets: frozenset[str] = frozenset(),
     agents: frozenset[str] = frozenset(),
+    nearest_path: "NearestPath | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
     `targets` are the names that are known, if any are; `agents` those that nobody here can ask.
+    Without `nearest_path`, globs under `depends_on` are not checked.
     """
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
         found.extend(_first(target_problems(source.data, targets, agents)))
+    if nearest_path and any("depends_on" in text for text in source.texts().values()):
+        from rubric_ci.validation.project_rules import unmatched_dependencies
+
+        found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
     return _diagnosed(source, found)
 
 
@@ -40,15 +47,24 @@ def check_config(
     *,
     targets_only: bool = False,
     others: Callable[[], frozenset[str]] | None = None,
+    winners: "Winners | None" = None,
+    nearest_path: "NearestPath | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
     `others` gives the names of the targets in other files; without it, judges are not looked for.
+    Without `winners`, shadowed targets are not looked for, without `nearest_path`, globs under
+    `depends_on` are not checked.
     """
     from rubric_ci.validation.config_rules import config_problems
+    from rubric_ci.validation.project_rules import shadowed_targets, unmatched_dependencies
 
-    found = config_problems(document, targets_only=targets_only, others=others)
-    return _diagnosed(document, list(_first(found)))
+    found = list(_first(config_problems(document, targets_only=targets_only, others=others)))
+    if winners:
+        found.extend(_first(shadowed_targets(document.data, winners)))
+    if nearest_path:
+        found.extend(_first(unmatched_dependencies(document.data, nearest_path)))
+    return _diagnosed(document, found)
 
 
 def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:

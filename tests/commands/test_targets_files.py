@@ -4,6 +4,7 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.commands.test_changed_since import report, run
+from tests.commands.test_validate import rubric_ci
 
 CASE = """\
 evalcases:
@@ -53,3 +54,105 @@ def test_run_takes_the_nearest_targets_file(
     checkout.write({f"{name}/one.yaml": CASE.format(name=name) for name in "ab"})
     run(checkout, "a", "b")
     assert answers(checkout) == expected
+
+
+@pytest.mark.parametrize("path", [[], ["a/.agentv/targets.yaml", "targets.yaml"]])
+def test_validate_reports_names_that_several_files_define(
+    checkout: Checkout, path: list[str]
+) -> None:
+    checkout.write(
+        {
+            "rubric-ci.yaml": targets("config", "first"),
+            "a/.agentv/targets.yaml": targets("hidden", "near", "second", "third"),
+            "a/targets.yaml": targets("a", "near", "own"),
+            "targets.yaml": targets("root", "first", "second", "own", "other"),
+            "b/targets.yaml": targets("b", "near", "other"),
+            "a/one.yaml": CASE.format(name="a"),
+            "b/one.yaml": CASE.format(name="b"),
+        }
+    )
+    done = rubric_ci("validate", *path, cwd=checkout.root)
+    assert done.returncode == 0
+    assert [line for line in done.stdout.splitlines() if " warning: " in line] == SHADOWED
+
+
+FIRST = "which comes first"
+HINT = "rename one of the two, or remove it"
+SHADOWED = [
+    f"{place}:12: warning: target-shadowed: {message}; {HINT}"
+    for place, message in (
+        ("a/.agentv/targets.yaml:2", f"`near` is also defined in `a/targets.yaml`, {FIRST}"),
+        ("targets.yaml:2", f"`first` is also defined in `rubric-ci.yaml`, {FIRST}"),
+        (
+            "targets.yaml:3",
+            f"`second` is also defined in `a/.agentv/targets.yaml`, {FIRST} for eval files in `a`",
+        ),
+        (
+            "targets.yaml:4",
+            f"`own` is also defined in `a/targets.yaml`, {FIRST} for eval files in `a`",
+        ),
+        (
+            "targets.yaml:5",
+            f"`other` is also defined in `b/targets.yaml`, {FIRST} for eval files in `b`",
+        ),
+    )
+]
+
+
+UNMATCHED = """\
+depends_on: [scr/**, src/**, '!none/**']
+evalcases:
+  - id: one
+    input: Hi
+    depends_on: [src/agnet.py, nowhere/x.py, 'src/*.js', '../src/*', ./src/agent.py, src]
+    evaluators: [{name: s, type: code_judge, script: 'true'}]
+"""
+
+
+WRONG_TARGET = targets("x").replace("}", ", depends_on: [srcs/**]}")
+NEAREST = {
+    "scr/**": "did you mean `src/**`?",
+    "src/agnet.py": "did you mean `src/agent.py`?",
+    "nowhere/x.py": "globs count from the root of the repository",
+    "src/*.js": "the nearest existing path is `src`",
+    "../src/*": "globs count from the root of the repository",
+}
+
+
+def test_validate_reports_dependencies_that_match_no_file(checkout: Checkout) -> None:
+    checkout.write(
+        {"src/agent.py": "", "evals/a.yaml": UNMATCHED, "evals/targets.yaml": WRONG_TARGET}
+    )
+    done = rubric_ci("validate", cwd=checkout.root)
+    found = [line.split(" warning: ") for line in done.stdout.splitlines() if "warning: " in line]
+    rule = "depends-on-unmatched: no file matches"
+    assert done.returncode == 0
+    assert found == [
+        ["evals/targets.yaml:2:63:", f"{rule} `srcs/**`; did you mean `src/**`?"],
+        *(
+            [f"evals/a.yaml:{place}:", f"{rule} `{glob}`; {hint}"]
+            for place, (glob, hint) in zip(
+                ("1:14", "5:18", "5:32", "5:46", "5:58"), NEAREST.items(), strict=True
+            )
+        ),
+    ]
+
+
+def test_every_run_notes_dependencies_that_match_no_file(checkout: Checkout) -> None:
+    checkout.write({"src/agent.py": "", "evals/a.yaml": UNMATCHED, "targets.yaml": WRONG_TARGET})
+    run(checkout, "evals")
+    of_target = (
+        "No file matches `srcs/**` under `depends_on` of target `default`: did you mean `src/**`?"
+    )
+    assert report(checkout)["notes"] == [
+        *(
+            f"No file matches `{glob}` under `depends_on` of `evals/a.yaml`: {hint}"
+            for glob, hint in NEAREST.items()
+        ),
+        of_target,
+    ]
+    checkout.commit({"evals/a.yaml": CASE.format(name="x")})
+    checkout.write({"src/agent.py": "import sys\n"})
+    assert run(checkout, "evals", "--changed-since", "HEAD").returncode == 0
+    assert report(checkout)["verdict"] == "nothing-changed"
+    assert report(checkout)["notes"][1:] == [of_target]

@@ -13,6 +13,7 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
+from rubric_ci.validation.config_summary import JUDGE_KEYS
 from rubric_ci.validation.rule_ids import RULES
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
@@ -77,7 +78,7 @@ def _judge(judge: Any) -> Iterator[Problem]:
         yield Problem("votes-even", ("judge", "votes"), f"`votes` must be odd, not {votes}")
     yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
-    known = (*_KNOWN, "mode", "output", "evidence", "votes", "canary")
+    known = (*_KNOWN, *JUDGE_KEYS)
     yield from _misspelt(judge, ("judge",), known)
 
 

@@ -16,6 +16,10 @@ AGENTS: Final = frozenset(
 """Providers of AgentV that are programs of their own; valid in a file, not run by us."""
 
 
+JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
+"""Settings of `judge` that are not options of the model call."""
+
+
 class Facts(NamedTuple):
     """Globs of eval files, switches of rules and names of targets."""
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from rubric_ci.text.suggestions import did_you_mean, meant_or_known
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.validation.config_summary import AGENTS
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS
 from rubric_ci.yaml_text.problems import Path, Problem
 
 PLACEHOLDERS: Final = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
@@ -34,7 +34,6 @@ _RETRIES: Final = (
 )
 _ONE_BY_ONE = "each case is asked for by itself, so let the command answer one"
 _OWN_RETRIES = "a request to a model is repeated up to 4 times, a command never"
-_OF_JUDGE = ("mode", "output", "evidence", "votes", "canary")
 _WITHOUT_EFFECT: Final = {
     **dict.fromkeys(("provider_batching", "batch_requests"), _ONE_BY_ONE),
     **dict.fromkeys(_RETRIES, _OWN_RETRIES),
@@ -42,7 +41,7 @@ _WITHOUT_EFFECT: Final = {
         ("verbose", "cli_verbose"), "what a command says is in the reason of a failure"
     ),
     **dict.fromkeys(("keep_temp_files", "keep_output_files"), "the answer is in the report"),
-    **dict.fromkeys(_OF_JUDGE, "it is a setting of `judge` in rubric-ci.yaml"),
+    **dict.fromkeys(JUDGE_KEYS, "it is a setting of `judge` in rubric-ci.yaml"),
 }
 
 

@@ -61,12 +61,12 @@ class Checker:
     def concerns(self, path: Path) -> bool:
         """Return True for eval files, the configuration and targets files that serve eval files."""
         if path.name in discovery.TARGETS_NAMES and path.parent.name != ".agentv":
-            return any(self._is_eval(beside) for beside in path.parent.glob("*.*"))
+            return any(map(self._is_eval, path.parent.glob("*.*")))
         known = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
         return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
     def check(self, path: Path) -> Found:
-        """Return the problems of a file, as what its name says it is."""
+        """Return the problems of a file; its name decides what it is checked as."""
         name = self._name(path) if self._from_root else path.as_posix()
         try:
             data = discovery.read_bytes(path, self.project.root)
@@ -86,13 +86,11 @@ class Checker:
         text = decode(data)
         if isinstance(text, Fault):
             return _fault(name, text, data)
-        beside = discovery.sidecar_of(path)
-        sidecar = self._text(beside) if beside else None
-        if isinstance(sidecar, Fault) and beside:
+        place = discovery.sidecar_of(path)
+        sidecar = self._text(place) if place else None
+        if isinstance(sidecar, Fault) and place:
             unread = sidecar.rule == "unreadable"
-            return _fault(
-                beside.as_posix(), sidecar, b"" if unread else discovery.read_bytes(beside)
-            )
+            return _fault(place.as_posix(), sidecar, b"" if unread else discovery.read_bytes(place))
         source = open_source(name, text, None if isinstance(sidecar, Fault) else sidecar)
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
@@ -137,7 +135,7 @@ class Checker:
         return discovery.is_eval(path, self.project.summary.globs, self.project.root)
 
     def _summarize_targets(self, folder: str) -> Facts:
-        """Return the targets that serve a folder; the first of a name is the one that counts."""
+        """Return the targets that serve a folder; the first of a name counts."""
         known = Facts()
         for name in self.project.serving(folder):
             facts = self.project.summarize(name)

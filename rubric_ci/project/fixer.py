@@ -18,14 +18,14 @@ NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
 
 
 def fix_files(paths: Iterable[Path], *, write: bool) -> int:
-    """Mend what can be mended, or print it as a diff; return how many places that is."""
+    """Fix unambiguous problems, or print the fixes as a diff; return the number of places."""
     named = [path for path in paths if path.name not in NOT_EVALS]
-    beside = (discovery.sidecar_of(path) for path in named)
-    evals = dict.fromkeys([*named, *(path for path in beside if path)])
+    sidecars = (discovery.sidecar_of(path) for path in named)
+    evals = dict.fromkeys([*named, *filter(None, sidecars)])
     places = [_fix_file(path, write=write) for path in evals]
     changed = sum(map(bool, places))
     if changed:
-        verb = "mended" if write else "would mend"
+        verb = "fixed" if write else "would fix"
         sys.stderr.write(f"rubric-ci: {verb} {sum(places)} place(s) in {changed} file(s)\n")
     return sum(places)
 
@@ -33,14 +33,14 @@ def fix_files(paths: Iterable[Path], *, write: bool) -> int:
 def _fix_file(path: Path, *, write: bool) -> int:
     try:
         data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
-    except CannotReadFile:  # its check says so
+    except CannotReadFile:  # `validate` reports it
         return 0
     text = decode(data)
     if isinstance(text, Fault):
         return 0
-    mended = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
-    if mended.places and write:
-        atomic_write.replace(path, data, mended.text.encode())
-    elif mended.places:
-        print_block(unified(path.as_posix(), text, mended.text))
-    return mended.places
+    fixed = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
+    if fixed.places and write:
+        atomic_write.replace(path, data, fixed.text.encode())
+    elif fixed.places:
+        print_block(unified(path.as_posix(), text, fixed.text))
+    return fixed.places

@@ -46,7 +46,7 @@ class Project:
     """Finds and reads what the eval files of a repository depend on, each file once."""
 
     def __init__(self, files: RepositoryFiles, named_config: str = "") -> None:
-        """Take the configuration that the command line names, or the one at the root."""
+        """Use `named_config`, if given, instead of the configuration at the root."""
         self.files = files
         self.named_config = named_config
         self._text = cache(self._read_text)

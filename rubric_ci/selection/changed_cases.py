@@ -1,4 +1,4 @@
-"""Choose the cases that a change affects: the working tree is one side, git's objects the other."""
+"""Select the cases that a change affects: compare the working tree with git's objects."""
 
 import os
 from collections.abc import Iterable, Sequence

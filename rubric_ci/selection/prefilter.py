@@ -1,7 +1,7 @@
-"""Find the eval files that a change cannot concern, so that they need not be parsed.
+"""Find the eval files that a change cannot affect, so that they need not be parsed.
 
-Parsing ten thousand cases takes seconds, finding the name of a changed file in their text does
-not. Whatever this leaves to be read is compared case by case; what it leaves out is as it was.
+Parsing ten thousand cases takes seconds; a search of their text for the names of changed files
+does not. A file that is left out is unchanged; every other file is compared case by case.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -66,19 +66,18 @@ def _answers_differ(target: Target, difference: Difference) -> bool:
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
-    beside = discovery.sidecar_of(path)
-    used = [name, *([sidecar_name(name)] if beside else [])]
+    used = [name, *([sidecar_name(name)] if discovery.sidecar_of(path) else [])]
     return all(each in difference.entries and each not in difference.changed for each in used)
 
 
 def _suite(path: Path) -> str:
     """Return the text of a JSON Lines file's sidecar."""
-    beside = discovery.sidecar_of(path)
-    return (_text(beside) or "") if beside else ""
+    sidecar = discovery.sidecar_of(path)
+    return (_text(sidecar) or "") if sidecar else ""
 
 
 def _text(path: Path) -> str | None:
     try:
         return discovery.read_text(path)
     except CannotReadFile:
-        return None  # it will be read, and its problem told
+        return None  # it is read later, and its problem reported

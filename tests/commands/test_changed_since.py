@@ -189,5 +189,5 @@ def test_the_event_of_a_workflow_tells_the_base(checkout: Checkout, tmp_path: Pa
     )
     assert compared(topic, "schedule") == (
         "Every case runs, as there is nothing to compare with: "
-        "a `schedule` event is about no change."
+        "`schedule` events have no base commit."
     )

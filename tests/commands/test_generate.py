@@ -305,7 +305,7 @@ def test_a_dirty_file_is_refused_before_anything_is_spent(project: Project) -> N
     project.file.write_text(EVAL + "# mine\n")
     done = project.generate("--commit")
     assert done.exit_code == 2
-    assert done.stderr.startswith("rubric-ci: --commit: not committed as they are: evals/a.yaml\n")
+    assert done.stderr.startswith("rubric-ci: --commit: modified or untracked: evals/a.yaml\n")
     assert project.file.read_text() == EVAL + "# mine\n"
 
 

@@ -317,9 +317,9 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
         ),
     )
     assert (project / "evals/bare.yaml").read_text() == bare
-    mended = rubric_ci("validate", "--fix", cwd=project)
-    assert (mended.returncode, mended.stdout) == (0, "2 files checked: no problems\n")
-    assert mended.stderr == "rubric-ci: mended 1 place(s) in 1 file(s)\n"
+    done = rubric_ci("validate", "--fix", cwd=project)
+    assert (done.returncode, done.stdout) == (0, "2 files checked: no problems\n")
+    assert done.stderr == "rubric-ci: fixed 1 place(s) in 1 file(s)\n"
     assert (project / "evals/bare.yaml").read_text() == GOOD.replace("id: a", 'id: "5"')
     assert rubric_ci("validate", "--diff", cwd=project).returncode == 0
 
@@ -327,8 +327,8 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
 def test_fix_mends_json_lines_and_their_sidecar(project: Path) -> None:
     (project / "evals/set.jsonl").write_text('{"id": 5, "input": "q"}\n')
     (project / "evals/set.yaml").write_text("rubrics: [{description: no}]\n")
-    mended = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
-    assert (mended.returncode, mended.stdout) == (0, "1 file checked: no problems\n")
-    assert mended.stderr == "rubric-ci: mended 3 place(s) in 2 file(s)\n"
+    done = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
+    assert (done.returncode, done.stdout) == (0, "1 file checked: no problems\n")
+    assert done.stderr == "rubric-ci: fixed 3 place(s) in 2 file(s)\n"
     assert (project / "evals/set.jsonl").read_text() == '{"id": "5", "input": "q"}\n'
     assert (project / "evals/set.yaml").read_text() == 'rubrics: [{expected_outcome: "no"}]\n'

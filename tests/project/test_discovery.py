@@ -64,7 +64,7 @@ LOST = {
     "no glob": (
         ["**.yaml"],
         [],
-        "**.yaml is no glob: `**` has to stand alone between slashes",
+        "invalid glob **.yaml: `**` must be a whole path component",
     ),
     "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
 }
@@ -94,9 +94,9 @@ REFERENCES = {
     "from the root": ("/prompts/task.md", Found("prompts/task.md", "Do it")),
     "nowhere": ("gone.md", NotFound("no such file")),
     "a folder": ("prompts", NotFound("is a folder")),
-    "outside": ("../../../secret", NotFound("lies outside the repository")),
+    "outside": ("../../../secret", NotFound("is outside the repository")),
     "absolute": ("/etc/hostname", NotFound("no such file")),
-    "a link out": ("link", NotFound("lies outside the repository")),
+    "a link out": ("link", NotFound("is outside the repository")),
     "no text": ("latin", NotFound("is not UTF-8 text")),
 }
 
@@ -113,7 +113,7 @@ def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
 def test_nobody_waits_for_a_pipe(tree: Path) -> None:
     os.mkfifo(tree / "empty/pipe.yaml")
     found = discovery.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
-    assert found == NotFound("is no regular file")
+    assert found == NotFound("is not a regular file")
     for path, message in {
         "empty": "empty holds no eval file",
         "empty/pipe.yaml": "empty/pipe.yaml is neither a regular file nor a folder",

@@ -387,12 +387,12 @@ def test_a_copy_is_a_new_case() -> None:
 
 
 def test_nothing_to_compare_with() -> None:
-    assert select_all((CASE,), "a `schedule` event is about no change") == Selection(
+    assert select_all((CASE,), "`schedule` events have no base commit") == Selection(
         chosen=((CASE, "there is nothing to compare with"),),
         notes=(
             (
                 "Every case runs, as there is nothing to compare with: "
-                "a `schedule` event is about no change."
+                "`schedule` events have no base commit."
             ),
         ),
     )

@@ -89,7 +89,7 @@ def test_without_git_the_root_is_configured(tmp_path: Path) -> None:
 
 REFERENCES = {
     "in a parent": ("prompts/task.md", Found("prompts/task.md", "Do it")),
-    "beside": ("b.eval.yaml", Found("evals/deep/b.eval.yaml", "")),
+    "in the same folder": ("b.eval.yaml", Found("evals/deep/b.eval.yaml", "")),
     "upwards": ("../../prompts/task.md", Found("prompts/task.md", "Do it")),
     "from the root": ("/prompts/task.md", Found("prompts/task.md", "Do it")),
     "nowhere": ("gone.md", NotFound("no such file")),
@@ -110,7 +110,7 @@ def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
 @pytest.mark.timeout(20)
-def test_nobody_waits_for_a_pipe(tree: Path) -> None:
+def test_a_pipe_is_not_read(tree: Path) -> None:
     os.mkfifo(tree / "empty/pipe.yaml")
     found = discovery.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
     assert found == NotFound("is not a regular file")
@@ -152,12 +152,12 @@ def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert discovery.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
 
 
-def test_a_link_to_nowhere_is_no_eval(tree: Path) -> None:
+def test_a_dangling_link_is_not_an_eval_file(tree: Path) -> None:
     (tree / "evals/lost.yaml").symlink_to("nowhere.yaml")
     found = discovery.find_evals(["evals"], [], tree)
     assert Path("evals/lost.yaml") not in found
 
 
-def test_what_cannot_be_read_is_found_so_that_it_can_be_told(tree: Path) -> None:
+def test_an_unreadable_file_is_found_so_that_it_is_reported(tree: Path) -> None:
     (tree / "evals/memory.yaml").symlink_to("/proc/self/mem")
     assert Path("evals/memory.yaml") in discovery.find_evals(["evals"], [], tree)

@@ -50,7 +50,7 @@ evalcases:
 AGENTS = """\
 evalcases:
   - {id: asked, input: Hello?, target: agent, rubrics: [polite]}
-  - {id: remembered, input: Hello?, target: kept, rubrics: [polite]}
+  - {id: recorded, input: Hello?, target: kept, rubrics: [polite]}
   - {id: schema, input: Hello?, rubrics: [polite], depends_on: [schemas/*.json]}
 """
 
@@ -64,10 +64,10 @@ FILES = {
     "src/agent/main.py": "pass\n",
     "bin/agent.py": "import agent\n",
     "schemas/out.json": "{}\n",
-    "answers.jsonl": '{"id": "remembered", "answer": "Hi"}\n',
+    "answers.jsonl": '{"id": "recorded", "answer": "Hi"}\n',
     "README.md": "Read me\n",
 }
-EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "remembered", "schema")
+EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "recorded", "schema")
 
 
 def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
@@ -112,7 +112,7 @@ def reformat(edit: Edit) -> None:
 # All in flow style.
 {evalcases: [
   {"rubrics": ["polite"], "id": "asked", "input": "Hello?", "execution": {"target": agent}},
-  {id: remembered, rubrics: [polite], target: kept,
+  {id: recorded, rubrics: [polite], target: kept,
    input_messages: [{role: user, content: 'Hello?'}]},
 
   {id: schema, rubrics: [{expected_outcome: polite}], depends_on: [schemas/*.json],
@@ -275,7 +275,7 @@ def with_suite_target(edit: Edit) -> None:
         ),
         pytest.param(
             lambda e: e.replace("answers.jsonl", "Hi", "Ho"),
-            {"remembered": "its answer in `answers.jsonl` changed"},
+            {"recorded": "its answer in `answers.jsonl` changed"},
             id="recorded answer changed",
         ),
         pytest.param(
@@ -315,12 +315,12 @@ def test_what_runs(
     assert reasons(chosen(checkout, base)) == expected
 
 
-def test_removed_cases_are_told(checkout: Checkout) -> None:
+def test_removed_cases_are_noted(checkout: Checkout) -> None:
     base = checkout.commit(FILES)
     Edit(checkout).remove("evals/agents.yaml")
     assert chosen(checkout, base).notes == (
         f"Compared with the merge base with `{base}` ({base[:10]}).",
-        "Removed since the base: `asked`, `remembered`, `schema`.",
+        "Removed since the base: `asked`, `recorded`, `schema`.",
     )
 
 
@@ -343,7 +343,7 @@ def test_a_new_target(checkout: Checkout) -> None:
     edit.replace("rubric-ci.yaml", "targets:", "targets:\n  - {name: fresh, provider: mock}")
     assert reasons(chosen(checkout, base)) == {}
     edit.replace("evals/agents.yaml", "target: kept", "target: fresh")
-    assert reasons(chosen(checkout, base)) == {"remembered": "its target is `fresh`, was `kept`"}
+    assert reasons(chosen(checkout, base)) == {"recorded": "its target is `fresh`, was `kept`"}
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_a_configuration_that_git_does_not_keep(checkout: Checkout) -> None:
 def test_recorded_answers_that_git_does_not_keep(checkout: Checkout) -> None:
     base = checkout.commit(FILES | {".gitignore": "answers.jsonl\n"})
     why = "its answer in `answers.jsonl` changed"
-    assert reasons(chosen(checkout, base)) == {"remembered": why}
+    assert reasons(chosen(checkout, base)) == {"recorded": why}
 
 
 def test_answers_of_the_default_target(checkout: Checkout) -> None:

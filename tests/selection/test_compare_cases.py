@@ -304,7 +304,7 @@ def test_files_that_it_depends_on(
     assert [why for _, why in selection.chosen] == ([reason] if reason else [])
 
 
-def test_the_report_says_how_to_narrow_a_target() -> None:
+def test_a_note_explains_how_to_narrow_a_target() -> None:
     now = side(CASE, target=AGENT)
     assert select(now, now, ChangedPaths(["README.md"])).notes == (
         (
@@ -363,7 +363,7 @@ def test_a_base_that_does_not_parse() -> None:
     )
 
 
-def test_cases_that_are_gone_are_told() -> None:
+def test_removed_cases_are_noted() -> None:
     gone = [replace(CASE, id=f"g{n}") for n in range(7)]
     selection = select(side(CASE), side(*gone, CASE), ChangedPaths([]))
     assert selection.notes == ("Removed since the base: `g0`, `g1`, `g2`, `g3`, `g4` and 2 more.",)

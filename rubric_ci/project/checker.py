@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
-from rubric_ci.project.project import Project, folder_served
+from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
+from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.validation.config_summary import Facts
 from rubric_ci.validation.validator import check_config, check_evals
@@ -60,9 +61,9 @@ class Checker:
 
     def concerns(self, path: Path) -> bool:
         """Return True for eval files, the configuration and targets files that serve eval files."""
-        if path.name in discovery.TARGETS_NAMES and path.parent.name != ".agentv":
-            return any(map(self._is_eval, path.parent.glob("*.*")))
-        known = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
+        if path.name in TARGETS_NAMES and path.parent.name != HIDDEN:
+            return bool(self._evals(path.parent.as_posix()))
+        known = (*CONFIG_NAMES, *TARGETS_NAMES)
         return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
     def check(self, path: Path) -> Found:
@@ -72,9 +73,9 @@ class Checker:
             data = discovery.read_bytes(path, self.project.root)
         except CannotReadFile as error:
             return _fault(name, Fault("unreadable", 1, 1, 1, 2, error.message), b"")
-        if path.name in discovery.CONFIG_NAMES or self._is_config(path):
+        if path.name in CONFIG_NAMES or self._is_config(path):
             return self._check_config(name, data, path, targets_only=False)
-        if path.name in discovery.TARGETS_NAMES:
+        if path.name in TARGETS_NAMES:
             return self._check_config(name, data, path, targets_only=True)
         return self._check_eval(name, data, path)
 
@@ -147,7 +148,7 @@ class Checker:
         """Return the targets that serve the same eval files as those of a file."""
         folders = {folder_served(self._name(path))}
         if self._is_config(path):
-            folders |= {dirname(self._name(found)) for found in self._configured()}
+            folders |= {dirname(self._name(found)) for found in self._evals("")}
         return frozenset[str]().union(*(self._targets_of(each).targets for each in folders))
 
     def _winners(self, name: str) -> "Mapping[str, Winner]":
@@ -177,9 +178,9 @@ class Checker:
 
         return nearest_path(self.project.root, glob)
 
-    def _configured(self) -> list[Path]:
+    def _evals(self, written: str) -> list[Path]:
         try:
-            return self.find("")
+            return self.find(written)
         except CannotFindEvals:
             return []
 

@@ -8,10 +8,9 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES
 from rubric_ci.system import confined
 
-CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
-TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 
@@ -240,7 +239,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 def find_targets(folder: Path) -> Iterator[Path]:
     """Yield the targets files of a folder and of those below it."""
     for current, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if f == ".agentv" or _is_searched(f))
+        folders[:] = sorted(f for f in folders if f == HIDDEN or _is_searched(f))
         yield from (Path(current, name) for name in TARGETS_NAMES if name in names)
 
 

@@ -9,12 +9,13 @@ from rubric_ci.editing.fixes import fix
 from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
+from rubric_ci.project.file_names import CONFIG_NAMES, TARGETS_NAMES
 from rubric_ci.system import atomic_write
 from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import Fault
 from rubric_ci.yaml_text.source import decode
 
-NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
+NOT_EVALS = (*CONFIG_NAMES, *TARGETS_NAMES)
 
 
 def fix_files(paths: Iterable[Path], *, write: bool) -> int:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from posixpath import basename, dirname, join, splitext
-from typing import TYPE_CHECKING, Final, Protocol
+from posixpath import dirname
+from typing import TYPE_CHECKING, Protocol
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import Lookup
-from rubric_ci.project.discovery import CONFIG_NAMES, TARGETS_NAMES
+from rubric_ci.project.file_names import CONFIG_NAMES, sidecar_name, targets_candidates
 from rubric_ci.validation.config_summary import Facts, read_facts
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Fault
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rubric_ci.model.config import Config
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.project.loader import Loaded, LoadedConfig, LoadedTargets
-
-TARGETS_FOLDERS: Final = ("", ".agentv")  # of each folder, in the order of precedence
 
 
 class RepositoryFiles(Protocol):
@@ -85,7 +83,7 @@ class Project:
 
     def candidates(self, eval_file: str) -> tuple[str, ...]:
         """Return the files that serve an eval file if they exist, in the order of precedence."""
-        return (*self._config_candidates(), *_targets_candidates(dirname(eval_file)))
+        return (*self._config_candidates(), *targets_candidates(dirname(eval_file)))
 
     def summarize(self, name: str) -> Facts:
         """Return what a configuration or a targets file holds of the right shape."""
@@ -172,7 +170,7 @@ class Project:
         return (self.named_config,) if self.named_config else CONFIG_NAMES
 
     def _find_targets_files(self, folder: str) -> tuple[str, ...]:
-        return tuple(filter(self._exists, _targets_candidates(folder)))
+        return tuple(filter(self._exists, targets_candidates(folder)))
 
     def _exists(self, name: str) -> bool:
         return self._text(name) is not None
@@ -183,33 +181,6 @@ class Project:
         except CannotReadFile as error:
             return Fault("unreadable", 1, 1, 1, 2, error.message)
         return None if data is None else decode(data)
-
-
-def sidecar_name(name: str) -> str:
-    """Return the file that may hold the suite fields of a JSON Lines file, else nothing."""
-    stem, suffix = splitext(name)
-    return f"{stem}.yaml" if suffix == ".jsonl" else ""
-
-
-def folder_served(name: str) -> str:
-    """Return the folder whose eval files, and those below it, a targets file serves."""
-    folder = dirname(name)
-    return dirname(folder) if basename(folder) == ".agentv" else folder
-
-
-def _targets_candidates(folder: str) -> Iterator[str]:
-    """Yield every targets file that would serve the eval files of a folder."""
-    outside = folder.split("/", maxsplit=1)[0] == ".." or Path(folder).is_absolute()
-    for above in (folder,) if outside else _upwards(folder):
-        for place in TARGETS_FOLDERS:
-            yield from (join(above, place, name) for name in TARGETS_NAMES)
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    yield folder
-    while folder:
-        folder = dirname(folder)
-        yield folder
 
 
 def _errors(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":

@@ -13,9 +13,10 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, Change
 from rubric_ci.project import discovery
+from rubric_ci.project.file_names import sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loader import Loaded
-from rubric_ci.project.project import Project, sidecar_name
+from rubric_ci.project.project import Project
 from rubric_ci.selection.diff import Difference
 
 

@@ -105,6 +105,7 @@ def test_a_file_without_evals_is_told(project: Path) -> None:
         ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
         (".agentv/targets.yaml", "targets: []\n", True),
         ("evals/targets.yaml", "targets: []\n", True),
+        ("targets.yaml", "targets: []\n", True),
         ("prometheus/targets.yaml", "- targets: [host]\n", False),
         ("compose.yaml", "services: {}\n", False),
         ("evals/values.yaml", "a: 1\n", False),

@@ -11,12 +11,10 @@ from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_judge, resolve_judge
-from rubric_ci.grading.setup import build_model_caller, caps_of
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Ask, ModelCall, ModelReply
-from rubric_ci.model.options import CalibrateSettings, JudgeCheckSettings
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.text import numbers
@@ -63,23 +61,6 @@ def judge_of(opened: LoadedProject, override: str, *, replayed: bool) -> JudgeCo
             "no judge is configured", "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge"
         )
     return judge if replayed else resolve_judge(judge, os.environ)
-
-
-def build_context(
-    opened: LoadedProject, settings: CalibrateSettings | JudgeCheckSettings
-) -> RunContext:
-    """Hand the labour what it may use of the world."""
-    return RunContext(
-        call_model=build_model_caller(
-            record_to=settings.record,
-            replay_from=settings.replay,
-            concurrency=settings.concurrency,
-            caps=caps_of(settings),
-        ),
-        root=opened.root,
-        environment=os.environ,
-        thresholds=opened.config.gate.thresholds,
-    )
 
 
 def rejudge(

@@ -1,12 +1,16 @@
-"""Commands that write for people: a project's first files, and rubrics."""
+"""The commands that write project files: `init` and `generate`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.options import LINES, Command, command
+from rubric_ci.cli.options import Command, command, option
+
+_drafts = partial(option, heading="Drafts")
+_publishing = partial(option, heading="Commit and publish")
 
 
 class _Group(click.Group):
@@ -15,80 +19,73 @@ class _Group(click.Group):
 
 @click.group(cls=_Group)
 def generate() -> None:
-    """Draft what eval files lack."""
+    """Generate missing parts of eval files."""
 
 
 @command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@click.option("--force", is_flag=True, help="Overwrite files of ours that are there already.")
+@option("--force", is_flag=True, help="Overwrite the configuration, example and workflow.")
 def init(folder: Path, force: bool) -> None:
-    """Write the files that a project begins with.
+    """Create starter files.
 
     They are a configuration, an example, a workflow and a pre-commit hook. FOLDER is the root of
-    the repository. Nothing that is there is overwritten.
+    the repository. Existing files are kept unless --force is given.
     """
-    from rubric_ci.commands.init import init as begin
+    from rubric_ci.commands.init import init as create_files
     from rubric_ci.model.options import InitSettings
 
-    raise SystemExit(begin(InitSettings(folder=folder, force=force)))
+    raise SystemExit(create_files(InitSettings(folder=folder, force=force)))
 
 
 @generate.command(
     epilog=options.examples(
-        "generate rubrics --diff         show what would change",
-        "generate rubrics --interactive  look at each draft",
+        "generate rubrics --diff         show the changes only",
+        "generate rubrics --interactive  review each draft",
     )
 )
-@click.argument("paths", nargs=-1, type=LINES)
+@options.paths
 @options.config
-@click.option(
+@options.cases
+@_drafts(
     "--target",
     metavar="NAME",
     default="",
-    help="Draft with the model of this target, or with this model; else with the judge's.",
+    help="Target or model that writes the drafts; default: the judge's model.",
 )
-@click.option(
-    "--case",
-    "cases",
-    multiple=True,
-    type=LINES,
-    metavar="GLOB",
-    help="Only cases whose id matches; may be given again.",
-)
-@click.option(
+@_drafts(
     "--kind",
     type=click.Choice(["checklist", "score-range", "levels", "auto"]),
     default="checklist",
-    help="The kind of criteria.",
+    help="Kind of criteria.",
 )
-@click.option("--check", is_flag=True, help="Let the judge mark reference answers by the drafts.")
-@click.option("--diff", is_flag=True, help="Print what would change, and change nothing.")
-@click.option("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
-@click.option("--commit", is_flag=True, help="Make one commit of the changed files.")
-@click.option("--fixup", default="", metavar="REV", help="Make it a fix-up of this commit.")
-@click.option(
+@_drafts("--check", is_flag=True, help="Judge the reference answers with the drafted rubrics.")
+@_drafts("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
+@_drafts("--diff", is_flag=True, help="Print the changes without writing them.")
+@_publishing("--commit", is_flag=True, help="Commit the changed files.")
+@_publishing(
+    "--fixup", default="", metavar="REV", help="Commit the changed files as a fixup of REV."
+)
+@_publishing(
     "--pr",
     is_flag=True,
-    help="In a workflow run: commit to the pull request's branch, else open a pull request.",
+    help="In a workflow: commit to the pull request's branch, or open a pull request.",
 )
-@options.concurrency
-@options.recording
-@options.caps
-@options.remembering
-def rubrics(paths: tuple[str, ...], **options: Any) -> None:
+@options.requests
+@options.cache
+def rubrics(**options: Any) -> None:
     """Draft rubrics for cases without any, in place.
 
-    Cases with an expected outcome get a draft. PATHS are eval files, folders or globs; without any,
-    what `evals` configures.
+    Cases with an expected outcome get a draft. PATHS are eval files, folders or globs; default:
+    `evals` of the configuration.
     """
     from rubric_ci.commands.generate import generate_rubrics
     from rubric_ci.model.options import GenerateSettings
 
     if options["diff"] and (options["commit"] or options["fixup"] or options["pr"]):
-        raise click.UsageError("--diff changes nothing, so there is nothing to commit")
+        raise click.UsageError("--diff changes no file, so there is nothing to commit")
     if options["fixup"] and options["pr"]:
-        raise click.UsageError("--fixup is for a branch of one's own: leave out --pr")
-    raise SystemExit(generate_rubrics(GenerateSettings(paths=paths, **options)))
+        raise click.UsageError("--fixup commits to the local branch: remove --pr or --fixup")
+    raise SystemExit(generate_rubrics(GenerateSettings(**options)))
 
 
 COMMANDS: Final = (init, generate)

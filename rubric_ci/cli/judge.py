@@ -1,84 +1,95 @@
-"""Commands about the judge: how well it marks, who labels, what it remembers."""
+"""The commands about the judge: `judge-check`, `label`, `calibrate` and `cache`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.options import LINES, command
+from rubric_ci.cli.options import FILE, command, option
+from rubric_ci.model import defaults
+
+_calibration = partial(option, heading="Calibration")
 
 
 @command("judge-check")
-@click.argument("paths", nargs=-1, type=LINES)
+@options.paths
 @options.config
 @options.judge
-@click.option("--max-moved", type=click.IntRange(min=0), default=0, help="How many marks may move.")
-@options.concurrency
-@options.recording
-@options.caps
-def judge_check(paths: tuple[str, ...], **options: Any) -> None:
-    """Put attacks to the judge and count the marks that move.
+@options.judging(
+    "--max-moved",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Number of changed marks that is still accepted.",
+)
+@options.requests
+def judge_check(**options: Any) -> None:
+    """Count the marks that change under prompt-injection attacks.
 
-    PATHS are eval files whose cases carry answers; without any, the corpus that is shipped.
+    PATHS are eval files whose cases carry answers; default: the built-in corpus.
     """
     from rubric_ci.commands.judge_check import judge_check as check
     from rubric_ci.model.options import JudgeCheckSettings
 
-    raise SystemExit(check(JudgeCheckSettings(paths=paths, **options)))
+    raise SystemExit(check(JudgeCheckSettings(**options)))
 
 
 @command()
-@click.argument("paths", nargs=-1, type=LINES)
+@options.paths
 @options.config
-@click.option(
+@option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
-    default=Path(".rubric-ci/report.json"),
-    help="The report whose answers are marked.",
+    default=defaults.REPORT,
+    help="Report whose answers are marked.",
 )
-@click.option(
+@option(
     "--labels",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
-    default=Path("labels.jsonl"),
-    help="Where the marks are kept.",
+    default=defaults.LABELS,
+    help="File that the marks are written to.",
 )
 def label(**options: Any) -> None:
     """Mark the answers of a report yourself.
 
-    One criterion at a time, in the terminal. Stop with q; the same command goes on where you were.
+    One criterion at a time, in the terminal. Press q to stop; run the same command again to
+    continue.
     """
-    from rubric_ci.commands.label import label as mark
+    from rubric_ci.commands.label import label as label_answers
     from rubric_ci.model.options import LabelSettings
 
-    raise SystemExit(mark(LabelSettings(**options)))
+    raise SystemExit(label_answers(LabelSettings(**options)))
 
 
 @command()
-@click.argument("labels", type=click.Path(path_type=Path))
-@click.argument("paths", nargs=-1, type=LINES)
+@click.argument("labels", type=FILE)
+@options.paths
 @options.config
 @options.judge
-@click.option(
+@_calibration(
     "--output",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
-    help="Write this in place of calibration.json at the root of the repository.",
+    help="File to write instead of calibration.json at the root of the repository.",
 )
-@click.option(
-    "--both-modes", is_flag=True, help="Ask batched and isolated, and compare; costs twice."
+@_calibration(
+    "--both-modes",
+    is_flag=True,
+    help="Compare the modes batched and isolated; doubles the cost.",
 )
-@click.option("--seed", default=0, help="Of the resampling behind the intervals.")
-@options.concurrency
-@options.recording
-@options.caps
+@_calibration(
+    "--seed", default=0, metavar="N", help="Random seed for the bootstrap confidence intervals."
+)
+@options.requests
 def calibrate(**options: Any) -> None:
-    """Measure how far the judge agrees with a person.
+    """Measure the agreement between the judge and a person.
 
-    LABELS is the file that `rubric-ci label` writes; PATHS are the eval files, by default those
-    that it names.
+    LABELS is the file that `rubric-ci label` writes. PATHS are the eval files; default: those that
+    LABELS names.
     """
     from rubric_ci.commands.calibrate import calibrate_judge
     from rubric_ci.model.options import CalibrateSettings
@@ -87,29 +98,33 @@ def calibrate(**options: Any) -> None:
 
 
 @command()
-@click.option(
+@option(
     "--cache-dir",
     "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    default=options.CACHE_DIR,
-    help="Where judgements are kept.",
+    default=defaults.CACHE_DIR,
+    help="Folder of the judgement cache.",
 )
-@click.option(
-    "--unused-days", type=click.FloatRange(min=0), help="Forget what was not used for so long."
+@option(
+    "--unused-days",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="Delete entries unused for this many days.",
 )
-@click.option(
+@option(
     "--max-megabytes",
     type=click.FloatRange(min=0),
-    help="Forget the longest unused, down to this size.",
+    metavar="MB",
+    help="Delete least recently used entries until the cache is this small.",
 )
-@click.option("--clear", is_flag=True, help="Forget everything.")
+@option("--clear", is_flag=True, help="Delete all entries.")
 def cache(**options: Any) -> None:
-    """Tell how many judgements are kept, and forget some of them."""
-    from rubric_ci.commands.cache import cache as tell
+    """Show the size of the judgement cache and prune it."""
+    from rubric_ci.commands.cache import cache as prune_and_show
     from rubric_ci.model.options import CacheSettings
 
-    raise SystemExit(tell(CacheSettings(**options)))
+    raise SystemExit(prune_and_show(CacheSettings(**options)))
 
 
 COMMANDS: Final = (judge_check, label, calibrate, cache)

@@ -1,4 +1,4 @@
-"""The program and `validate`, which runs at each commit and starts without the other commands."""
+"""The command group and `validate`, which runs at every commit and loads no other command."""
 
 import sys
 from typing import Any, Final
@@ -7,29 +7,29 @@ import click
 
 from rubric_ci import __version__
 from rubric_ci.cli import options
-from rubric_ci.cli.options import LINES, Command
+from rubric_ci.cli.options import Command, option
 from rubric_ci.errors import ExitCode, UserError
 
 _EPILOG: Final = """\
 \b
 Examples:
-  rubric-ci init      begin a project
-  rubric-ci validate  check it, offline
-  rubric-ci run       grade it
+  rubric-ci init      create starter files
+  rubric-ci validate  check eval files, offline
+  rubric-ci run       grade the cases
 
 \b
 Exit codes:
-  0  clean; the gate holds
+  0  no problems; the gate passes
   1  problems found; the gate fails
   2  the command line, the configuration or an eval file is unusable
-  3  some case has no verdict: target, judge, script or budget
+  3  a case has no verdict: target, judge, script or budget failed
 
-Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 is --concurrency 4 of run.
+Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run --concurrency 4.
 """
 
 
 class _Commands(click.Group):
-    """The one place where a broken setup becomes a message and an exit code."""
+    """Loads commands on demand; turns a UserError into a message and an exit code."""
 
     command_class = Command
 
@@ -43,7 +43,7 @@ class _Commands(click.Group):
         return super().list_commands(ctx)
 
     def _load(self) -> None:
-        """Know every command; `validate` runs at each commit and does without the others."""
+        """Import all commands but `validate`."""
         from rubric_ci.cli import generate, judge, report, run
 
         for module in (generate, run, judge, report):
@@ -54,11 +54,9 @@ class _Commands(click.Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
-            from rubric_ci.text.escape import log_line
+            from rubric_ci.text.error_text import error_text
 
-            click.echo(log_line(f"rubric-ci: {error.message}"), err=True)
-            if error.hint:
-                click.echo(f"  {log_line(error.hint)}", err=True)
+            click.echo(error_text(error), err=True, nl=False)
             sys.exit(error.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -68,7 +66,7 @@ class _Commands(click.Group):
             click.echo("rubric-ci: interrupted", err=True)
             ctx.exit(ExitCode.NO_VERDICT)
         finally:
-            sys.stdout.flush()  # at the very end nobody is left to say that there was no room
+            sys.stdout.flush()  # here, so that a full disk is still reported
 
 
 @click.group(
@@ -82,29 +80,28 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="rubric-ci")
 def main() -> None:
-    """Rubric-based evals in front of a merge."""
+    """Run rubric-based LLM evals as a merge gate."""
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=LINES)
+@options.paths
 @options.config
-@click.option(
+@option(
     "--format",
-    "style",
     type=click.Choice(["text", "github", "json", "sarif"]),
     default="text",
-    help="For people, for GitHub's annotations, for programs, for code scanning.",
+    help="Output format.",
 )
-@click.option("--only-evals", is_flag=True, help="Leave out files that hold no evals; for hooks.")
-@click.option("--fix", is_flag=True, help="Mend what can mean one thing only, in place.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change; exit 1 if it would.")
-@click.option("--explain", metavar="RULE", help="Print what a rule means; `all` prints every rule.")
+@option("--only-evals", is_flag=True, help="Ignore files that are not eval files; for hooks.")
+@option("--fix", is_flag=True, help="Fix unambiguous problems in place.")
+@option("--diff", is_flag=True, help="Show the changes that --fix would make; exit 1 if any.")
+@option("--explain", metavar="RULE", help="Explain a rule; `all` explains every rule.")
 @options.color
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:
     """Check eval files, targets and configuration, offline.
 
-    PATHS are files, folders or globs, and `-` is standard input; without any, all eval files, the
-    configuration and the targets.
+    PATHS are files, folders or globs, or `-` for standard input; default: all eval files, the
+    configuration and the targets files.
     """
     if explain is not None:
         from rubric_ci.commands.validate import explain as explain_rule

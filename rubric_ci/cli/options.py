@@ -1,60 +1,82 @@
-"""Options that several commands share, alone or in bundles; the words stand here once."""
+"""Options that several commands share, grouped under headings in `--help`."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+from rubric_ci.model import defaults
 
-CACHE_DIR = Path(".rubric-ci/cache")  # as model.settings has it, which --help need not load
-REPORTS = ("json", "markdown", "junit", "sarif", "html")
+if TYPE_CHECKING:
+    from rubric_ci.model.config import FailOn
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class _Lines(click.types.StringParamType):
-    """A word; an environment variable holds several, one a line, as workflows write lists."""
+    """A string; an environment variable holds several, one per line, as in workflow files."""
 
     def split_envvar_value(self, rv: str) -> list[str]:
         return [line.strip() for line in rv.splitlines() if line.strip()]
 
 
 LINES = _Lines()
+FILE = click.Path(path_type=Path)
 
 
-def variable(context: click.Context, parameter: click.Parameter) -> str:
-    """Return the environment variable of an option or argument, named as people type it."""
-    word = max(parameter.opts, key=len).removeprefix("--")
-    return f"{context.auto_envvar_prefix}_{word}".upper().replace("-", "_")
+class Option(click.Option):
+    """An option with the heading that `--help` lists it under."""
+
+    def __init__(self, *args: Any, heading: str = "Options", **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.heading = heading
+        if self.default == "":
+            self.show_default = False  # help would show two quotation marks
+
+
+option = partial(click.option, cls=Option)
 
 
 class Command(click.Command):
-    """A command of which everything can be said by environment variables, as an action does."""
-
-    def __init__(self, *args: Any, **extra: Any) -> None:
-        super().__init__(*args, **extra)
-        for parameter in self.params:
-            if isinstance(parameter, click.Option) and parameter.default == "":
-                parameter.show_default = False  # help would show two quotation marks
+    """A command whose options have headings and can all be set by environment variables."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Name the variable of every option and argument, then read the words."""
+        """Set the variable of every option and argument, then parse."""
         for parameter in self.params:
             parameter.envvar = variable(ctx, parameter)
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per heading, in the order of the first option of each."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if isinstance(parameter, click.Option) and record:
+                heading = parameter.heading if isinstance(parameter, Option) else "Options"
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 command = partial(click.command, cls=Command)
 
 
+def variable(context: click.Context, parameter: click.Parameter) -> str:
+    """Return the environment variable of an option or argument."""
+    word = max(parameter.opts, key=len).removeprefix("--")
+    return f"{context.auto_envvar_prefix}_{word}".upper().replace("-", "_")
+
+
 def examples(*lines: str) -> str:
-    """Return the end of a page of help; click keeps its lines as they are."""
+    """Return an epilog of examples, whose lines click must not wrap."""
     return "\n".join(["\b", "Examples:", *(f"  rubric-ci {line}" for line in lines)])
 
 
 def _bundle(*options: Decorator) -> Decorator:
-    """Return the options as one decorator; help shows them in this order."""
+    """Return the options as one decorator; help lists them in this order."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -64,144 +86,234 @@ def _bundle(*options: Decorator) -> Decorator:
     return decorate
 
 
-config = click.option(
+paths = click.argument("paths", nargs=-1, type=LINES)
+
+select = partial(option, heading="Select")
+judging = partial(option, heading="Judge")
+gate = partial(option, heading="Gate")
+limits = partial(option, heading="Limits")
+requesting = partial(option, heading="Requests and cache")
+reporting = partial(option, heading="Reports")
+github = partial(option, heading="GitHub")
+
+config = select(
     "--config",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
-    help="Read this in place of rubric-ci.yaml.",
+    help="Configuration file to use instead of rubric-ci.yaml.",
 )
 
-color = click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    help="Use colours; `auto` does at a terminal, unless NO_COLOR is set.",
+cases = select(
+    "--case",
+    "cases",
+    multiple=True,
+    type=LINES,
+    metavar="GLOB",
+    help="Only cases whose id matches; repeatable.",
 )
 
-judge = click.option(
-    "--judge",
-    default="",
-    metavar="MODEL",
-    help="Let this model, or this target's, mark everything, whatever the files say.",
-)
-
-
-choosing = _bundle(
-    click.option(
-        "--case",
-        "cases",
-        multiple=True,
-        type=LINES,
-        metavar="GLOB",
-        help="Only cases whose id matches; may be given again.",
-    ),
-    click.option(
+selection = _bundle(
+    cases,
+    select(
         "--tag",
         "tags",
         multiple=True,
         type=LINES,
         metavar="TAG",
-        help="Only cases that carry this tag; may be given again.",
+        help="Only cases with this tag; repeatable.",
     ),
-    click.option(
+    select(
         "--changed-since",
         metavar="REV",
         default="",
-        help="Only cases that a change since this revision can affect; `auto` finds the revision "
+        help="Only cases that a change since this revision can affect; `auto` takes the revision "
         "from the event or the branch.",
     ),
 )
 
-concurrency = click.option(
-    "--concurrency", type=click.IntRange(min=1), default=16, help="Cases in flight."
+judge = judging(
+    "--judge",
+    default="",
+    metavar="MODEL",
+    help="Use this model (or target's model) as judge everywhere; overrides eval files and "
+    "configuration.",
 )
 
-recording = _bundle(
-    click.option(
-        "--record",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Keep every reply of a model in this file.",
-    ),
-    click.option(
-        "--replay",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Answer from a recording; no network.",
-    ),
+
+def _read_fail_on(_: click.Context, __: click.Parameter, value: str | None) -> "FailOn | None":
+    from rubric_ci.model.config import FailOn
+
+    return FailOn(value) if value else None
+
+
+def fail_on(default: str) -> Decorator:
+    """Return `--fail-on`; `default` describes the value that applies without it."""
+    return gate(
+        "--fail-on",
+        type=click.Choice(["fail", "borderline", "never"]),
+        callback=_read_fail_on,
+        show_default=default,
+        help="Least severe verdict that fails the gate.",
+    )
+
+
+tolerance = gate(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    metavar="SCORE",
+    default=defaults.TOLERANCE,
+    help="Score drop that is still not a regression.",
 )
 
-against_a_baseline = _bundle(
-    click.option(
+baseline = _bundle(
+    gate(
         "--baseline",
-        type=click.Path(path_type=Path),
+        type=FILE,
         metavar="FILE",
-        help="Compare with this report; one that does not exist yet is told in the report.",
+        help="Compare with this report. If the file does not exist, the report says so and the "
+        "run continues.",
     ),
-    click.option(
-        "--tolerance",
-        type=click.FloatRange(0, 1),
-        default=0.05,
-        help="A score may fall so far below the baseline's.",
+    tolerance,
+)
+
+_limits = _bundle(
+    limits(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=defaults.CONCURRENCY,
+        help="Maximum number of cases in progress.",
+    ),
+    limits(
+        "--max-calls",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Maximum number of model requests.",
+    ),
+    limits(
+        "--max-cost-usd",
+        type=click.FloatRange(min=0),
+        metavar="USD",
+        help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
+    ),
+    limits(
+        "--max-seconds",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Stop sending requests after this many seconds.",
     ),
 )
+
+_recording = _bundle(
+    requesting("--record", type=FILE, metavar="FILE", help="Write every model reply to this file."),
+    requesting(
+        "--replay",
+        type=FILE,
+        metavar="FILE",
+        help="Take model replies from this recording; no network.",
+    ),
+)
+
+_cache = _bundle(
+    requesting(
+        "--cache-dir",
+        type=FILE,
+        metavar="FOLDER",
+        default=defaults.CACHE_DIR,
+        help="Folder of the judgement cache.",
+    ),
+    requesting("--cache/--no-cache", default=True, help="Reuse cached judgements."),
+)
+
+
+def _pop(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: options.pop(name) for name in names}
+
+
+def requests(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add limits and recording; the command gets them as one value, `requests`."""
+
+    @wraps(command)
+    def with_requests(**options: Any) -> Any:
+        from rubric_ci.model.options import RequestOptions
+
+        names = ("concurrency", "record", "replay", "max_calls", "max_cost_usd", "max_seconds")
+        values = _pop(options, names)
+        return command(requests=RequestOptions(**values), **options)
+
+    return _bundle(_limits, _recording)(with_requests)
+
+
+def cache(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the judgement cache; the command gets them as one value, `cache`."""
+
+    @wraps(command)
+    def with_cache(**options: Any) -> Any:
+        from rubric_ci.model.options import CacheOptions
+
+        value = CacheOptions(folder=options.pop("cache_dir"), enabled=options.pop("cache"))
+        return command(cache=value, **options)
+
+    return _cache(with_cache)
+
+
+def _read_formats(
+    _: click.Context, __: click.Parameter, text: str
+) -> tuple[defaults.ReportFormat, ...]:
+    names = (name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
+    return tuple(map(_format, names))
+
+
+def _format(name: str) -> defaults.ReportFormat:
+    for known in defaults.REPORT_FORMATS:
+        if name == known:
+            return known
+    raise click.BadParameter(
+        f"unknown format `{name}`; choose from {', '.join(defaults.REPORT_FORMATS)}"
+    )
+
 
 outputs = _bundle(
-    click.option(
+    reporting(
         "--output-dir",
-        type=click.Path(path_type=Path),
+        type=FILE,
         metavar="FOLDER",
-        default=Path(".rubric-ci"),
-        help="Where reports go.",
+        default=defaults.OUTPUT_DIR,
+        help="Folder for report files.",
     ),
-    click.option(
+    reporting(
         "--reports",
         metavar="NAMES",
         default="json,markdown",
-        help=f"Which, separated by commas: {', '.join(REPORTS)}.",
-    ),
-    click.option(
-        "--annotations/--no-annotations",
-        default=None,
-        help="Print workflow commands; on where GITHUB_ACTIONS is set.",
+        callback=_read_formats,
+        help=f"Comma-separated report formats: {', '.join(defaults.REPORT_FORMATS)}.",
     ),
 )
 
-caps = _bundle(
-    click.option(
-        "--max-calls", type=click.IntRange(min=0), help="Send no more requests to models."
-    ),
-    click.option(
-        "--max-cost-usd", type=click.FloatRange(min=0), help="Send nothing that might cost more."
-    ),
-    click.option(
-        "--max-seconds", type=click.FloatRange(min=0), help="Ask nothing any more after this time."
-    ),
-)
-
-remembering = _bundle(
-    click.option(
-        "--cache-dir",
-        type=click.Path(path_type=Path),
-        metavar="FOLDER",
-        default=CACHE_DIR,
-        help="Where judgements are kept.",
-    ),
-    click.option("--cache/--no-cache", default=True, help="Take judgements that were made before."),
+color = reporting(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="When to use colours; `auto`: at a terminal, unless NO_COLOR is set.",
 )
 
 posting = _bundle(
-    click.option(
+    github(
+        "--annotations/--no-annotations",
+        default=None,
+        help="Print annotations as workflow commands; on if GITHUB_ACTIONS is set.",
+    ),
+    github(
         "--comment",
         type=click.Choice(["update", "new", "on-failure", "off"]),
         default="off",
-        help="Comment on the pull request, best effort.",
+        help="Comment on the pull request. A failure to post does not change the exit code.",
     ),
-    click.option(
+    github(
         "--comment-key",
         metavar="KEY",
         default="default",
-        help="Tells several comments of ours apart.",
+        help="Identifies this comment when a pull request has several.",
     ),
-    click.option("--check-run", default="", metavar="NAME", help="Write a check run of this name."),
+    github("--check-run", default="", metavar="NAME", help="Create a check run with this name."),
 )

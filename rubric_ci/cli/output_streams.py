@@ -1,6 +1,6 @@
-"""Where output goes when nobody reads it any more, or there is no room for it.
+"""Output streams that survive a closed pipe and report a full disk.
 
-A reader that stops early, such as `head`, changes nothing about the work or its exit code.
+A reader that stops early, such as `head`, changes neither the work nor the exit code.
 """
 
 import io
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def open_streams() -> None:
-    """Put streams that survive their reader in place of those that are no terminal."""
-    sys.stdout = _lasting(sys.stdout, "standard output")
-    sys.stderr = _lasting(sys.stderr, "")
+    """Replace stdout and stderr by streams that survive a closed pipe, except at a terminal."""
+    sys.stdout = _safe(sys.stdout, "standard output")
+    sys.stderr = _safe(sys.stderr, "")
 
 
-class _Lasting(io.RawIOBase):
-    """Writes while somebody reads; afterwards what is written is forgotten."""
+class _SafeOutput(io.RawIOBase):
+    """Writes until the first failure; discards everything after it."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         super().__init__()
         self._file = file
-        self._name = name  # empty: nobody can be told that it is full
-        self._lost = False
+        self._name = name  # empty: a failure cannot be reported
+        self._failed = False
 
     def writable(self) -> bool:
         return True
@@ -35,24 +35,24 @@ class _Lasting(io.RawIOBase):
         return self._file.fileno()
 
     def write(self, data: "ReadableBuffer") -> int | None:
-        if self._lost:
+        if self._failed:
             return memoryview(data).nbytes
         try:
             return self._file.write(data)
         except OSError as error:
-            self._lost = True
+            self._failed = True
             if self._name and not isinstance(error, BrokenPipeError):
                 raise CannotWriteFile(f"cannot write to {self._name}: {error.strerror}") from error
             return memoryview(data).nbytes
 
 
-def _lasting(stream: TextIO, name: str) -> TextIO:
+def _safe(stream: TextIO, name: str) -> TextIO:
     if stream is None or stream.isatty():
         return stream
-    raw = getattr(stream.buffer, "raw", stream.buffer)  # unbuffered, there is but one layer
+    raw = getattr(stream.buffer, "raw", stream.buffer)  # with -u there is only one layer
     return io.TextIOWrapper(
-        io.BufferedWriter(_Lasting(raw, name)),
+        io.BufferedWriter(_SafeOutput(raw, name)),
         encoding=stream.encoding,
-        errors="backslashreplace",  # Windows writes files in an encoding of few characters
+        errors="backslashreplace",  # encodings of Windows lack most characters
         line_buffering=bool(stream.line_buffering),
     )

@@ -1,41 +1,37 @@
-"""Commands about reports that exist: comparing two, showing one on a pull request."""
+"""The commands about existing reports: `compare` and `comment`."""
 
 import os
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.options import command
+from rubric_ci.cli.options import FILE, command, option
+from rubric_ci.model import defaults
 
 
 @command(epilog=options.examples("compare main.json .rubric-ci/report.json"))
-@click.argument("baseline", type=click.Path(path_type=Path))
-@click.argument("head", type=click.Path(path_type=Path))
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1),
-    default=0.05,
-    help="A score may fall so far before that is a regression.",
-)
-@click.option(
+@click.argument("baseline", type=FILE)
+@click.argument("head", type=FILE)
+@options.tolerance
+@options.reporting(
     "--format",
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
-    help="For people, for a comment or an issue, for programs.",
+    help="Output format.",
 )
-@click.option(
+@options.github(
     "--issue",
     default="",
     metavar="TITLE",
-    help="In a workflow: keep one issue of this title open while it is red, best effort.",
+    help="In a workflow: keep one issue with this title open while the comparison fails. A failure "
+    "to post does not change the exit code.",
 )
 def compare(**options: Any) -> None:
-    """Tell what got worse from one report to another, beyond noise.
+    """Compare two reports and list significant regressions.
 
-    BASELINE and HEAD are report.json files. Exits with 1 on a regression, with 3 where a case has
-    no verdict any more.
+    BASELINE and HEAD are report.json files. Exits with 1 on a regression, with 3 if a case lost its
+    verdict.
     """
     from rubric_ci.commands.compare import compare_reports
     from rubric_ci.model.options import CompareSettings
@@ -44,28 +40,40 @@ def compare(**options: Any) -> None:
 
 
 @command()
-@click.argument("report", type=click.Path(path_type=Path), default=Path(".rubric-ci/report.json"))
-@click.option(
+@click.argument("report", type=FILE, default=defaults.REPORT)
+@option(
     "--mode",
     type=click.Choice(["update", "new", "on-failure", "off"]),
     default="update",
-    help="Keep one comment, add one, or begin one only when the gate fails.",
+    help="Update one comment, add a new one, or create one only when the gate fails.",
 )
-@click.option(
-    "--key", metavar="KEY", default="default", help="Tells several comments of ours apart."
+@option(
+    "--key",
+    metavar="KEY",
+    default="default",
+    help="Identifies this comment when a pull request has several.",
 )
-@click.option("--check-run", "check", default="", metavar="NAME", help="Write a check run as well.")
-@click.option(
-    "--repository", metavar="OWNER/NAME", default="", help="Where, outside of a workflow."
+@option(
+    "--check-run",
+    "check",
+    default="",
+    metavar="NAME",
+    help="Also create a check run with this name.",
 )
-@click.option(
+@option(
+    "--repository",
+    metavar="OWNER/NAME",
+    default="",
+    help="Repository to comment on; default: the current workflow's.",
+)
+@option(
     "--pull-request",
     type=click.IntRange(min=1),
     metavar="NUMBER",
-    help="Which, outside of its events.",
+    help="Pull request number; default: from the event.",
 )
 def comment(**options: Any) -> None:
-    """Show a report on its pull request.
+    """Post a report as a comment on its pull request.
 
     REPORT is the report.json of a run; GITHUB_TOKEN must be set.
     """

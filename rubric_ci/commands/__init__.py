@@ -1,1 +1,1 @@
-"""One module per command: load, run, write; the only package that prints."""
+"""One module per command: load, run, write."""

@@ -1,4 +1,4 @@
-"""`rubric-ci cache`: how much is remembered, and forgetting some of it."""
+"""`rubric-ci cache`: show the size of the judgement cache and prune it."""
 
 import os
 import sys
@@ -13,12 +13,12 @@ MEGABYTE = 1_000_000
 
 
 def cache(settings: CacheSettings) -> ExitCode:
-    """Forget what was asked for, and say what is left."""
+    """Delete the selected entries, then print what was removed and what is left."""
     store = Cache(settings.folder)
     removed = _prune(store, settings)
-    lines = [f"{settings.folder}: {_told(store.stats())}"]
+    lines = [f"{settings.folder}: {_size(store.stats())}"]
     if removed is not None:
-        lines.insert(0, f"removed {_told(removed)}")
+        lines.insert(0, f"removed {_size(removed)}")
     lines.append(why_unread(settings.folder, os.environ))
     sys.stdout.write("\n".join(map(escape.log_line, filter(None, lines))) + "\n")
     return ExitCode.OK
@@ -37,6 +37,6 @@ def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
     )
 
 
-def _told(extent: CacheStats) -> str:
-    noun = "judgement" if extent.entries == 1 else "judgements"
-    return f"{extent.entries} {noun}, {extent.size / MEGABYTE:.1f} MB"
+def _size(stats: CacheStats) -> str:
+    noun = "judgement" if stats.entries == 1 else "judgements"
+    return f"{stats.entries} {noun}, {stats.size / MEGABYTE:.1f} MB"

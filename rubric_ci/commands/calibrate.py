@@ -1,25 +1,24 @@
-"""Compare the judge's marks with a person's, and keep what was found beside the configuration."""
+"""`rubric-ci calibrate`: compare the judge's marks with a person's and write calibration.json."""
 
 import json
-import random
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import click
 
 from rubric_ci.calibration import labels
-from rubric_ci.calibration.agreement import Resample
 from rubric_ci.calibration.agreement_text import render
-from rubric_ci.calibration.calibration import Calibration, Marked, calibrate, to_json
+from rubric_ci.calibration.calibration import Calibration, to_json
 from rubric_ci.calibration.gate import NAME
+from rubric_ci.calibration.label_file import read_labels
 from rubric_ci.calibration.labels import Label, Labelled
+from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
-    Marks,
-    NotJudged,
-    build_context,
     judge_of,
     rejudge,
     show_not_judged,
@@ -31,7 +30,7 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.grading.resolve import judge_info
+from rubric_ci.grading.setup import build_context
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
@@ -39,68 +38,44 @@ from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.text.escape import log_line
 
+_INCOMPLETE: Final = "some labelled answers have no verdict"
+
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
-    """Ask the judge about every labelled answer, measure, write, print."""
+    """Judge every labelled answer, measure the agreement, print and write it."""
     given = _read_labels(settings.labels)
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    context = build_context(opened, settings)
+    judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
-    # Both at once: a recording is one file, and a window of calls belongs to one event loop.
-    posed = [
+    # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
+    answers = [
         AnswerToJudge(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
         for one in judges
         for each in labelled
     ]
-    click.echo(f"asking {log_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
-    live = settings.replay is None
-    heard = rejudge(posed, context, concurrency=settings.concurrency, live=live)
-    show_not_judged(posed, heard)
+    click.echo(f"judging {len(answers)} answers with {log_line(judge.endpoint.model)}", err=True)
+    live = settings.requests.replay is None
+    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    show_not_judged(answers, result)
     n = len(labelled)
     found, *others = (
-        _compare(labelled, heard.marks[i * n : (i + 1) * n], one, settings.seed)
+        measure_agreement(labelled, result.marks[i * n : (i + 1) * n], one, settings.seed)
         for i, one in enumerate(judges)
     )
     if found is None:
-        raise CannotCalibrate("the judge gave no verdict on any labelled answer", "see above why")
+        raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
     other = others[0] if others else None
     click.echo(render(found, other))
-    if settings.replay:
+    if settings.requests.replay:
         click.echo(REPLAYED)
     path = settings.output or opened.root / NAME
-    if heard.over_budget:
-        click.echo(
-            f"{log_line(path.name)} is not written: these are not all labelled answers", err=True
-        )
+    if result.over_budget:
+        click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     _write(path, to_json(found, other))
     return _exit_code(found, opened.config.gate.min_kappa)
-
-
-def _compare(
-    labelled: Sequence[Labelled],
-    heard: Sequence[Marks | NotJudged],
-    judge: JudgeConfig,
-    seed: int,
-) -> Calibration | None:
-    """Measure by the answers that have marks; None: there are none."""
-    marked: list[Marked] = []
-    for each, marks in zip(labelled, heard, strict=True):
-        if isinstance(marks, NotJudged):
-            continue
-        given = {name: criterion.mark for name, criterion in marks.items()}
-        votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
-        marked.append(Marked(labelled=each, marks=given, votes=votes))
-    if not marked:
-        return None
-    return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
-
-
-def _resample(seed: int) -> Resample:
-    generator = random.Random(seed)  # noqa: S311 - a bootstrap that can be repeated
-    return lambda n: generator.choices(range(n), k=n)
 
 
 def _other_mode(judge: JudgeConfig) -> JudgeConfig:
@@ -108,13 +83,9 @@ def _other_mode(judge: JudgeConfig) -> JudgeConfig:
 
 
 def _read_labels(path: Path) -> tuple[Label, ...]:
-    found, problems = labels.parse(str(path), discovery.read_text(path))
-    if problems:
-        show_problems(problems)
-        raise InvalidInput(f"{path} has problems", "mend or remove those lines")
-    marked = tuple(label for label in found if label.marks)
+    marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
-        raise CannotFindEvals(f"{path} holds no marks", "`rubric-ci label` makes them")
+        raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci label` first")
     return marked
 
 
@@ -131,7 +102,9 @@ def _match(path: Path, given: Sequence[Label], opened: LoadedProject) -> Sequenc
     labelled, problems = labels.match(str(path), given, cases)
     if problems:
         show_problems(problems)
-        raise InvalidInput(f"{path} does not fit the eval files", "nothing was asked")
+        raise InvalidInput(
+            f"{path} does not match the eval files", "fix those labels and run again"
+        )
     return labelled
 
 
@@ -148,6 +121,6 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
     kappa = found.overall.kappa
     if min_kappa is not None and (kappa is None or kappa < min_kappa):
         shown = "undefined" if kappa is None else f"{kappa:.2f}"
-        click.echo(f"kappa is {shown}; gate.min_kappa wants {min_kappa:g}", err=True)
+        click.echo(f"kappa is {shown}; gate.min_kappa is {min_kappa:g}", err=True)
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.silent else ExitCode.OK

@@ -1,4 +1,4 @@
-"""Draft rubrics for the cases that lack them and put the drafts into their files."""
+"""`rubric-ci generate rubrics`: draft rubrics for cases without any and insert them."""
 
 import asyncio
 import os
@@ -15,8 +15,7 @@ from rubric_ci.drafting.select import choose_drafter, choose_requests
 from rubric_ci.drafting.summary import SkippedCase, show_diffs, show_outcome, show_spent, tell
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import resolve_judge
-from rubric_ci.grading.setup import build_cache, build_model_caller, caps_of, uses_cache, why_unread
-from rubric_ci.model.context import RunContext
+from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
@@ -24,46 +23,46 @@ from rubric_ci.system.signals import run_until_terminated
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
-    """Open, choose, draft, insert, commit; say what was done and what was not."""
+    """Load, select, draft, insert, publish; print the outcome of every case."""
     opened = load_project(settings.paths, settings.config)
     show_problems(opened.diagnostics)
-    orders, left = choose_requests(opened.files, settings.cases)
-    pages = _pages(opened, orders)
-    publish = _open_publication(settings, opened.root, orders)
+    requests, skipped = choose_requests(opened.files, settings.cases)
+    pages = _pages(opened, requests)
+    publish = _open_publication(settings, opened.root, requests)
     if isinstance(publish, NothingToPublish):
         tell(publish.reason)
         return ExitCode.USAGE if opened.invalid else ExitCode.OK
-    drafted, failed = _sorted_out(orders, _draft(orders, opened, settings) if orders else ())
+    drafted, failed = _split(requests, _draft(requests, opened, settings) if requests else ())
     if settings.interactive:
         drafted, dropped = review(drafted)
-        left = [*left, *dropped]
+        skipped = [*skipped, *dropped]
     changes = [rewrite(page, _drafts(page, drafted), opened.project) for page in pages]
     if settings.diff:
         show_diffs(changes)
     else:
         changes = [write(change) for change in changes]
-    show_outcome(drafted, [*left, *failed], changes, aside=settings.diff)
+    show_outcome(drafted, [*skipped, *failed], changes, aside=settings.diff)
     publish(changes)
     return _exit_code(opened, drafted, failed, changes)
 
 
 def _open_publication(
-    settings: GenerateSettings, root: Path, orders: Sequence[DraftRequest]
+    settings: GenerateSettings, root: Path, requests: Sequence[DraftRequest]
 ) -> Publish | NothingToPublish:
-    """Make sure, before anything is spent, that what was asked for can be done."""
-    if orders and settings.pr:
+    """Check before any model request that the drafts can be published."""
+    if requests and settings.pr:
         from rubric_ci.drafting.pull_request import open_proposal
 
-        return open_proposal(root, orders, os.environ)
-    if orders and (settings.commit or settings.fixup):
-        return open_commit(root, orders, os.environ, settings.fixup)
+        return open_proposal(root, requests, os.environ)
+    if requests and (settings.commit or settings.fixup):
+        return open_commit(root, requests, os.environ, settings.fixup)
     return lambda _: None
 
 
-def _pages(opened: LoadedProject, orders: Sequence[DraftRequest]) -> list[EvalFileText]:
-    """Read the files that are to be changed, before anything is spent on them."""
-    wanted = {order.case.file for order in orders}
-    return [read_eval_text(file, opened.root) for file in opened.files if file.path in wanted]
+def _pages(opened: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
+    """Read the files to change, before any model request."""
+    paths = {request.case.file for request in requests}
+    return [read_eval_text(file, opened.root) for file in opened.files if file.path in paths]
 
 
 def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
@@ -71,59 +70,49 @@ def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
 
 
 def _draft(
-    orders: Sequence[DraftRequest], opened: LoadedProject, settings: GenerateSettings
+    requests: Sequence[DraftRequest], opened: LoadedProject, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
-    unread = why_unread(settings.cache_dir, os.environ) if uses_cache(settings) else ""
+    cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     if unread:
         tell(unread, aside=True)
-        settings = replace(settings, cache=False)
     drafter = choose_drafter(opened.config_naming(settings.target), settings, os.environ)
     judge = opened.config.judge
-    if judge and settings.check and not settings.replay:
+    if judge and settings.check and not settings.requests.replay:
         judge = resolve_judge(judge, os.environ)
-    context = RunContext(
-        call_model=build_model_caller(
-            record_to=settings.record,
-            replay_from=settings.replay,
-            concurrency=settings.concurrency,
-            caps=caps_of(settings),
-        ),
-        root=opened.root,
-        environment=os.environ,
-        judge=judge,
-        cache=build_cache(settings),
-        thresholds=opened.config.gate.thresholds,
-    )
-    ended = list[DraftResult]()
+    config = replace(opened.config, judge=judge)
+    context = build_context(opened.root, config, settings.requests, os.environ, cache=cache)
+
+    done = 0
 
     def on_result(result: DraftResult) -> None:
-        ended.append(result)
+        nonlocal done
+        done += 1
         word = "draft" if isinstance(result, Drafted) else "no draft"
         case = f"{result.case.file}: {result.case.id}"
-        tell(f"[{len(ended)}/{len(orders)}] {case}: {word}", aside=True)
+        tell(f"[{done}/{len(requests)}] {case}: {word}", aside=True)
 
     drafting = draft(
-        orders, drafter, context, concurrency=settings.concurrency, on_result=on_result
+        requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
     )
     results = asyncio.run(run_until_terminated(drafting))
     show_spent(sum((result.usage for result in results), NOTHING_USED))
     return results
 
 
-def _sorted_out(
-    orders: Sequence[DraftRequest], results: Sequence[DraftResult]
+def _split(
+    requests: Sequence[DraftRequest], results: Sequence[DraftResult]
 ) -> tuple[list[Drafted], list[SkippedCase]]:
-    """Tell drafts from cases without one; an order without a result was interrupted."""
+    """Split drafts from cases without one; a request without a result was interrupted."""
     by_case = {(result.case.file, result.case.id): result for result in results}
     drafted, failed = list[Drafted](), list[SkippedCase]()
-    for order in orders:
-        match by_case.get((order.case.file, order.case.id)):
+    for request in requests:
+        match by_case.get((request.case.file, request.case.id)):
             case Drafted() as made:
                 drafted.append(made)
             case DraftFailed(reason=reason):
-                failed.append(SkippedCase(case=order.case, reason=f"no draft: {reason}"))
+                failed.append(SkippedCase(case=request.case, reason=f"no draft: {reason}"))
             case None:
-                failed.append(SkippedCase(case=order.case, reason="no draft: interrupted"))
+                failed.append(SkippedCase(case=request.case, reason="no draft: interrupted"))
     return drafted, failed
 
 
@@ -133,7 +122,7 @@ def _exit_code(
     failed: Sequence[SkippedCase],
     changes: Sequence[Rewrite],
 ) -> ExitCode:
-    """Say what the caller must mend first, then whether some case got less than was asked for."""
+    """Return 2 for invalid eval files, else 3 if any case has no checked and inserted draft."""
     if opened.invalid:
         return ExitCode.USAGE
     unchecked = any(made.unchecked for made in drafted)

@@ -1,4 +1,4 @@
-"""`rubric-ci init`: the files that a project begins with, and nothing that it had is lost."""
+"""`rubric-ci init`: create starter files; existing files are kept."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from rubric_ci.system import resources
 _NEXT: Final = """\
 Next: `rubric-ci validate` checks the files offline. Set OPENAI_API_KEY (or another model in
 rubric-ci.yaml), and `rubric-ci run` grades the cases.
-In the workflow, put the commit of a release of rubric-ci in place of the zeros.
+In the workflow, replace the zeros with the commit of a rubric-ci release.
 """
 
 
@@ -27,7 +27,7 @@ class _File:
 
     path: str  # in the project
     source: str  # in the scaffold
-    shared: bool = False  # others have a say in it: what is ours is shown, it is never overwritten
+    shared: bool = False  # also edited by others: never overwritten; missing lines are shown
 
 
 _FILES: Final = (
@@ -40,38 +40,38 @@ _FILES: Final = (
 
 
 def init(settings: InitSettings) -> ExitCode:
-    """Write what is missing, say what was kept."""
+    """Write the files that are missing and print what was written or kept."""
     for file in _FILES:
-        for line in _settle(file, settings):
+        for line in _create(file, settings):
             click.echo(line)
     click.echo(f"\n{_NEXT}", nl=False)
     return ExitCode.OK
 
 
-def _settle(file: _File, settings: InitSettings) -> Iterator[str]:
-    """Write the file or leave it, and say so."""
+def _create(file: _File, settings: InitSettings) -> Iterator[str]:
+    """Write the file or keep it; yield lines about it."""
     text = resources.read_example(file.source)
-    present = _present(file, settings.folder)
-    if present is None or (settings.force and not file.shared):
-        _write(present or settings.folder / file.path, text)
-        yield f"wrote {file.path if present is None else _name(present, settings.folder)}"
+    existing = _existing(file, settings.folder)
+    if existing is None or (settings.force and not file.shared):
+        _write(existing or settings.folder / file.path, text)
+        yield f"wrote {file.path if existing is None else _name(existing, settings.folder)}"
     elif not file.shared:
-        yield f"kept {_name(present, settings.folder)}: it is there already (--force overwrites it)"
-    elif _lacks(present, text):
-        yield f"kept {file.path}: it is there already; it should hold"
+        yield f"kept {_name(existing, settings.folder)}: it exists (--force overwrites it)"
+    elif _is_incomplete(existing, text):
+        yield f"kept {file.path}: check that it contains:"
         yield indent(text.rstrip("\n"), "    ")
     else:
-        yield f"kept {file.path}: it holds what it should"
+        yield f"kept {file.path}: it contains the rubric-ci lines already"
 
 
-def _present(file: _File, folder: Path) -> Path | None:
+def _existing(file: _File, folder: Path) -> Path | None:
     """Return the file if the project has it; a configuration may have either suffix."""
     names = CONFIG_NAMES if file.path in CONFIG_NAMES else (file.path,)
     return next((folder / name for name in names if (folder / name).exists()), None)
 
 
-def _lacks(path: Path, text: str) -> bool:
-    """Tell whether a line of the text is not in the file."""
+def _is_incomplete(path: Path, text: str) -> bool:
+    """Return True if a rubric-ci line of the text is missing in the file."""
     try:
         lines = {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
     except (OSError, UnicodeDecodeError):
@@ -85,7 +85,7 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         raise CannotWriteFile(
             f"{path}: cannot write the file: {error.strerror}",
-            "name a folder that you may write to",
+            "choose a folder that you can write to",
         ) from error
 
 

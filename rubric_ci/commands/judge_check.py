@@ -1,5 +1,6 @@
-"""Put a corpus of attacks to the judge and say how many of its marks move."""
+"""`rubric-ci judge-check`: count the marks that change under prompt-injection attacks."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
     NotJudged,
-    build_context,
     judge_of,
     rejudge,
     show_not_judged,
@@ -19,6 +19,7 @@ from rubric_ci.calibration.rejudge import (
 from rubric_ci.calibration.robustness import Marks, RobustnessReport, key, measure_robustness
 from rubric_ci.calibration.robustness_text import render
 from rubric_ci.errors import ExitCode, InvalidInput
+from rubric_ci.grading.setup import build_context
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
@@ -36,26 +37,27 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
-    """Ask about every answer, compare, print; the exit code says whether too many marks moved."""
+    """Judge every answer and print the changes; return 1 if too many marks changed."""
     opened = load_project(settings.paths, settings.config) if settings.paths else _shipped(settings)
-    posed = _probes(opened)
-    judge = judge_of(opened, settings.judge, replayed=settings.replay is not None)
-    context = build_context(opened, settings)
-    click.echo(f"asking {log_line(judge.endpoint.model)} about {len(posed)} answers", err=True)
+    attacks = _probes(opened)
+    judge = judge_of(opened, settings.judge, replayed=settings.requests.replay is not None)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ)
+    click.echo(f"judging {len(attacks)} answers with {log_line(judge.endpoint.model)}", err=True)
     answers = [
-        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge) for p in posed
+        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)
+        for p in attacks
     ]
-    live = settings.replay is None
-    heard = rejudge(answers, context, concurrency=settings.concurrency, live=live)
-    show_not_judged(answers, heard)
+    live = settings.requests.replay is None
+    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    show_not_judged(answers, result)
     judged: dict[tuple[str, str], Marks] = {
         key(probe): {name: criterion.mark for name, criterion in marks.items()}
-        for probe, marks in zip(posed, heard.marks, strict=True)
+        for probe, marks in zip(attacks, result.marks, strict=True)
         if not isinstance(marks, NotJudged)
     }
-    found = measure_robustness(posed, judged)
+    found = measure_robustness(attacks, judged)
     click.echo(render(found, judge.endpoint.model))
-    if settings.replay:
+    if settings.requests.replay:
         click.echo(REPLAYED)
     return _exit_code(found, settings.max_moved)
 
@@ -67,9 +69,13 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
 
 
 def _shipped(settings: JudgeCheckSettings) -> LoadedProject:
-    """Open the corpus that comes with the package, and the repository's configuration."""
-    loaded = load(SHIPPED.name, discovery.read_text(SHIPPED), lambda _: NotFound("ships alone"))
-    assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test holds the shipped file to it
+    """Load the built-in corpus and the repository's configuration."""
+    loaded = load(
+        SHIPPED.name,
+        discovery.read_text(SHIPPED),
+        lambda _: NotFound("the corpus refers to no file"),
+    )
+    assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test checks the file
     return LoadedProject(
         project=open_project(settings.config),
         files=(loaded.eval_file,),
@@ -81,15 +87,13 @@ def _shipped(settings: JudgeCheckSettings) -> LoadedProject:
 def _probes(opened: LoadedProject) -> Sequence[Probe]:
     show_problems(opened.diagnostics)
     if opened.invalid:
-        raise InvalidInput(
-            f"{', '.join(opened.invalid)}: problems", "`rubric-ci validate` says more"
-        )
+        raise InvalidInput(f"{', '.join(opened.invalid)}: invalid", "run `rubric-ci validate`")
     found: list[Probe] = []
     for file in opened.files:
         own, problems = probes(file.cases)
         show_problems(problems)
         if problems:
-            raise InvalidInput(f"{file.path} is no corpus", "docs/attacks.md says what one needs")
+            raise InvalidInput(f"{file.path} is not an attack corpus", "see docs/attacks.md")
         found.extend(own)
     return found
 

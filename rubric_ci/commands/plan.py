@@ -1,4 +1,4 @@
-"""`rubric-ci plan`: how many shards a run is worth, as the matrix of a workflow."""
+"""`rubric-ci plan`: print the shard matrix for a GitHub Actions job."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from rubric_ci.selection.changed_cases import open_selected
 
 
 def plan(settings: PlanSettings) -> ExitCode:
-    """Print the matrix; on GitHub, set it as the output `matrix` beside `shards` and `cases`."""
+    """Print the matrix; on GitHub, set the outputs `matrix`, `shards` and `cases`."""
     opened, selection = open_selected(settings.run)
     show_problems(opened.diagnostics)
     cases = len(selection.chosen)

@@ -48,7 +48,7 @@ def choose_drafter(
 ) -> Drafter:
     """Return who drafts: the target or model that `--target` names, else the judge's model."""
     chosen = _model(config, settings.target)
-    if not settings.replay:  # a recording is found without secrets
+    if not settings.requests.replay:  # a recording is found without secrets
         chosen = resolve_judge(chosen, environment)
     return Drafter(
         endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check

@@ -1,6 +1,7 @@
-"""Build the way to ask a model: live within its caps, recorded or replayed; and a memory."""
+"""Build what a run needs of the outside: model requests, judgement cache, run context."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit, NotAsked
@@ -10,49 +11,69 @@ from rubric_ci.llm import recording
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.client import connect
-from rubric_ci.model.context import JudgementCache
+from rubric_ci.model.config import Config
+from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.llm_calls import Ask, ModelCall, ModelReply
-from rubric_ci.model.options import (
-    CalibrateSettings,
-    GenerateSettings,
-    JudgeCheckSettings,
-    RunSettings,
-)
+from rubric_ci.model.options import CacheOptions, RequestOptions
 
-NO_CAPS = Caps()
+
+def build_context(
+    root: Path,
+    config: Config,
+    requests: RequestOptions,
+    environment: Mapping[str, str],
+    *,
+    cache: CacheOptions | None = None,
+    offline: bool = False,
+    batch: batch_module.Tell | None = None,
+) -> RunContext:
+    """Build the context that targets and evaluators run with."""
+    return RunContext(
+        call_model=build_model_caller(requests, offline=offline, batch=batch),
+        cache=build_cache(requests, cache) if cache else None,
+        root=root,
+        environment=environment,
+        judge=config.judge,
+        thresholds=config.gate.thresholds,
+    )
 
 
 def build_model_caller(
+    requests: RequestOptions,
     *,
-    record_to: Path | None,
-    replay_from: Path | None,
-    concurrency: int,
-    caps: Caps = NO_CAPS,
     offline: bool = False,
     batch: batch_module.Tell | None = None,
 ) -> Ask:
-    """Answer from a recording, or ask the model and keep what it says where that is wanted.
+    """Return the function that requests a model: replayed, offline, batched or live.
 
-    `batch`: ask in batches, and hear how they are getting on.
+    `batch` receives the progress of batches.
     """
-    if replay_from:
-        ask = recording.replay(replay_from)
+    if requests.replay:
+        ask = recording.replay(requests.replay)
     elif offline:
         ask = _not_asked
     elif batch:
-        ask = batch_module.connect(caps=caps, tell=batch)
+        ask = batch_module.connect(caps=caps_of(requests), tell=batch)
     else:
-        ask = connect(concurrency=concurrency, caps=caps)
-    return recording.record(ask, record_to) if record_to else ask
+        ask = connect(concurrency=requests.concurrency, caps=caps_of(requests))
+    return recording.record(ask, requests.record) if requests.record else ask
 
 
 async def _not_asked(call: ModelCall) -> ModelReply:
     raise NotAsked(f"{call.about or call.endpoint.model}: offline, and nothing is remembered")
 
 
-def uses_cache(settings: RunSettings | GenerateSettings) -> bool:
-    """Return False where a recording has to hold every reply, or gives all of them."""
-    return settings.cache and not (settings.record or settings.replay)
+def uses_cache(requests: RequestOptions, options: CacheOptions) -> bool:
+    """Return False while recording or replaying: a recording is complete."""
+    return options.enabled and not (requests.record or requests.replay)
+
+
+def readable_cache(
+    requests: RequestOptions, options: CacheOptions, environment: Mapping[str, str]
+) -> tuple[CacheOptions, str]:
+    """Return the cache options to use, and why the cache folder is not read; empty: it is."""
+    unread = why_unread(options.folder, environment) if uses_cache(requests, options) else ""
+    return (replace(options, enabled=False) if unread else options), unread
 
 
 def why_unread(folder: Path, environment: Mapping[str, str]) -> str:
@@ -72,19 +93,17 @@ def why_unread(folder: Path, environment: Mapping[str, str]) -> str:
     return f"The cache {name} was not read: {reason}, or set --cache-dir to another folder"
 
 
-def build_cache(settings: RunSettings | GenerateSettings) -> JudgementCache | None:
-    """Remember judgements, except where a recording has to hold all or give all of them."""
-    if not uses_cache(settings):
+def build_cache(requests: RequestOptions, options: CacheOptions) -> JudgementCache | None:
+    """Return the judgement cache; None while recording or replaying."""
+    if not uses_cache(requests, options):
         return None
-    cache = Cache(settings.cache_dir)
+    cache = Cache(options.folder)
     cache.prepare()
     return cache
 
 
-def caps_of(
-    settings: RunSettings | GenerateSettings | CalibrateSettings | JudgeCheckSettings,
-) -> Caps:
-    """Return what a command may spend."""
+def caps_of(requests: RequestOptions) -> Caps:
+    """Return the caps on model requests."""
     return Caps(
-        calls=settings.max_calls, cost_usd=settings.max_cost_usd, seconds=settings.max_seconds
+        calls=requests.max_calls, cost_usd=requests.max_cost_usd, seconds=requests.max_seconds
     )

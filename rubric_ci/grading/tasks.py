@@ -27,7 +27,7 @@ def build_tasks(
 ) -> tuple[Task, ...]:
     """Return what is to be done; raises where something that it needs is missing."""
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
-    if settings.batch and not (settings.replay or settings.offline):
+    if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
@@ -41,7 +41,7 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
         judge = replace(judge, votes=settings.votes)
     own = without_own_judges(case) if settings.judge else case
     task = Task(case=own, target=target, judge=judge, why=why)
-    if settings.replay:  # a recording is found without secrets
+    if settings.requests.replay:  # a recording is found without secrets
         return task
     try:
         return _resolved(task)

@@ -1,14 +1,45 @@
-"""What each command was asked to do, one value per command."""
+"""The options of each command, one value per command."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import FailOn
-
-CACHE_DIR = Path(".rubric-ci/cache")
+from rubric_ci.model.defaults import (
+    CACHE_DIR,
+    CONCURRENCY,
+    LABELS,
+    OUTPUT_DIR,
+    REPORT,
+    TOLERANCE,
+    ReportFormat,
+)
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """How models are requested: concurrency, recording, and caps (None: no cap)."""
+
+    concurrency: int = CONCURRENCY  # cases in progress
+    record: Path | None = None  # every reply is written to this file
+    replay: Path | None = None  # replies come from this recording
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheOptions:
+    """The judgement cache."""
+
+    folder: Path = Path(CACHE_DIR)
+    enabled: bool = True
+
+
+_REQUESTS = RequestOptions()
+_CACHE = CacheOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,41 +49,35 @@ class RunSettings:
     paths: tuple[str, ...] = ()
     config: Path | None = None
     target: str = ""
-    judge: str = ""  # a model, in place of the configured one
+    judge: str = ""  # a model; overrides the configuration
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
     changed_since: str = ""  # a revision, or "auto"; empty: every case
-    fail_on: FailOn | None = None  # None: as configured
+    fail_on: FailOn | None = None  # None: from the configuration
     require_rubrics: bool = False
-    trials: int = 1  # answers to each case
+    trials: int = 1  # answers per case
     baseline: Path | None = None  # an earlier report
-    tolerance: float = 0.05  # how far a score may fall below the baseline's
-    shard: tuple[int, int] | None = None  # which part of how many, from 1; None: the whole
-    concurrency: int = 16
-    output_dir: Path = Path(".rubric-ci")
-    reports: tuple[str, ...] = ("json", "markdown")
-    annotations: bool | None = None  # None: when GITHUB_ACTIONS is set
-    record: Path | None = None
-    replay: Path | None = None
-    batch: bool = False  # gather requests to models; cheaper, and up to a day later
-    offline: bool = False  # ask no model: only what is remembered is graded
-    votes: int | Literal["auto"] | None = None  # None: as configured
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
-    cache_dir: Path = CACHE_DIR
-    cache: bool = True
+    tolerance: float = TOLERANCE  # a score drop that is still not a regression
+    shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
+    requests: RequestOptions = _REQUESTS
+    output_dir: Path = Path(OUTPUT_DIR)
+    reports: tuple[ReportFormat, ...] = ("json", "markdown")
+    annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
+    batch: bool = False  # send model requests in batches
+    offline: bool = False  # send no model requests: only cached judgements are used
+    votes: int | Literal["auto"] | None = None  # None: from the configuration
+    cache: CacheOptions = _CACHE
     color: Literal["auto", "always", "never"] = "auto"
     comment: CommentMode = "off"
-    comment_key: str = "default"  # tells several comments on one pull request apart
-    check_run: str = ""  # name of a check run to write as well; empty: none
+    comment_key: str = "default"  # identifies this comment when a pull request has several
+    check_run: str = ""  # name of a check run to create; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
     """`rubric-ci plan`."""
 
-    run: RunSettings  # which cases
+    run: RunSettings  # selects the cases
     cases_per_shard: int = 25
     max_shards: int = 8
 
@@ -63,9 +88,9 @@ class CompareSettings:
 
     baseline: Path
     head: Path
-    tolerance: float = 0.05
+    tolerance: float = TOLERANCE
     format: Literal["text", "markdown", "json"] = "text"
-    issue: str = ""  # the title of the issue that is open while it is worse; empty: none
+    issue: str = ""  # title of the issue to keep open while it fails; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,51 +99,40 @@ class GenerateSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
-    target: str = ""  # who drafts; empty: the judge's model
+    target: str = ""  # target or model that drafts; empty: the judge's model
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
-    check: bool = False  # let the judge mark each reference answer by its draft
-    diff: bool = False  # print, change nothing
+    check: bool = False  # judge the reference answers with the drafts
+    diff: bool = False  # print the changes, write nothing
     interactive: bool = False
     commit: bool = False
-    fixup: str = ""  # the commit to fix up; empty: a commit of its own
-    pr: bool = False  # publish: on the pull request's branch, else by a pull request of our own
-    concurrency: int = 16
-    record: Path | None = None
-    replay: Path | None = None
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
-    cache_dir: Path = CACHE_DIR
-    cache: bool = True
+    fixup: str = ""  # commit to fix up; empty: none
+    pr: bool = False  # commit to the pull request's branch, or open a pull request
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentSettings:
     """`rubric-ci comment`, and the comment of `rubric-ci run`."""
 
-    report: Path = Path(".rubric-ci/report.json")
+    report: Path = Path(REPORT)
     mode: CommentMode = "update"
-    key: str = "default"  # tells several comments on one pull request apart
+    key: str = "default"  # identifies this comment when a pull request has several
     repository: str = ""  # owner/name; empty: the one of the workflow run
     pull_request: int | None = None  # None: the one of the event
-    check: str = ""  # name of a check run to write as well; empty: none
+    check: str = ""  # name of a check run to create; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCheckSettings:
     """`rubric-ci judge-check`."""
 
-    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the shipped corpus
+    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the built-in corpus
     config: Path | None = None
     judge: str = ""
     max_moved: int = 0
-    concurrency: int = 16
-    record: Path | None = None
-    replay: Path | None = None
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
+    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +141,8 @@ class LabelSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
-    report: Path = Path(".rubric-ci/report.json")  # whose answers are marked
-    labels: Path = Path("labels.jsonl")
+    report: Path = Path(REPORT)  # its answers are marked
+    labels: Path = Path(LABELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,21 +156,16 @@ class CalibrateSettings:
     output: Path | None = None  # None: calibration.json at the repository root
     both_modes: bool = False  # batched and isolated
     seed: int = 0  # of the bootstrap
-    concurrency: int = 16
-    record: Path | None = None
-    replay: Path | None = None
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    max_seconds: float | None = None
+    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheSettings:
     """`rubric-ci cache`."""
 
-    folder: Path = CACHE_DIR
-    unused_days: float | None = None  # forget what was not used for so long
-    max_megabytes: float | None = None  # then the longest unused, down to this size
+    folder: Path = Path(CACHE_DIR)
+    unused_days: float | None = None  # delete entries unused for this many days
+    max_megabytes: float | None = None  # then delete least recently used entries
     clear: bool = False
 
 

@@ -1,4 +1,4 @@
-"""A report as workflow commands: each missed criterion at its own line, within GitHub's caps."""
+"""A report as workflow commands: each missed criterion at its line, within GitHub's caps."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,14 +15,14 @@ from rubric_ci.model.results import (
     Skipped,
 )
 from rubric_ci.reports import wording
-from rubric_ci.text import numbers, workflow_commands
+from rubric_ci.text import numbers
+from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
 
-PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
 LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 
 
 def render(report: RunReport) -> str:
-    """Return one command a line, most severe first; the last of a level says how many more."""
+    """Return one command per line, most severe first; the last of a level may count the rest."""
     found = annotations(report)
     about = _about(report)
     errors, warnings = (_capped(found, level, PER_LEVEL) for level in ("error", "warning"))
@@ -32,9 +32,9 @@ def render(report: RunReport) -> str:
 
 
 def annotations(report: RunReport) -> list[Annotation]:
-    """Return every remark of a report, most severe first; then those that lie in the change.
+    """Return the annotations of a report, most severe first; of those, changed cases first.
 
-    GitHub shows few of a step, and of those only what lies in the change beside its lines.
+    GitHub shows few annotations per step, and only those on changed lines next to the code.
     """
     cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
     found = (entry for case in cases for entry in _of(case, report))
@@ -64,8 +64,8 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
     for _, criterion in missed:
         decisive = criterion.gated or not case.gated_by
         yield _at_criterion(case, criterion, level if decisive else "warning")
-    told = {evaluator.name for evaluator, _ in missed}
-    others = [entry for entry in wording.not_passing(case) if entry.name not in told]
+    shown = {evaluator.name for evaluator, _ in missed}
+    others = [entry for entry in wording.not_passing(case) if entry.name not in shown]
     for evaluator in others:
         yield _at_evaluator(case, evaluator, level)
     if not missed and not others:
@@ -86,9 +86,9 @@ def _of_warnings(case: Graded) -> Iterator[Annotation]:
 
 
 def _is_red(case: Graded, report: RunReport) -> bool:
-    """Tell whether the gate fails because of this case."""
-    asked = report.gate.fail_on
-    return asked == case.verdict or (asked == "borderline" and case.verdict == "fail")
+    """Return True if the gate fails because of this case."""
+    fail_on = report.gate.fail_on
+    return fail_on == case.verdict or (fail_on == "borderline" and case.verdict == "fail")
 
 
 def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
@@ -109,10 +109,10 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
 
 def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
     if evaluator.outcome == "assessed":
-        said = [evaluator.reasoning, *evaluator.misses]
+        reasons = [evaluator.reasoning, *evaluator.misses]
         head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
     else:
-        said = [evaluator.reason]
+        reasons = [evaluator.reason]
         head = f"{evaluator.name}: no result"
     return Annotation(
         level=level,
@@ -121,7 +121,7 @@ def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLev
         file=case.file,
         line=evaluator.line,
         title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
-        message="\n".join(line for line in [head, *said] if line),
+        message="\n".join(line for line in [head, *reasons] if line),
     )
 
 
@@ -145,17 +145,17 @@ def _about(report: RunReport) -> list[str]:
     """Return one notice about the run as a whole: what its verdict rests on, and its notes."""
     provenance = "; ".join(wording.provenance(report))
     message = "\n".join(line for line in (provenance, *report.notes) if line)
-    return [workflow_commands.command("notice", message, {"title": "rubric-ci"})] if message else []
+    return [command("notice", message, {"title": "rubric-ci"})] if message else []
 
 
 def _capped(entries: Iterable[Annotation], level: AnnotationLevel, room: int) -> list[Annotation]:
     of_level = [entry for entry in entries if entry.level == level]
-    if len(of_level) <= room:
+    shown, beyond = within_cap(of_level, room)
+    if not beyond:
         return of_level
-    last = of_level[room - 1]
-    more = numbers.plural(len(of_level) - room + 1, f"more {level}")
-    message = f"GitHub shows {PER_LEVEL} of a kind; the summary and the report files have them all."
-    return [*of_level[: room - 1], replace(last, title=f"rubric-ci: {more}", message=message)]
+    more = f"rubric-ci: {numbers.plural(len(beyond), f'more {level}')}"
+    message = f"GitHub shows {PER_LEVEL} per level; the summary and the report files list all."
+    return [*shown, replace(beyond[0], title=more, message=message)]
 
 
 def _command(entry: Annotation) -> str:
@@ -164,4 +164,4 @@ def _command(entry: Annotation) -> str:
         "line": entry.line,
         "title": entry.title,
     }
-    return workflow_commands.command(entry.level, entry.message, properties)
+    return command(entry.level, entry.message, properties)

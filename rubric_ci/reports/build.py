@@ -1,4 +1,4 @@
-"""From what was opened and graded to the one report that every output renders."""
+"""Build the report of a run, which every output format is generated from."""
 
 import os
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
 from rubric_ci.selection.compare_cases import Selection
 
-INTERRUPTED = "interrupted before it ended"
+INTERRUPTED = "interrupted before it finished"
 
 
 def build_report(
@@ -38,8 +38,8 @@ def build_report(
     started_at: datetime,
     seconds: float,
 ) -> RunReport:
-    """Put the one value together that every output renders; tasks that did not end are errored."""
-    cases = _with_the_interrupted(tasks, ended)
+    """Return the report of a run; unfinished tasks are errored cases."""
+    cases = _with_interrupted(tasks, ended)
     if settings.require_rubrics:
         cases = tuple(_required(case) for case in cases)
     interrupted = len(ended) < len(tasks)
@@ -60,7 +60,7 @@ def build_report(
         ),
         judge=_judge_info(opened, tasks, settings),
         totals=totals(cases),
-        replayed=settings.replay is not None,
+        replayed=settings.requests.replay is not None,
         cases=cases,
         spared=selection.spared,
         notes=(*_notes(opened), *selection.notes),
@@ -69,10 +69,8 @@ def build_report(
     )
 
 
-def _with_the_interrupted(
-    tasks: Sequence[Task], ended: Sequence[CaseResult]
-) -> tuple[CaseResult, ...]:
-    """Give every task a result, in the order of the tasks: those that did not end are errored."""
+def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tuple[CaseResult, ...]:
+    """Return a result for every task, in the order of the tasks; unfinished ones are errored."""
     by_case = {(result.file, result.id): result for result in ended}
     return tuple(
         by_case.get((task.case.file, task.case.id))
@@ -89,7 +87,7 @@ def _with_the_interrupted(
 
 
 def _required(case: CaseResult) -> CaseResult:
-    """Make a skipped case an errored one."""
+    """Return a skipped case as an errored one."""
     match case:
         case Skipped(file=file, line=line, id=name, reason=reason, why=why):
             return Errored(file=file, line=line, id=name, reason=reason, why=why)
@@ -109,6 +107,6 @@ def _judge_info(
 
 def _notes(opened: LoadedProject) -> tuple[str, ...]:
     return tuple(
-        f"{name} was not graded: it has problems that `rubric-ci validate {name}` shows"
+        f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
         for name in opened.invalid
     )

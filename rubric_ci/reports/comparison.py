@@ -1,9 +1,10 @@
-"""A report against a baseline: what became better or worse, case by case, and beyond noise."""
+"""Compare a report with a baseline: case by case, and with a significance test."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import fsum
 
+from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,
@@ -15,7 +16,6 @@ from rubric_ci.model.report import (
 from rubric_ci.model.results import CaseResult, Errored, Graded, Trial, VerdictWord
 from rubric_ci.reports import significance
 
-TOLERANCE = 0.05
 SIGNIFICANT = 0.05
 DECIMALS = 6
 
@@ -25,9 +25,9 @@ _TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 def compare(
     head: RunReport, baseline: RunReport, *, tolerance: float = TOLERANCE, complete: bool = True
 ) -> Comparison:
-    """Set each case of `head` beside the same case of `baseline`.
+    """Compare each case of `head` with the same case of `baseline`.
 
-    Unless `head` is complete, a case that is not in it is not gone, only not run.
+    If `head` is not complete, a case that is missing in it was not run; it is not `gone`.
     """
     matched = dict(_matched(head.cases, baseline.cases))
     changes = [_change(case, matched.get(_key(case)), tolerance) for case in head.cases]
@@ -58,7 +58,7 @@ def _key(case: CaseResult) -> tuple[str, str]:
 def _matched(
     head: Iterable[CaseResult], baseline: Iterable[CaseResult]
 ) -> Iterator[tuple[tuple[str, str], CaseResult]]:
-    """Find each case's earlier self: at its place, or the only one of its id that has moved."""
+    """Yield each case's counterpart: the same file and id, or the only moved case with its id."""
     there = {_key(case): case for case in baseline}
     here = {_key(case) for case in head}
     moved: dict[str, list[CaseResult]] = defaultdict(list)
@@ -74,7 +74,7 @@ def _matched(
 def _gone(baseline: Iterable[CaseResult], found: Iterable[CaseResult]) -> tuple[CaseChange, ...]:
     kept = {_key(case) for case in found}
     return tuple(
-        CaseChange(kind="gone", file=case.file, id=case.id, before=_standing(_graded(case)))
+        CaseChange(kind="gone", file=case.file, id=case.id, before=_trial(_graded(case)))
         for case in baseline
         if _key(case) not in kept
     )
@@ -86,8 +86,8 @@ def _change(case: CaseResult, was: CaseResult | None, tolerance: float) -> CaseC
         kind=_kind(case, before, tolerance),
         file=case.file,
         id=case.id,
-        before=_standing(before),
-        after=_standing(after),
+        before=_trial(before),
+        after=_trial(after),
         flips=_flips(before) or _flips(after),
     )
 
@@ -101,7 +101,7 @@ def _kind(case: CaseResult, before: Graded | None, tolerance: float) -> ChangeKi
         case Graded():
             return "new"
         case _:
-            return "same" if before is None else "gone"  # nothing is graded any more
+            return "same" if before is None else "gone"  # it is no longer graded
 
 
 def _movement(after: Graded, before: Graded, tolerance: float) -> ChangeKind:
@@ -109,13 +109,13 @@ def _movement(after: Graded, before: Graded, tolerance: float) -> ChangeKind:
     difference = round(after.score - before.score, DECIMALS)
     if not rise and abs(difference) <= tolerance:
         return "same"
-    if not _apart(after, before):
+    if not _separated(after, before):
         return "flaky"
     return "improved" if (rise or difference) > 0 else "regressed"
 
 
-def _apart(after: Graded, before: Graded) -> bool:
-    """Tell whether every trial now differs in the same direction from every trial then."""
+def _separated(after: Graded, before: Graded) -> bool:
+    """Return True if all trials of one side are above all trials of the other."""
     verdicts = [[_tier(v) for v in _verdicts(case)] for case in (after, before)]
     scores = [[t.score for t in case.trials] or [case.score] for case in (after, before)]
     return any(
@@ -139,7 +139,7 @@ def _graded(case: CaseResult | None) -> Graded | None:
     return case if isinstance(case, Graded) else None
 
 
-def _standing(case: Graded | None) -> Trial | None:
+def _trial(case: Graded | None) -> Trial | None:
     return None if case is None else Trial(verdict=case.verdict, score=case.score)
 
 
@@ -150,22 +150,22 @@ def _mean(differences: list[float]) -> float | None:
 def _differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
     if head.judge and baseline.judge and head.judge != baseline.judge:
         differences = "; ".join(_judge_differences(baseline.judge, head.judge))
-        yield f"The judges differ ({differences}): a change may be the judge's."
+        yield f"The judges differ ({differences}): score changes may come from the judge."
     then, now = baseline.gate, head.gate
     if (then.passing, then.borderline) != (now.passing, now.borderline):
         yield (
-            f"The thresholds differ (pass ≥ {then.passing:g}, then ≥ {now.passing:g}; "
-            f"borderline ≥ {then.borderline:g}, then ≥ {now.borderline:g})."
+            f"The thresholds differ (pass ≥ {then.passing:g}, now ≥ {now.passing:g}; "
+            f"borderline ≥ {then.borderline:g}, now ≥ {now.borderline:g})."
         )
 
 
 def _judge_differences(then: JudgeInfo, now: JudgeInfo) -> Iterator[str]:
-    """Name only what is not the same on both sides."""
+    """Yield the settings that differ."""
     if then.model != now.model:
-        yield f"`{then.model}`, then `{now.model}`"
+        yield f"`{then.model}`, now `{now.model}`"
     if then.prompt_version != now.prompt_version:
-        yield f"prompt {then.prompt_version}, then {now.prompt_version}"
+        yield f"prompt {then.prompt_version}, now {now.prompt_version}"
     if then.mode != now.mode:
-        yield f"{then.mode}, then {now.mode}"
+        yield f"{then.mode}, now {now.mode}"
     if then.votes != now.votes:
-        yield f"votes {then.votes}, then {now.votes}"
+        yield f"votes {then.votes}, now {now.votes}"

@@ -1,4 +1,4 @@
-"""A comparison with the baseline, in words: a few for each case, a few lines for the whole."""
+"""A comparison with the baseline as text, markdown and JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -11,72 +11,71 @@ SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈
 
 
 def by_case(comparison: Comparison) -> dict[tuple[str, str], str]:
-    """Return a few words for each case, by (file, id)."""
+    """Return the change of each case in a few words, by (file, id)."""
     return {(change.file, change.id): _change(change) for change in comparison.changes}
 
 
 def headline(comparison: Comparison) -> str:
-    """Say whether it is worse, and by what that is known."""
+    """Return in one line whether the run is worse than the baseline."""
     regressed = comparison.count("regressed")
     if regressed:
         return f"worse than the baseline: {numbers.plural(regressed, 'case')} regressed"
     if comparison.regressed:
-        return "worse than the baseline: no case by itself, but all together"
+        return "worse than the baseline: no single case regressed, but the mean score did"
     return "not worse than the baseline"
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """Yield what changed as a whole, and whether it is more than noise."""
+    """Yield the changes of the run as a whole, and whether they are significant."""
     counted = [(kind, comparison.count(kind)) for kind in CHANGE_KINDS]
-    told = ", ".join(f"{number:,} {kind}" for kind, number in counted if number)
-    yield told or "no case to compare"
+    yield ", ".join(f"{n:,} {kind}" for kind, n in counted if n) or "no case to compare"
     if comparison.mean_difference is not None:
         yield _mean(comparison, comparison.mean_difference)
     gone = [change.id for change in comparison.changes if change.kind == "gone"]
     if gone:
         more = f" and {len(gone) - 10:,} more" if len(gone) > 10 else ""
-        yield f"No longer there: {', '.join(f'`{name}`' for name in gone[:10])}{more}"
+        yield f"Removed: {', '.join(f'`{name}`' for name in gone[:10])}{more}"
     yield from comparison.notes
 
 
 def _change(change: CaseChange) -> str:
     sign = SIGNS.get(change.kind, "")
-    before, after = _side(change.before), _side(change.after)
+    before, after = _trial(change.before), _trial(change.after)
     match change.kind:
         case "regressed" | "improved" | "flaky":
-            told = f"{sign} {change.kind}: {before} → {after}"
+            text = f"{sign} {change.kind}: {before} → {after}"
         case "errored" | "gone":
-            told = f"was {before}" if before else ""
+            text = f"was {before}" if before else ""
         case _:
-            told = change.kind
-    return f"{told} (flips)" if change.flips and change.kind != "flaky" else told
+            text = change.kind
+    return f"{text} (flips)" if change.flips and change.kind != "flaky" else text
 
 
-def _side(side: Trial | None) -> str:
-    return "" if side is None else f"{side.verdict} {numbers.score(side.score)}"
+def _trial(trial: Trial | None) -> str:
+    return "" if trial is None else f"{trial.verdict} {numbers.score(trial.score)}"
 
 
 def _mean(comparison: Comparison, difference: float) -> str:
-    facts = [f"{numbers.plural(comparison.paired, 'case')} on both sides"]
+    facts = [f"{numbers.plural(comparison.paired, 'case')} in both reports"]
     if comparison.interval:
         low, high = comparison.interval
         facts.append(f"95 % interval {low:+.3f} to {high:+.3f}")
     if comparison.p_value is not None:
         facts.append(f"p = {comparison.p_value:.3g}")
-    noise = "more than chance" if comparison.significant else "no more than chance"
-    return f"Mean score {difference:+.3f} ({', '.join(facts)}): {noise}"
+    verdict = "significant" if comparison.significant else "not significant"
+    return f"Mean score {difference:+.3f} ({', '.join(facts)}): {verdict}"
 
 
 def text(comparison: Comparison) -> str:
-    """Return a line for each case that is not the same, then the whole."""
-    told = by_case(comparison)
-    rows = [f"{c.file}: {c.id}: {_told(c, told)}" for c in _different(comparison)]
+    """Return a line per changed case, then the lines for the run as a whole."""
+    changes = by_case(comparison)
+    rows = [f"{c.file}: {c.id}: {_cell(c, changes)}" for c in _changed(comparison)]
     whole = [*rows, *lines(comparison), headline(comparison)]
     return "".join(f"{escape.log_line(line)}\n" for line in whole)
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return a heading, the whole, and a table of the cases that are not the same."""
+    """Return a heading, the lines for the run as a whole, and a table of changed cases."""
     icon = "❌" if comparison.regressed else "✅"
     blocks = [f"## {icon} rubric-ci · {headline(comparison)}"]
     blocks.append("\n".join(f"- {escape.prose(line)}" for line in lines(comparison)))
@@ -86,7 +85,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def json(comparison: Comparison) -> str:
-    """Return the comparison as a report holds it."""
+    """Return the comparison as JSON, as in a report file."""
     return escape.json_text(json_format.render_comparison(comparison))
 
 
@@ -98,19 +97,19 @@ FORMATS: Mapping[str, Callable[[Comparison], str]] = {
 
 
 def _rows(comparison: Comparison) -> Iterator[str]:
-    told = by_case(comparison)
-    for change in _different(comparison):
+    changes = by_case(comparison)
+    for change in _changed(comparison):
         name = escape.code_span(change.id, in_table=True)
         file = escape.code_span(change.file, in_table=True)
-        yield f"| {name} | {file} | {escape.markdown(_told(change, told))} |"
+        yield f"| {name} | {file} | {escape.markdown(_cell(change, changes))} |"
 
 
-def _told(change: CaseChange, told: Mapping[tuple[str, str], str]) -> str:
-    words = told[change.file, change.id]
+def _cell(change: CaseChange, changes: Mapping[tuple[str, str], str]) -> str:
+    words = changes[change.file, change.id]
     if change.kind not in {"errored", "gone"}:
         return words
     return f"{change.kind}, {words}" if words else change.kind
 
 
-def _different(comparison: Comparison) -> list[CaseChange]:
+def _changed(comparison: Comparison) -> list[CaseChange]:
     return [change for change in comparison.changes if change.kind != "same" or change.flips]

@@ -1,31 +1,32 @@
-"""Write a report where people look first: its files and the terminal."""
+"""Read, compare, write and print reports."""
 
 import os
 import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rubric_ci.errors import CannotWriteFile
+from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.publish import on_github
+from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
 
-_ELSEWHERE = "choose another folder with --output-dir"
-NARROWEST, WIDEST = 60, 140  # columns of the table where the terminal does not say or is vast
+_HINT = "choose another folder with --output-dir"
+NARROWEST, WIDEST = 60, 140  # columns of the table
 
 
 def check_folder(settings: RunSettings) -> None:
-    """Find out before anything is asked whether reports can be written; raises CannotWriteFile."""
+    """Raise CannotWriteFile if reports cannot be written; called before any model request."""
     folder = settings.output_dir
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -33,12 +34,12 @@ def check_folder(settings: RunSettings) -> None:
             pass
     except OSError as error:
         raise CannotWriteFile(
-            f"{folder}: reports cannot be written there: {error.strerror}", _ELSEWHERE
+            f"{folder}: cannot write reports to this folder: {error.strerror}", _HINT
         ) from error
 
 
 def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
-    """Write the files, then print; what cannot be kept is printed all the same."""
+    """Write the files, then print the report; print it also if writing fails."""
     try:
         written = write_reports(report, settings)
     except CannotWriteFile:
@@ -49,7 +50,7 @@ def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]
 
 
 def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
-    """Write each wanted format; a file is whole or is not there."""
+    """Write each requested format, atomically."""
     written = []
     for name in settings.reports:
         path = settings.output_dir / formats.FILES[name]
@@ -58,33 +59,27 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",
-                _ELSEWHERE,
+                _HINT,
             ) from error
         written.append(path)
     return tuple(written)
 
 
 def show_report(report: RunReport, written: Sequence[Path], settings: RunSettings) -> None:
-    """Print the verdict table, the reasons and where the files are."""
+    """Print the verdict table, the reasons and the paths of the files."""
     from rubric_ci.reports import terminal
 
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]
-    color = _wants_color(settings)
+    color = use_color(settings.color, sys.stdout, os.environ)
     text = terminal.render(report, width=width, color=color, files=files)
-    if on_github(os.environ):  # what a model said is in this text; it must not speak to the runner
+    if on_github(os.environ):  # model output must not give commands to the runner
         text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
-    click.echo(text, color=color)  # else click takes colours out where there is no terminal
-
-
-def _wants_color(settings: RunSettings) -> bool:
-    if settings.color == "auto":
-        return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return settings.color == "always"
+    click.echo(text, color=color)  # else click removes colours without a terminal
 
 
 def open_baseline(settings: RunSettings) -> RunReport | None:
-    """Read the baseline that the command line names; None where there is none, or none yet."""
+    """Read the baseline of the command line; None if there is none or the file does not exist."""
     if settings.baseline is None or not settings.baseline.exists():
         return None
     return read_report(settings.baseline)
@@ -93,14 +88,14 @@ def open_baseline(settings: RunSettings) -> RunReport | None:
 def with_baseline(
     report: RunReport, baseline: RunReport | None, settings: RunSettings
 ) -> RunReport:
-    """Add the comparison with the baseline, if one was asked for.
+    """Add the comparison with the baseline, if one was requested.
 
-    A scheduled workflow has none yet the first time: that is told, and is no error.
+    The first run of a scheduled workflow has no baseline: a note, not an error.
     """
     if settings.baseline is None:
         return report
     if baseline is None:
-        note = f"There is no baseline yet: {settings.baseline.as_posix()} does not exist."
+        note = f"No comparison: the baseline {settings.baseline.as_posix()} does not exist."
         return replace(report, notes=(*report.notes, note))
     complete = not (settings.cases or settings.tags or settings.paths or report.shard)
     comparison = compare(report, baseline, tolerance=settings.tolerance, complete=complete)
@@ -110,3 +105,18 @@ def with_baseline(
 def read_report(path: Path) -> RunReport:
     """Return the report of a file; raises CannotReadReport."""
     return json_format.read(read_text(path), path.as_posix())
+
+
+def find_reports(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield report files; for a folder, each `report.json` below it."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(path.rglob(formats.FILES["json"]))
+        if not found:
+            raise CannotReadReport(
+                f"{path.as_posix()}: no {formats.FILES['json']} found",
+                "pass the reports of the shards",
+            )
+        yield from found

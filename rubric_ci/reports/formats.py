@@ -1,26 +1,43 @@
-"""The report formats by name: which file each one is, and who writes it; imported when asked."""
+"""The report formats by name: the file of each, and its renderer."""
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Protocol, cast
+from typing import Final, assert_never
 
+from rubric_ci.model.defaults import ReportFormat
 from rubric_ci.model.report import RunReport
 
-FILES: Mapping[str, str] = {
+FILES: Final[Mapping[ReportFormat, str]] = {
     "json": "report.json",
     "markdown": "summary.md",
     "junit": "junit.xml",
     "sarif": "report.sarif",
     "html": "report.html",
 }
-"""Format names, as `--reports` takes them, and their files in the output folder."""
+"""The file of each format in the output folder."""
 
 
-def render(name: str, report: RunReport) -> str:
-    """Return the report in the named format of `FILES`."""
-    module = f"rubric_ci.reports.{'json_format' if name == 'json' else name}"
-    return cast(_Renderer, import_module(module)).render(report)
+def render(name: ReportFormat, report: RunReport) -> str:
+    """Return the report in a format; its renderer is imported on first use."""
+    match name:
+        case "json":
+            from rubric_ci.reports import json_format
 
+            return json_format.render(report)
+        case "markdown":
+            from rubric_ci.reports import markdown
 
-class _Renderer(Protocol):
-    def render(self, report: RunReport) -> str: ...
+            return markdown.render(report)
+        case "junit":
+            from rubric_ci.reports import junit
+
+            return junit.render(report)
+        case "sarif":
+            from rubric_ci.reports import sarif
+
+            return sarif.render(report)
+        case "html":
+            from rubric_ci.reports import html
+
+            return html.render(report)
+        case _:
+            assert_never(name)

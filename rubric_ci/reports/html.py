@@ -1,4 +1,4 @@
-"""A report as one self-contained HTML page: no script, nothing loaded, light and dark."""
+"""A report as one self-contained HTML page: no script, no external files, light and dark."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import html, html_prose
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-_LABELS: dict[wording.Standing, str] = {
+_LABELS: dict[wording.CaseStatus, str] = {
     "fail": "fail",
     "errored": "no verdict",
     "borderline": "borderline",
@@ -28,7 +28,7 @@ _LABELS: dict[wording.Standing, str] = {
 
 
 def render(report: RunReport) -> str:
-    """Return the page; cases that need attention come first and are open."""
+    """Return the page; cases without a pass come first and are unfolded."""
     title = html(f"rubric-ci · {wording.headline(report)}")
     footer = " · ".join([*usage_text.summary(report), report.started_at])
     return "\n".join(
@@ -75,7 +75,7 @@ def _filter(kind: str, label: str, checked: str) -> str:
 
 
 def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
-    kind = wording.standing(case)
+    kind = wording.status(case)
     opened = " open" if kind in {"fail", "errored", "borderline"} else ""
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
     yield f'<details class="case {kind}"{opened}><summary>'
@@ -93,7 +93,7 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
 
 
 def _marks(case: CaseResult) -> Iterator[str]:
-    """Yield what should be seen while a case is folded."""
+    """Yield the facts that are visible while a case is folded."""
     if trials := wording.trials(case):
         yield trials
     if warnings := wording.warnings([case]):
@@ -131,7 +131,7 @@ def _evaluator(evaluator: EvaluatorResult, report: RunReport) -> Iterator[str]:
 
 
 def _criteria(criteria: tuple[CriterionResult, ...], report: RunReport) -> Iterator[str]:
-    yield "<table><thead><tr><th>Criterion<th>Mark<th>Weight<th>What the judge said"
+    yield "<table><thead><tr><th>Criterion<th>Mark<th>Weight<th>Reasoning"
     yield "</thead><tbody>"
     for criterion in criteria:
         yield _criterion(criterion, report)
@@ -164,7 +164,7 @@ def _notes(report: RunReport) -> Iterator[str]:
 
 
 def _paragraphs(texts: list[str]) -> Iterator[str]:
-    yield from (f'<p class="said">{html(text)}</p>' for text in texts if text)
+    yield from (f'<p class="reasoning">{html(text)}</p>' for text in texts if text)
 
 
 def _list(title: str, entries: tuple[str, ...]) -> Iterator[str]:

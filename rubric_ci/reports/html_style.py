@@ -42,7 +42,7 @@ th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border: 1p
   overflow-wrap: anywhere }
 th { background: var(--card); font-size: .85rem }
 th:nth-child(1) { width: 34% } th:nth-child(2) { width: 9.5rem } th:nth-child(3) { width: 5rem }
-td p { margin: .2rem 0 } td, .said { white-space: pre-line }
+td p { margin: .2rem 0 } td, .reasoning { white-space: pre-line }
 blockquote { margin: .4rem 0 0; padding-left: .7rem; border-left: .2rem solid var(--line);
   color: var(--soft); white-space: pre-wrap }
 pre { background: var(--card); padding: .8rem; border-radius: .4rem; overflow: auto;

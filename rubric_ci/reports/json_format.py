@@ -1,4 +1,4 @@
-"""RunReport to JSON and back: stable names, a version, a reader that tolerates what is newer."""
+"""RunReport to JSON and back: stable names, a version, unknown keys ignored."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,19 +18,19 @@ SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
 def render(report: RunReport) -> str:
-    """Return the report as indented JSON that any UTF-8 file can hold."""
+    """Return the report as indented JSON, valid UTF-8."""
     return _json(report)
 
 
 def render_comparison(comparison: Comparison) -> str:
-    """Return a comparison by itself, under the names that it has in a report."""
+    """Return a comparison alone, with the keys that it has in a report."""
     return _json({"version": REPORT_VERSION, **_plain(comparison)})
 
 
 def read(text: str, name: str = "report") -> RunReport:
-    """Return the report of a JSON text; keys that this version does not know are ignored.
+    """Return the report of a JSON text; unknown keys are ignored.
 
-    Raises `CannotReadReport`; `name` says in its message which file it was.
+    Raises `CannotReadReport`; `name` is the file in its message.
     """
     data = _parse(text, name)
     _check_version(data, name)
@@ -38,17 +38,17 @@ def read(text: str, name: str = "report") -> RunReport:
         report = _adapter().validate_python(data)
     except ValidationError as error:
         raise CannotReadReport(
-            f"{name}: {_first(error)}", "write it again with `rubric-ci run`"
+            f"{name}: {_first(error)}", "create it again with `rubric-ci run`"
         ) from error
     for score in _scores(report):
         if not 0 <= score <= 1:
-            message = f"{name}: not a valid report: {score:g} is no score, which is within 0 and 1"
-            raise CannotReadReport(message, _WANTED)
+            message = f"{name}: not a valid report: score {score:g} is not between 0 and 1"
+            raise CannotReadReport(message, _HINT)
     return report
 
 
 def schema() -> str:
-    """Return the JSON Schema of the report, as `schemas/report.schema.json` holds it."""
+    """Return the JSON Schema of the report, for `schemas/report.schema.json`."""
     described = _adapter().json_schema(mode="serialization")
     about = {
         "$schema": SCHEMA_ID,
@@ -71,7 +71,7 @@ def _plain(value: object) -> JSON:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     if isinstance(value, float) and not isfinite(value):
-        # JSON has no such number; only a script's own details may hold one.
+        # JSON has no such number; only the details of a script can contain one.
         return json.loads(to_json(value, inf_nan_mode="strings"))
     return value
 
@@ -89,16 +89,16 @@ def _parse(text: str, name: str) -> Mapping[str, JSON]:
     try:
         data = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        raise CannotReadReport(f"{name}: not JSON ({error})", _WANTED) from error
+        raise CannotReadReport(f"{name}: not JSON ({error})", _HINT) from error
     if not isinstance(data, dict) or type(data.get("version")) is not int:
-        raise CannotReadReport(f"{name}: not a report: no `version` number", _WANTED)
+        raise CannotReadReport(f"{name}: not a report: no `version` number", _HINT)
     return data
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
-        raise ValueError(f"{text} is no finite number")
+        raise ValueError(f"{text} is not a finite number")
     return number
 
 
@@ -106,7 +106,7 @@ def _check_version(data: Mapping[str, JSON], name: str) -> None:
     if data["version"] > REPORT_VERSION:
         raise CannotReadReport(
             f"{name}: version {data['version']} is newer than this program's {REPORT_VERSION}",
-            "upgrade rubric-ci, or write the report with this version",
+            "upgrade rubric-ci, or create the report with this version",
         )
 
 
@@ -129,4 +129,4 @@ def _first(error: ValidationError) -> str:
     return f"not a valid report: {where}: {problem['msg']}"
 
 
-_WANTED = "give the report.json that `rubric-ci run` wrote"
+_HINT = "pass a report.json that `rubric-ci run` wrote"

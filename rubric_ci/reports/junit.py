@@ -1,4 +1,4 @@
-"""A report as JUnit XML: a suite an eval file, a test case a case; errored is not failed."""
+"""A report as JUnit XML: one suite per eval file, one test case per case."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from rubric_ci.text import escape, numbers
 
 
 def render(report: RunReport) -> str:
-    """Return one XML document; a borderline case fails where the gate fails on borderline."""
+    """Return an XML document; a borderline case is a failure if `fail-on` is borderline."""
     suites = wording.grouped((case.file, case) for case in report.cases)
     counts = _counts(report.cases, report)
     lines = [
@@ -50,9 +50,9 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
             yield f"      <skipped {_attributes(message=case.reason)}/>"
         case Graded() if _fails(case, report):
             about = f"{case.verdict}, score {numbers.score(case.score)}: {case.reason}"
-            told = escape.xml_text("\n\n".join(_told(case, report)))
+            text = escape.xml_text("\n\n".join(_reasons(case, report)))
             facts = _attributes(type=case.verdict, message=about)
-            yield f"      <failure {facts}>{told}</failure>"
+            yield f"      <failure {facts}>{text}</failure>"
     yield "    </testcase>"
 
 
@@ -77,20 +77,20 @@ def _listed(lines: Sequence[str], indent: str) -> Iterator[str]:
 
 
 def _usage(usage: Usage) -> dict[str, str]:
-    """Count what was used; zeros are left out, and cost_usd is of the calls whose cost is known."""
+    """Return the non-zero usage; cost_usd covers only calls with a known cost."""
     counts = {name: str(number) for name, number in asdict(usage).items() if number}
     return counts | ({"cost_usd": f"{usage.cost_usd:.6f}"} if usage.cost_usd else {})
 
 
-def _told(case: Graded, report: RunReport) -> Iterator[str]:
+def _reasons(case: Graded, report: RunReport) -> Iterator[str]:
     for _, criterion in wording.missed(case, report):
         yield _criterion(case, criterion)
     for evaluator in wording.not_passing(case):
         if evaluator.outcome == "unassessed":
             yield f"{evaluator.name}: no result: {evaluator.reason}"
         elif not evaluator.criteria:
-            said = "\n".join([evaluator.reasoning, *evaluator.misses])
-            yield f"{evaluator.name}: {numbers.score(evaluator.score)}\n{said}".strip()
+            text = "\n".join([evaluator.reasoning, *evaluator.misses])
+            yield f"{evaluator.name}: {numbers.score(evaluator.score)}\n{text}".strip()
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> str:

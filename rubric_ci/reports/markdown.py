@@ -1,4 +1,4 @@
-"""A report as GitHub markdown: verdict, table, what was missed and why; fits a size."""
+"""A report as GitHub markdown: verdict, table, missed criteria; shortened to a size limit."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,23 +10,23 @@ from rubric_ci.reports import comparison_text, usage_text, wording
 from rubric_ci.reports.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
 
-COMMENT_LIMIT = 65_000  # GitHub takes 65,536 characters; the marker of the comment needs a few
-SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character up to four bytes
+COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
+SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes
 
-COMMENT_CASES = 25  # told of in a comment: it is read in a conversation, and sent by mail
-WARNINGS = 10  # a judge that misquotes does it in every case
+COMMENT_CASES = 25  # in a comment, which is part of a conversation and sent by mail
+WARNINGS = 10  # shown; a judge that misquotes does so in every case
 _RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
 _NO_LINKS = Links()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """How much is shown; each plan in a row is a smaller text than the one before."""
+    """How much is shown; plans are tried in order, each gives a shorter text."""
 
     passing: bool = True
     why: bool = True
     characters: int = 1500  # of a reason or a quote
-    details: int  # cases without a pass that are told in full
+    details: int  # cases without a pass that are shown in full
     rows: int  # of the table
 
 
@@ -37,17 +37,17 @@ def render(
     most: int | None = None,
     links: Links = _NO_LINKS,
 ) -> str:
-    """Return at most `limit` characters, about at most so many cases.
+    """Return at most `limit` characters and at most `most` cases.
 
-    Passing cases are dropped first, and it says so.
+    Passing cases are omitted first, and the text lists what was omitted.
     """
     cases = wording.by_attention(report.cases)
     page = _Page(
         report=report,
         changes=comparison_text.by_case(report.comparison) if report.comparison else None,
         links=links,
-        wanting=[case for case in cases if wording.standing(case) not in {"pass", "skipped"}],
-        passing=[case for case in cases if wording.standing(case) == "pass"],
+        failing=[case for case in cases if wording.status(case) not in {"pass", "skipped"}],
+        passing=[case for case in cases if wording.status(case) == "pass"],
         priced=any(usage_text.price(case) for case in cases),
     )
     whole, *smaller = _plans(page, most)
@@ -63,16 +63,16 @@ def render(
 
 
 def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
-    passing, wanting = len(page.passing), len(page.wanting)
+    passing, failing = len(page.passing), len(page.failing)
     if most is not None:
-        passing, wanting = passing if passing <= most else 0, min(wanting, most)
-    yield (whole := _Plan(passing=passing > 0, details=wanting, rows=wanting))
+        passing, failing = passing if passing <= most else 0, min(failing, most)
+    yield (whole := _Plan(passing=passing > 0, details=failing, rows=failing))
     yield replace(whole, passing=False)
     yield replace(whole, passing=False, why=False)
     yield (short := replace(whole, passing=False, why=False, characters=300))
-    for fewer in _fewer(wanting):
+    for fewer in _fewer(failing):
         yield replace(short, details=fewer)
-    for fewer in _fewer(wanting):
+    for fewer in _fewer(failing):
         yield replace(short, characters=120, details=0, rows=fewer)
 
 
@@ -87,20 +87,20 @@ class _Page:
     report: RunReport
     changes: Mapping[tuple[str, str], str] | None
     links: Links
-    wanting: list[CaseResult]  # the cases without a pass, most pressing first
+    failing: list[CaseResult]  # the cases without a pass, most urgent first
     passing: list[CaseResult]
-    priced: bool  # some case asked a model
+    priced: bool  # some case used a model
 
     def text(self, plan: _Plan) -> str:
         sections = (
             self._verdict(),
-            self._shed(plan),
+            self._omitted(plan),
             self._compared(plan),
             self._table(plan),
             self._details(plan),
             self._warnings(plan),
             self._passing(plan),
-            self._left_out(plan),
+            self._not_run(plan),
             self._why(plan),
             self._bottom(),
         )
@@ -117,25 +117,25 @@ class _Page:
         facts = [*counts, *mean, wording.gate(self.report), *wording.provenance(self.report)]
         yield " · ".join(facts)
 
-    def _shed(self, plan: _Plan) -> Iterator[str]:
-        total = len(self.wanting)
-        shed = [
+    def _omitted(self, plan: _Plan) -> Iterator[str]:
+        total = len(self.failing)
+        parts = [
             "the list of passing cases" if not plan.passing and self.passing else "",
             "why cases ran"
             if not plan.why and len(wording.reasons_to_run(self.report)) > 1
             else "",
-            "the rest of long reasons and quotes" if plan.characters < 1500 else "",
+            "the end of long reasons and quotes" if plan.characters < 1500 else "",
             f"details of {total - plan.details:,} of {total:,} cases"
             if plan.details < total
             else "",
             f"{total - plan.rows:,} rows of the table" if plan.rows < total else "",
         ]
-        left_out = ", ".join(part for part in shed if part)
-        if left_out:
+        omitted = ", ".join(part for part in parts if part)
+        if omitted:
             place = f"[run]({escape.link_target(self.links.run)})" if self.links.run else "run"
             yield (
-                f"> [!NOTE]\n> Left out to keep this short: {left_out}. "
-                f"The report files of the {place} hold everything."
+                f"> [!NOTE]\n> Omitted to keep this short: {omitted}. "
+                f"The report files of the {place} contain everything."
             )
 
     def _compared(self, plan: _Plan) -> Iterator[str]:
@@ -146,7 +146,7 @@ class _Page:
             yield from _list("Compared with the baseline", lines)
 
     def _table(self, plan: _Plan) -> Iterator[str]:
-        shown = self.wanting[: plan.rows]
+        shown = self.failing[: plan.rows]
         if shown:
             yield self._rows(shown)
 
@@ -155,9 +155,9 @@ class _Page:
             report=self.report,
             links=self.links,
             characters=plan.characters,
-            tells_why=len(wording.reasons_to_run(self.report)) > 1,
+            shows_why=len(wording.reasons_to_run(self.report)) > 1,
         )
-        shown = self.wanting[: plan.details]
+        shown = self.failing[: plan.details]
         for case in shown:
             if isinstance(case, Graded):
                 yield from details(case, detail)
@@ -168,7 +168,7 @@ class _Page:
         if found:
             shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
             more = [f"and {len(found) - WARNINGS:,} more"] if len(found) > WARNINGS else []
-            yield from _list("To look at", [*shown[:WARNINGS], *more])
+            yield from _list("Warnings", [*shown[:WARNINGS], *more])
 
     def _passing(self, plan: _Plan) -> Iterator[str]:
         if self.passing and plan.passing:
@@ -185,7 +185,7 @@ class _Page:
         return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
 
     def _row(self, case: CaseResult) -> list[str]:
-        kind = wording.standing(case)
+        kind = wording.status(case)
         name = escape.code_span(numbers.shortened(case.id, 120), in_table=True)
         place = self.links.place(case.file, case.line)
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
@@ -197,7 +197,7 @@ class _Page:
             cells.append(escape.markdown(self.changes.get((case.file, case.id), "")))
         return [*cells, *[usage_text.price(case)] * self.priced]
 
-    def _left_out(self, plan: _Plan) -> Iterator[str]:
+    def _not_run(self, plan: _Plan) -> Iterator[str]:
         skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
         lines = [escape.prose(line) for line in wording.not_run(self.report)]
         for reason, cases in wording.grouped(skipped):

@@ -1,4 +1,4 @@
-"""One case in GitHub markdown: which criterion was missed, what the judge said, where it stands."""
+"""One case in GitHub markdown: missed criteria with the judge's reasoning and their lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from rubric_ci.model.results import Assessed, CriterionResult, Errored, Evaluato
 from rubric_ci.reports import usage_text, wording
 from rubric_ci.text import escape, numbers
 
-ICONS: Mapping[wording.Standing, str] = {
+ICONS: Mapping[wording.CaseStatus, str] = {
     "pass": "✅",
     "borderline": "🟡",
     "fail": "❌",
@@ -19,13 +19,13 @@ ICONS: Mapping[wording.Standing, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """Where things are on the server; empty: plain text. Never taken from the report itself."""
+    """Link targets on the server; empty: plain text. Never taken from the report itself."""
 
     blob: str = ""  # such as https://github.com/o/r/blob/<sha>
     run: str = ""  # the page of the workflow run
 
     def place(self, file: str, line: int, shown: str = "") -> str:
-        """Return a line of a file as a link, or as code where there is no server."""
+        """Return a line of a file as a link, or as plain text without a server."""
         text = shown or f"{numbers.shortened(file, 200)}:{line}"
         if not self.blob:
             return escape.markdown(text)
@@ -35,12 +35,12 @@ class Links:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """What every part of a case's details needs."""
+    """Options for the details of a case."""
 
     report: RunReport
     links: Links
     characters: int  # of a reason or a quote
-    tells_why: bool  # cases ran for different reasons, so that each is worth a word
+    shows_why: bool  # the reason to run is shown: it differs between cases
 
     def prose(self, text: str) -> str:
         """Escape a text and cut it to size."""
@@ -48,7 +48,7 @@ class Detail:
 
 
 def details(case: Graded, detail: Detail) -> Iterator[str]:
-    """Yield the blocks of a folded section: what was missed and why."""
+    """Yield the blocks of a folded section: missed criteria and their reasons."""
     name = escape.prose_in_html(numbers.shortened(case.id, 120))
     reason = escape.prose_in_html(numbers.shortened(case.reason, 200))
     score = numbers.score(case.score)
@@ -76,7 +76,7 @@ def _about(case: Graded, detail: Detail) -> str:
     parts = [
         detail.links.place(case.file, case.line),
         f"target {target}" if case.target else "",
-        f"ran because {detail.prose(case.why)}" if case.why and detail.tells_why else "",
+        f"ran because {detail.prose(case.why)}" if case.why and detail.shows_why else "",
         *map(detail.prose, usage_text.other_judges(case, detail.report)),
         *usage_text.usage_of(case),
     ]
@@ -85,11 +85,11 @@ def _about(case: Graded, detail: Detail) -> str:
 
 def _missed(case: Graded, detail: Detail) -> Iterator[str]:
     missed = list(wording.missed(case, detail.report))
-    told = {evaluator.name for evaluator, _ in missed}
+    shown = {evaluator.name for evaluator, _ in missed}
     several = len(case.evaluators) > 1
     items = [
         *(_criterion(case, e.name if several else "", c, detail) for e, c in missed),
-        *(_evaluator(e, detail) for e in wording.not_passing(case) if e.name not in told),
+        *(_evaluator(e, detail) for e in wording.not_passing(case) if e.name not in shown),
     ]
     if items:
         yield "\n".join(items)
@@ -104,10 +104,10 @@ def _criterion(case: Graded, evaluator: str, criterion: CriterionResult, detail:
         *(detail.prose(fact) for fact in facts if fact),
         detail.links.place(case.file, criterion.line, f"line {criterion.line}"),
     ]
-    asked = f"<br>{detail.prose(criterion.text)}" if criterion.text else ""
-    said = [detail.prose(criterion.reasoning)] if criterion.reasoning else []
-    quoted = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
-    return " · ".join(parts) + asked + _quote([*said, *quoted])
+    text = f"<br>{detail.prose(criterion.text)}" if criterion.text else ""
+    reasoning = [detail.prose(criterion.reasoning)] if criterion.reasoning else []
+    quotes = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
+    return " · ".join(parts) + text + _quote([*reasoning, *quotes])
 
 
 def _evaluator(evaluator: EvaluatorResult, detail: Detail) -> str:
@@ -115,8 +115,8 @@ def _evaluator(evaluator: EvaluatorResult, detail: Detail) -> str:
     if not isinstance(evaluator, Assessed):
         return f"- {ICONS['errored']} {name} · {detail.prose(evaluator.reason)}"
     head = f"- {ICONS[evaluator.verdict]} {name} · {numbers.score(evaluator.score)}"
-    said = [evaluator.reasoning, *evaluator.misses]
-    return head + _quote([detail.prose(text) for text in said if text])
+    texts = [evaluator.reasoning, *evaluator.misses]
+    return head + _quote([detail.prose(text) for text in texts if text])
 
 
 def _quote(paragraphs: list[str]) -> str:

@@ -3,42 +3,48 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rubric_ci.errors import CannotFindPullRequest, UserError
+from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
 from rubric_ci.github import checks, comments, pulls
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports import annotations, markdown, wording
+from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.markdown_case import Links
 from rubric_ci.text import escape
+from rubric_ci.text.error_text import error_line
 
-SIZES = (markdown.COMMENT_LIMIT, 30_000, 6_000)  # GitHub refuses by rules of its own now and then
+SIZES = (
+    markdown.COMMENT_LIMIT,
+    30_000,
+    6_000,
+)  # tried in turn: GitHub sometimes rejects smaller comments too
 
 
 def try_to_post(
     report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
 ) -> list[str]:
-    """Post at the end of a run, best effort: whatever happens is one line, never an exit code."""
+    """Post at the end of a run; a failure is one line and does not change the exit code."""
     try:
         return post(report, settings, environment)
     except UserError as error:
-        return [f"not posted: {error.message}" + (f" ({error.hint})" if error.hint else "")]
+        return [f"not posted: {error_line(error)}"]
 
 
 def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
-    """Write comment and check run, and say in one line each what became of them.
+    """Write comment and check run; return one line about each.
 
     Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure`.
     """
     target = _target(report, settings, environment)
-    said = [] if settings.mode == "off" else [_post(report, settings, target)]
-    return [*said, *([_check(report, settings, target)] if settings.check else [])]
+    lines = [] if settings.mode == "off" else [_post(report, settings, target)]
+    return [*lines, *([_check(report, settings, target)] if settings.check else [])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """Where to write; all of it is GitHub's word or the user's, nothing the report's."""
+    """Where to write; taken from the event or the options, never from the report."""
 
     server: Server
     repository: str
@@ -53,8 +59,8 @@ def _target(
     event = read_event(environment)
     repository = settings.repository or (event.repository if event else "")
     if not repository:
-        hint = "run in a workflow, or give `--repository owner/name --pull-request N`"
-        raise CannotFindPullRequest("there is no repository to write to", hint)
+        hint = "run in a workflow, or pass `--repository owner/name --pull-request N`"
+        raise CannotFindPullRequest("the repository to comment on is unknown", hint)
     server = build_server(environment)
     number = _pull_request(report, settings, event, server)
     finished = event.finished if event else None
@@ -80,23 +86,23 @@ def _pull_request(
         return found
     number = settings.pull_request or (event.pull_request if event else None)
     if number is None:
-        name = event.name if event else "no"
-        hint = "comments belong to pull requests; use the step summary, or give `--pull-request N`"
-        raise CannotFindPullRequest(f"the {name} event has no pull request", hint)
+        source = f"the {event.name} event has" if event else "outside a workflow there is"
+        hint = "use the step summary, or pass `--pull-request N`"
+        raise CannotFindPullRequest(f"{source} no pull request", hint)
     return number
 
 
 def _check_commit(report: RunReport, finished: FinishedRun) -> None:
     graded = report.metadata.get("head_sha", finished.head_sha)
     if graded != finished.head_sha:
-        message = f"the report is about {graded[:12]}, the run about {finished.head_sha[:12]}"
-        raise CannotFindPullRequest(message, "give the report that this run uploaded")
+        message = f"the report is for commit {graded[:12]}, the run for {finished.head_sha[:12]}"
+        raise CannotFindPullRequest(message, "pass the report that this run uploaded")
 
 
 def _check_number(settings: CommentSettings, number: int) -> None:
     if settings.pull_request not in {None, number}:
         message = f"the run belongs to #{number}, not to #{settings.pull_request}"
-        raise CannotFindPullRequest(message, "leave `--pull-request` out")
+        raise CannotFindPullRequest(message, "remove `--pull-request`")
 
 
 def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
@@ -107,7 +113,7 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
         markdown.render(report, limit=size, most=markdown.COMMENT_CASES, links=target.links)
         for size in SIZES
     ]
-    failing = not report.gate.holds or report.totals.errored > 0
+    failing = exit_code(report) is not ExitCode.OK
     posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
 
@@ -127,7 +133,7 @@ def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str
 
 
 def _conclusion(report: RunReport) -> checks.Conclusion:
-    """Return the colour that the exit code of the run has."""
-    if not report.gate.holds or report.totals.errored:
+    """Return the status that matches the exit code; `neutral` if no case was graded."""
+    if exit_code(report) is not ExitCode.OK:
         return "failure"
     return "success" if report.totals.graded else "neutral"

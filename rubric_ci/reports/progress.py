@@ -1,4 +1,4 @@
-"""Progress of a run while it lasts: a bar on a terminal, one plain line a case elsewhere."""
+"""Progress of a run: a bar at a terminal, else one line per case."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from rubric_ci.text import escape, numbers
 def progress(
     total: int, stream: TextIO | None = None, *, plain: bool | None = None
 ) -> Iterator[Callable[[CaseResult], None]]:
-    """Give a function to call with each case that ended; `plain` unset: as the stream suggests."""
+    """Yield a function to call with each finished case; `plain` None: a bar only at a terminal."""
     stream = stream or sys.stderr
     if plain if plain is not None else not stream.isatty():
         yield _Lines(total, stream)
@@ -24,7 +24,7 @@ def progress(
 
 
 class _Lines:
-    """A line a case: good in a log, and never a workflow command."""
+    """Writes one line per case, which is never a workflow command."""
 
     def __init__(self, total: int, stream: TextIO) -> None:
         self._total = total
@@ -34,7 +34,7 @@ class _Lines:
     def __call__(self, case: CaseResult) -> None:
         self._done += 1
         done = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
-        kind = wording.standing(case)
+        kind = wording.status(case)
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
         line = f"{done} {kind:10} {score:>4}  {escape.log_line(case.id)}"
         why = "" if kind == "pass" else f": {escape.log_line(numbers.shortened(case.reason, 200))}"
@@ -46,7 +46,7 @@ def _bar(total: int, stream: TextIO) -> Iterator[Callable[[CaseResult], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    counts: dict[wording.Standing, int] = {}
+    counts: dict[wording.CaseStatus, int] = {}
     columns = (
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
@@ -57,9 +57,9 @@ def _bar(total: int, stream: TextIO) -> Iterator[Callable[[CaseResult], None]]:
         task = bar.add_task("", total=total)
 
         def advance(case: CaseResult) -> None:
-            kind = wording.standing(case)
+            kind = wording.status(case)
             counts[kind] = counts.get(kind, 0) + 1
-            told = ", ".join(f"{counts[one]} {one}" for one in wording.STANDINGS if one in counts)
-            bar.update(task, advance=1, description=told)
+            text = ", ".join(f"{counts[one]} {one}" for one in wording.STATUSES if one in counts)
+            bar.update(task, advance=1, description=text)
 
         yield advance

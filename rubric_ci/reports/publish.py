@@ -1,4 +1,4 @@
-"""Tell the GitHub workflow run around us what came out, in the order that survives faults."""
+"""Publish a report in the current GitHub workflow run; the steps that can fail come last."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from rubric_ci.text import escape
 
 
 def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a report should know about the run that made it; empty outside of one."""
+    """Return event, commit and URL of the workflow run; empty outside a workflow."""
     event = read_event(environment)
     if event is None:
         return {}
@@ -28,26 +28,26 @@ def publish(
     settings: RunSettings,
     environment: Mapping[str, str],
 ) -> None:
-    """Write outputs, summary and annotations, then post: what may fail comes last."""
+    """Write outputs, summary and annotations, then post comment and check run."""
     for line in write_step_outputs(report, written, environment):
         click.echo(escape.log_line(line), err=True)
     if on_github(environment) if settings.annotations is None else settings.annotations:
         click.echo(annotations.render(report), nl=False)
-    for line in _posted(report, settings, environment):
+    for line in _post(report, settings, environment):
         click.echo(escape.log_line(line))
 
 
 def on_github(environment: Mapping[str, str]) -> bool:
-    """Tell whether a GitHub runner reads what we print."""
+    """Return True if a GitHub runner reads the output."""
     return environment.get("GITHUB_ACTIONS") == "true"
 
 
-def _posted(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
+def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
     if settings.comment == "off" and not settings.check_run:
         return []
-    from rubric_ci.reports.post import try_to_post  # and with it GitHub's side
+    from rubric_ci.reports.post import try_to_post  # loads PyGithub
 
-    wanted = CommentSettings(
+    comment = CommentSettings(
         mode=settings.comment, key=settings.comment_key, check=settings.check_run
     )
-    return try_to_post(report, wanted, environment)
+    return try_to_post(report, comment, environment)

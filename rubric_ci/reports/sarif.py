@@ -15,23 +15,23 @@ _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 _RULES: Mapping[str, tuple[str, str]] = {
     "fail": (
         "A case fails: a gate is missed, or the score is too low.",
-        "Read what the judge said, and change the prompt, the agent or the criterion.",
+        "Read the judge's reasoning, then change the prompt, the agent or the criterion.",
     ),
     "borderline": (
         "A case is between pass and fail.",
-        "Look at the criteria that cost it points before it slips further.",
+        "Check the criteria that lost points.",
     ),
     "no-verdict": (
         "A case ended without a verdict: target, judge, script or budget failed.",
-        "Mend what the reason names and run again; the case is neither a pass nor a fail.",
+        "Fix the cause that the reason names and run again; the case neither passes nor fails.",
     ),
     "skipped": (
         "A case has nothing to grade.",
-        "Write rubrics for it, or have them drafted with `rubric-ci generate rubrics`.",
+        "Write rubrics for it, or draft them with `rubric-ci generate rubrics`.",
     ),
     "warning": (
-        "Something about an answer or its judgement should be looked at.",
-        "Look at the answer yourself; a judge may have been misled.",
+        "An answer or its judgement needs a check.",
+        "Read the answer yourself; it may have misled the judge.",
     ),
 }
 
@@ -99,10 +99,10 @@ def _result(entry: Annotation) -> dict[str, JSON]:
 
 
 def _plain(text: str) -> str:
-    """Keep `[text](target)` from being a link: viewers of SARIF read it as one."""
+    """Break `[text](target)`, which SARIF viewers render as a link."""
     return escape.visible(text).replace("](", "] (")
 
 
 def _identity(entry: Annotation) -> str:
-    """Name what was found, whatever the judge said about it and wherever it moved."""
+    """Return an identity that depends neither on the reasoning nor on the line."""
     return escape.visible("\n".join((entry.file, *entry.subject)))

@@ -1,4 +1,4 @@
-"""One run in several parts: who does what, and how the parts become one report again."""
+"""Shards: split the cases of a run, and merge the reports of the shards."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -14,28 +14,28 @@ from rubric_ci.model.report import Forecast, RunReport, ShardInfo, gate_holds, r
 from rubric_ci.model.results import CaseResult
 
 CaseCost: TypeAlias = tuple[str, float]
-"""What tells a case apart from all others, and what it is expected to cost."""
+"""The unique name of a case and its estimated duration, in model requests."""
 
-_CALL, _SCRIPT, _LOOKUP = 1.0, 0.25, 0.01  # about how long each takes, in calls of a model
+_CALL, _SCRIPT, _LOOKUP = 1.0, 0.25, 0.01  # estimated durations, in model requests
 
 
-def split(pieces: Sequence[CaseCost], count: int) -> tuple[tuple[int, ...], ...]:
-    """Deal positions to `count` shards of about the same cost; every position to exactly one.
+def split(cases: Sequence[CaseCost], count: int) -> tuple[tuple[int, ...], ...]:
+    """Assign every position to exactly one of `count` shards of about the same cost.
 
-    The dearest piece goes first, each to the shard with the least; equals in the order of their
-    digests. So the outcome depends on the pieces alone, not on their order or the machine.
+    Greedy: most expensive case first, to the least loaded shard; ties are ordered by digest. The
+    result does not depend on the order of the cases or on the machine.
     """
     loads = [0.0] * count
-    dealt: list[list[int]] = [[] for _ in range(count)]
-    for position in sorted(range(len(pieces)), key=lambda n: _turn(pieces[n])):
-        least = min(range(count), key=lambda shard: (loads[shard], len(dealt[shard])))
-        loads[least] += pieces[position][1]
-        dealt[least].append(position)
-    return tuple(tuple(sorted(positions)) for positions in dealt)
+    shards: list[list[int]] = [[] for _ in range(count)]
+    for position in sorted(range(len(cases)), key=lambda n: _sort_key(cases[n])):
+        least = min(range(count), key=lambda shard: (loads[shard], len(shards[shard])))
+        loads[least] += cases[position][1]
+        shards[least].append(position)
+    return tuple(tuple(sorted(positions)) for positions in shards)
 
 
 def case_cost(case: EvalCase, target: Target) -> CaseCost:
-    """Name a case and guess its cost, in calls of a model."""
+    """Estimate the cost of a case, in model requests."""
     cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, RubricSpec | LlmJudgeSpec):
@@ -46,10 +46,10 @@ def case_cost(case: EvalCase, target: Target) -> CaseCost:
 
 
 def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunReport:
-    """Put the shards of one run together, as if it had been one; raises CannotMerge.
+    """Merge the shards of one run into its report; raises CannotMerge.
 
-    `fail_on` replaces the gate of the shards. A shard that is missing leaves the run interrupted,
-    and a note says which: its cases are neither graded nor forgotten.
+    `fail_on` replaces the gate of the shards. If a shard is missing, the run counts as interrupted
+    and a note names the shard.
     """
     parts = _by_index(reports)
     first = next(iter(parts.values()))[1]
@@ -82,34 +82,34 @@ def _forecast(reports: Sequence[RunReport]) -> Forecast | None:
     return reduce(add, every) if every else None
 
 
-def _turn(one: CaseCost) -> tuple[float, str]:
-    name, cost = one
+def _sort_key(case: CaseCost) -> tuple[float, str]:
+    name, cost = case
     return -cost, hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _by_index(reports: Sequence[RunReport]) -> dict[int, tuple[ShardInfo, RunReport]]:
-    """Return the shards by number, all of one run."""
+    """Return the shards by number; raise CannotMerge unless all are of one run."""
     parts: dict[int, tuple[ShardInfo, RunReport]] = {}
     for report in reports:
         if report.shard is None:
-            raise CannotMerge("a report was made without --shard, so it is whole already")
+            raise CannotMerge("a report was made without --shard: there is nothing to merge")
         if report.shard.index in parts:
-            raise CannotMerge(f"shard {report.shard.index}/{report.shard.count} is there twice")
+            raise CannotMerge(f"shard {report.shard.index}/{report.shard.count} was passed twice")
         parts[report.shard.index] = report.shard, report
     if not parts:
-        raise CannotMerge("there is no report to merge")
-    _check_alike([report for _, report in parts.values()])
+        raise CannotMerge("no report to merge")
+    _check_same_run([report for _, report in parts.values()])
     return dict(sorted(parts.items()))
 
 
-def _check_alike(reports: Sequence[RunReport]) -> None:
+def _check_same_run(reports: Sequence[RunReport]) -> None:
     for what, found in (
         ("counts of shards", {r.shard.count for r in reports if r.shard}),
         ("versions of rubric-ci", {r.tool for r in reports}),
         ("gates", {replace(r.gate, holds=True) for r in reports}),
         ("judges", {r.judge for r in reports}),
         ("commits", {r.metadata.get("head_sha", "") for r in reports}),
-        ("numbers of spared cases", {r.spared for r in reports}),
+        ("numbers of unaffected cases", {r.spared for r in reports}),
     ):
         if len(found) > 1:
             raise CannotMerge(
@@ -119,26 +119,29 @@ def _check_alike(reports: Sequence[RunReport]) -> None:
 
 
 def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult, ...]:
-    """Return all cases as one run would have them."""
+    """Return all cases in the order of the whole run."""
     placed: dict[int, CaseResult] = {}
     for shard, report in parts.values():
         if len(shard.positions) != len(report.cases):
             raise CannotMerge(
-                f"shard {shard.index}/{shard.count} names {len(shard.positions)} positions "
+                f"shard {shard.index}/{shard.count} lists {len(shard.positions)} positions "
                 f"for {len(report.cases)} cases"
             )
         for position, case in zip(shard.positions, report.cases, strict=True):
             if position in placed:
                 raise CannotMerge(
-                    f"two shards hold the case at position {position}",
-                    "they were not split from the same run: merge the shards of one run only",
+                    f"two shards contain the case at position {position}",
+                    "merge the shards of one run only",
                 )
             placed[position] = case
     return tuple(case for _, case in sorted(placed.items(), key=lambda item: item[0]))
 
 
 def _complete(report: RunReport) -> bool:
-    """Tell whether all eval files could be read: an error without an errored case says no."""
+    """Return True if all eval files could be read.
+
+    An unreadable file gives the verdict `error` without an errored case.
+    """
     return report.verdict != "error" or report.totals.errored > 0
 
 
@@ -153,6 +156,6 @@ def _notes(parts: dict[int, tuple[ShardInfo, RunReport]]) -> Iterator[str]:
 
 
 def _shared(reports: Sequence[RunReport]) -> dict[str, str]:
-    """Return the facts that all shards agree on."""
+    """Return the metadata that all shards share."""
     first, *others = (report.metadata for report in reports)
     return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}

@@ -1,4 +1,4 @@
-"""What a workflow's step leaves behind beside its log: its summary and its outputs."""
+"""Outputs and summary of a workflow step."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,17 +13,17 @@ from rubric_ci.reports.markdown_case import Links
 def write_step_outputs(
     report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
 ) -> list[str]:
-    """Write outputs and summary where the runner asks for them; what failed, one line each.
+    """Write outputs and summary to the runner's files; return one line per failure.
 
-    Outside of a workflow, and for a part that the runner does not ask for, nothing is written.
+    Does nothing outside a workflow.
     """
-    said = []
+    failures = []
     for part in (_set_outputs, _add_summary):
         try:
             part(report, written, environment)
         except (CannotWriteFile, CannotReadFile) as error:
-            said.append(f"not written: {error.message}")
-    return said
+            failures.append(f"not written: {error.message}")
+    return failures
 
 
 def _set_outputs(
@@ -55,7 +55,7 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
 
 
 def _cost(totals: Totals) -> str:
-    """Return dollars; what is not known in full is not a number."""
+    """Return US dollars; empty if the cost of some call is unknown."""
     return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
 
 

@@ -1,4 +1,4 @@
-"""A report at a terminal: verdict table, what was missed and why, where the files are."""
+"""A report for the terminal: verdict table, missed criteria and their reasons, report files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
@@ -15,14 +15,14 @@ from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.reports import comparison_text, usage_text, wording
 from rubric_ci.text import escape, numbers
 
-STYLES: Mapping[wording.Standing, str] = {
+STYLES: Mapping[wording.CaseStatus, str] = {
     "pass": "green",
     "borderline": "yellow",
     "fail": "bold red",
     "errored": "magenta",
     "skipped": "dim",
 }
-SIGNS: Mapping[wording.Standing, str] = {
+SIGNS: Mapping[wording.CaseStatus, str] = {
     "pass": "✓",
     "borderline": "~",
     "fail": "✗",
@@ -34,7 +34,7 @@ _RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "err
 
 
 def render(report: RunReport, *, width: int, color: bool, files: Sequence[str] = ()) -> str:
-    """Return lines of at most `width` columns, with ANSI colours where asked for."""
+    """Return lines of at most `width` columns, with ANSI colours if `color`."""
     console = Console(
         file=StringIO(),
         width=width,
@@ -57,11 +57,11 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         yield Text()
     if len(rows) < len(report.cases):
         yield _text(_unlisted(report.cases, rows), "dim")
-    wanting = [case for case in wording.by_attention(report.cases) if _wants(case)]
-    for case in wanting[:MOST_DETAILS]:
+    failing = [case for case in wording.by_attention(report.cases) if _not_passed(case)]
+    for case in failing[:MOST_DETAILS]:
         yield from _missed(case, report)
-    if len(wanting) > MOST_DETAILS:
-        more = numbers.plural(len(wanting) - MOST_DETAILS, "more case")
+    if len(failing) > MOST_DETAILS:
+        more = numbers.plural(len(failing) - MOST_DETAILS, "more case")
         yield _text(f"the reasons of {more} are in the report files", "dim")
     yield from _left_out(report)
     for line in comparison_text.lines(report.comparison) if report.comparison else ():
@@ -75,7 +75,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
 
 
 def _rows(report: RunReport) -> Sequence[CaseResult]:
-    """List the worst where all would bury them, and none that passes."""
+    """Return all cases, or the most urgent ones if there are too many."""
     if len(report.cases) <= MOST_ROWS:
         return report.cases
     worst = [case for case in wording.by_attention(report.cases) if not _passes(case)]
@@ -86,14 +86,14 @@ def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
     passing = sum(map(_passes, cases))
     others = len(cases) - len(rows) - passing
     left = [f"{passing:,} passing"] * bool(passing) + [f"{others:,} other"] * bool(others)
-    return f"{' and '.join(left)} cases are not listed here, but in the report files"
+    return f"{' and '.join(left)} cases are listed in the report files only"
 
 
 def _passes(case: CaseResult) -> bool:
-    return wording.standing(case) == "pass"
+    return wording.status(case) == "pass"
 
 
-def _wants(case: CaseResult) -> TypeGuard[Graded]:
+def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
     return isinstance(case, Graded) and case.verdict != "pass"
 
 
@@ -107,7 +107,7 @@ def _table(rows: Sequence[CaseResult]) -> Table:
     if priced:
         table.add_column("cost", justify="right", no_wrap=True)
     for case in rows:
-        kind = wording.standing(case)
+        kind = wording.status(case)
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
         trials = wording.trials(case)
         verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
@@ -125,15 +125,15 @@ def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
     missed = list(wording.missed(case, report))
     for _, criterion in missed:
         yield from _criterion(case, criterion)
-    told = {evaluator.name for evaluator, _ in missed}
+    shown = {evaluator.name for evaluator, _ in missed}
     for evaluator in wording.not_passing(case):
-        if evaluator.name not in told:
-            said = (
+        if evaluator.name not in shown:
+            result = (
                 f"{numbers.score(evaluator.score)} {evaluator.reasoning}"
                 if evaluator.outcome == "assessed"
                 else f"no result: {evaluator.reason}"
             )
-            yield Padding(_text(f"{evaluator.name}: {said}"), (0, 0, 0, 2))
+            yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
     yield Text()
 
 
@@ -172,5 +172,5 @@ def _counts(report: RunReport) -> str:
 
 
 def _text(text: str, style: str = "") -> Text:
-    # NOTE: the style of a whole Text spreads to what is added to it; that of a part does not.
+    # NOTE: text appended to a Text takes on its style, unless only a part of it is styled.
     return Text.assemble((escape.terminal(text), style))

@@ -1,4 +1,4 @@
-"""What a case or a run took, and who marked: words that every format shares."""
+"""Usage, cost and judges of a case or a run, as text shared by all report formats."""
 
 from rubric_ci.model.report import Forecast, RunReport
 from rubric_ci.model.results import CaseResult, Skipped
@@ -7,19 +7,19 @@ from rubric_ci.text import numbers
 
 
 def usage_of(case: CaseResult) -> list[str]:
-    """Say what a case took, a few words each; nothing where no model was asked."""
+    """Return cost and usage of a case; nothing if no model was requested."""
     if isinstance(case, Skipped) or not (case.usage.calls or case.usage.cache_hits):
         return []
     return [word for word in (numbers.cost(case.usage), numbers.usage(case.usage)) if word]
 
 
 def price(case: CaseResult) -> str:
-    """Say what a case cost, in a cell of a table; what is unknown is never $0."""
+    """Return the cost of a case for a table cell; an unknown cost is never $0."""
     return "" if isinstance(case, Skipped) else _price(case.usage)
 
 
 def summary(report: RunReport) -> list[str]:
-    """Return what the run took and by which rules it judged, a few words each."""
+    """Return cost, usage, duration, judges, thresholds and version of the run."""
     every = [
         numbers.cost(report.totals),
         numbers.usage(report.totals),
@@ -33,36 +33,36 @@ def summary(report: RunReport) -> list[str]:
 
 
 def other_judges(case: CaseResult, report: RunReport) -> list[str]:
-    """Name the evaluators whose judge is not the run's, and their judges."""
+    """Return the evaluators with another judge than the run's, and their judges."""
     if isinstance(case, Skipped):
         return []
-    usual = report.judge.model if report.judge else ""
+    default = report.judge.model if report.judge else ""
     return [
         f"{evaluator.name} judged by {evaluator.judge}"
         for evaluator in case.evaluators
-        if evaluator.judge and evaluator.judge != usual
+        if evaluator.judge and evaluator.judge != default
     ]
 
 
-def _forecast(wanted: Forecast) -> str:
-    cost = "price unknown" if wanted.cost_usd is None else numbers.dollars(wanted.cost_usd)
-    return f"estimated before: {numbers.plural(wanted.requests, 'judge call')}, {cost}"
+def _forecast(forecast: Forecast) -> str:
+    cost = "price unknown" if forecast.cost_usd is None else numbers.dollars(forecast.cost_usd)
+    return f"estimate: {numbers.plural(forecast.requests, 'judge call')}, {cost}"
 
 
 def _judges(report: RunReport) -> str:
-    usual = report.judge.model if report.judge else ""
+    default = report.judge.model if report.judge else ""
     others = sorted(
         {
             evaluator.judge
             for case in report.cases
             if not isinstance(case, Skipped)
             for evaluator in case.evaluators
-            if evaluator.judge and evaluator.judge != usual
+            if evaluator.judge and evaluator.judge != default
         }
     )
-    more = f"; evaluators of their own judge: {', '.join(others)}" if others else ""
+    more = f"; other judges: {', '.join(others)}" if others else ""
     if report.judge:
-        return f"judge {usual}, prompt {report.judge.prompt_version}{more}"
+        return f"judge {default}, prompt {report.judge.prompt_version}{more}"
     return f"judge {', '.join(others)}" if others else ""
 
 

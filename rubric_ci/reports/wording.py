@@ -1,4 +1,4 @@
-"""The words, figures and order that every format shares."""
+"""Wording, numbers and order shared by all report formats."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
@@ -15,23 +15,23 @@ from rubric_ci.model.results import (
 from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
 from rubric_ci.text import numbers
 
-Standing: TypeAlias = Literal["fail", "errored", "borderline", "pass", "skipped"]
-STANDINGS: tuple[Standing, ...] = ("fail", "errored", "borderline", "pass", "skipped")
-"""How a case ended, what needs attention first."""
+CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "pass", "skipped"]
+STATUSES: tuple[CaseStatus, ...] = ("fail", "errored", "borderline", "pass", "skipped")
+"""The outcome of a case, most urgent first."""
 
 
-def standing(case: CaseResult) -> Standing:
-    """Return the verdict of a graded case, or the outcome of another."""
+def status(case: CaseResult) -> CaseStatus:
+    """Return the verdict of a graded case, else its outcome."""
     return case.verdict if isinstance(case, Graded) else case.outcome
 
 
 def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """Sort by standing; cases of the same standing stay in the order of their files."""
-    return sorted(cases, key=lambda case: STANDINGS.index(standing(case)))
+    """Sort by status, most urgent first; equal ones keep their order."""
+    return sorted(cases, key=lambda case: STATUSES.index(status(case)))
 
 
 def headline(report: RunReport) -> str:
-    """Say in one line how the run ended."""
+    """Return the verdict of the run in one line."""
     counts = report.totals
     match report.verdict:
         case "pass":
@@ -48,14 +48,14 @@ def headline(report: RunReport) -> str:
             return "nothing to grade: the change affects no case"
         case "nothing-graded":
             skipped = numbers.plural(counts.skipped, "case")
-            return f"nothing was graded: {skipped} without anything to grade"
+            return f"nothing was graded: {skipped} skipped"
 
 
 def gate(report: RunReport) -> str:
-    """Say what the gate asks and whether it holds."""
+    """Return whether the gate passes, and its `fail-on`."""
     if report.verdict == "error" and not report.gate.holds:
         return "the gate fails (no verdict)"
-    return f"the gate {'holds' if report.gate.holds else 'fails'} (fail-on: {report.gate.fail_on})"
+    return f"the gate {'passes' if report.gate.holds else 'fails'} (fail-on: {report.gate.fail_on})"
 
 
 def provenance(report: RunReport) -> list[str]:
@@ -71,9 +71,9 @@ def provenance(report: RunReport) -> list[str]:
     return [part for part in every if part]
 
 
-def counts(totals: Totals) -> list[tuple[Standing, int, str]]:
-    """Return standing, number and words of every outcome that occurred."""
-    every: list[tuple[Standing, int, str]] = [
+def counts(totals: Totals) -> list[tuple[CaseStatus, int, str]]:
+    """Return status, number and label of every outcome that occurred."""
+    every: list[tuple[CaseStatus, int, str]] = [
         ("pass", totals.passed, "passed"),
         ("borderline", totals.borderline, "borderline"),
         ("fail", totals.failed, "failed"),
@@ -84,7 +84,7 @@ def counts(totals: Totals) -> list[tuple[Standing, int, str]]:
 
 
 def missed(case: Graded, report: RunReport) -> Iterator[tuple[Assessed, CriterionResult]]:
-    """Yield the criteria that cost the case its verdict: gates missed, or marks below passing."""
+    """Yield the criteria that failed: gates missed, or marks below the pass threshold."""
     for evaluator in case.evaluators:
         if isinstance(evaluator, Assessed) and evaluator.weight > 0:
             for criterion in evaluator.criteria:
@@ -93,12 +93,12 @@ def missed(case: Graded, report: RunReport) -> Iterator[tuple[Assessed, Criterio
 
 
 def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
-    """Tell whether a criterion misses its gate, or counts and is marked below passing."""
+    """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
     return criterion.gated or (criterion.weight > 0 and criterion.normalised < report.gate.passing)
 
 
 def mark(kind: str, value: MarkValue) -> str:
-    """Say what the judge marked, in words."""
+    """Return a mark in words."""
     if value == CANNOT_ASSESS:
         return "cannot be assessed"
     if kind == "checklist":
@@ -107,7 +107,7 @@ def mark(kind: str, value: MarkValue) -> str:
 
 
 def gate_of(criterion: CriterionResult) -> str:
-    """Say what a criterion's gate asks, or nothing where it has none."""
+    """Return the condition of a criterion's gate; empty: no gate."""
     return (
         f"{criterion.gate} to pass"
         if criterion.gate and criterion.gate != "required"
@@ -116,19 +116,18 @@ def gate_of(criterion: CriterionResult) -> str:
 
 
 def votes(criterion: CriterionResult) -> str:
-    """Say how the votes fell, where they differ."""
+    """Return the votes if they differ, else nothing."""
     if len({str(vote) for vote in criterion.votes}) < 2:
         return ""
     return "votes differ: " + ", ".join(mark(criterion.kind, vote) for vote in criterion.votes)
 
 
 def not_run(report: RunReport) -> list[str]:
-    """Say what was left out of the run as a whole, and why."""
-    spared = numbers.plural(report.spared, "case")
+    """Return what the run as a whole omitted, and why."""
     return [
-        *([f"{spared} not run: the change does not affect them"] if report.spared else []),
+        *([_unaffected(report.spared)] if report.spared else []),
         *(
-            ["the run is incomplete: cases that did not end have no verdict"]
+            ["the run is incomplete: unfinished cases have no verdict"]
             if report.interrupted
             else []
         ),
@@ -136,7 +135,7 @@ def not_run(report: RunReport) -> list[str]:
 
 
 def trials(case: CaseResult) -> str:
-    """Say how many of a case's own trials pass, where there is more than one."""
+    """Return how many trials of a case pass, if it has more than one."""
     if not isinstance(case, Graded) or len(case.trials) < 2:
         return ""
     passed = sum(trial.verdict == "pass" for trial in case.trials)
@@ -144,7 +143,7 @@ def trials(case: CaseResult) -> str:
 
 
 def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorResult, str]]:
-    """Return what evaluators warn of, such as an answer that speaks to the judge."""
+    """Return the warnings of evaluators, such as a suspected prompt injection."""
     return [
         (case, evaluator, warning)
         for case in cases
@@ -156,12 +155,12 @@ def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorRes
 
 
 def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
-    """Group the cases by why they ran."""
+    """Group the cases by the reason they ran."""
     return grouped((case.why, case) for case in report.cases if case.why)
 
 
 def not_passing(case: Graded) -> list[EvaluatorResult]:
-    """Return the evaluators that count and did not pass the answer."""
+    """Return the evaluators that count and did not pass."""
     return [
         evaluator
         for evaluator in case.evaluators
@@ -176,6 +175,10 @@ def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[Cas
     for text, case in pairs:
         groups.setdefault(text, []).append(case)
     return list(groups.items())
+
+
+def _unaffected(number: int) -> str:
+    return f"{numbers.plural(number, 'case')} not run: not affected by the change"
 
 
 def _all(number: int) -> str:

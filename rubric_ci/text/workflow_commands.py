@@ -1,9 +1,13 @@
 """Workflow commands: how a step's output speaks to the GitHub runner."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from rubric_ci.text import escape
 
+T = TypeVar("T")
+
+PER_LEVEL = 10  # GitHub shows this many errors, warnings and notices per step and drops the rest
 MESSAGE_LIMIT = 4096  # the runner cuts what is longer
 
 
@@ -26,6 +30,16 @@ def disable_workflow_commands(text: str, token: str) -> str:
     The runner acts on `::name::` at the start and on `##[name]` anywhere in a line of output.
     """
     return f"::stop-commands::{token}\n{text.rstrip(chr(10))}\n::{token}::\n"
+
+
+def within_cap(entries: Sequence[T], cap: int = PER_LEVEL) -> tuple[Sequence[T], Sequence[T]]:
+    """Split the annotations of one level into those shown and the rest.
+
+    If there are too many, the last place stays free for one that counts the rest.
+    """
+    if len(entries) <= cap:
+        return entries, ()
+    return entries[: cap - 1], entries[cap - 1 :]
 
 
 def _cut(message: str) -> str:

@@ -1,4 +1,4 @@
-"""The pages of `--help`, as somebody reads them at a terminal of 80 columns."""
+"""The pages of `--help` at a terminal of 80 columns."""
 
 from collections.abc import Iterator
 
@@ -7,8 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
-from rubric_ci.cli.options import REPORTS
-from rubric_ci.reports.formats import FILES
 
 
 def pages(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -21,6 +19,95 @@ def pages(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str,
             yield from pages(inner, (*words, name))
 
 
+RUN = """\
+Usage: rubric-ci run [OPTIONS] [PATHS]...
+
+  Grade cases, report the verdicts, and fail if the gate fails.
+
+  PATHS are eval files, folders or globs; default: `evals` of the
+  configuration.
+
+Select:
+  --config FILE        Configuration file to use instead of rubric-ci.yaml.
+  --case GLOB          Only cases whose id matches; repeatable.
+  --tag TAG            Only cases with this tag; repeatable.
+  --changed-since REV  Only cases that a change since this revision can
+                       affect; `auto` takes the revision from the event or the
+                       branch.
+  --target NAME        Use this target for every case; overrides eval files.
+  --shard I/N          Run one of N shards; `rubric-ci merge` combines the
+                       reports.
+
+Judge:
+  --judge MODEL   Use this model (or target's model) as judge everywhere;
+                  overrides eval files and configuration.
+  --votes N|auto  Judge votes per criterion: an odd number, or `auto` to vote
+                  again only when it could change the verdict.  [default:
+                  (`judge.votes`, else 1)]
+  --trials N      Number of times each case is answered and graded.  [default:
+                  1; x>=1]
+
+Gate:
+  --fail-on [fail|borderline|never]
+                                  Least severe verdict that fails the gate.
+                                  [default: (`gate.fail_on`, else fail)]
+  --require-rubrics               Treat cases with nothing to grade as errors.
+  --baseline FILE                 Compare with this report. If the file does
+                                  not exist, the report says so and the run
+                                  continues.
+  --tolerance SCORE               Score drop that is still not a regression.
+                                  [default: 0.05; 0<=x<=1]
+
+Limits:
+  --concurrency N        Maximum number of cases in progress.  [default: 16;
+                         x>=1]
+  --max-calls N          Maximum number of model requests.  [x>=0]
+  --max-cost-usd USD     Maximum cost in US dollars. Requests that could
+                         exceed it are not sent.  [x>=0]
+  --max-seconds SECONDS  Stop sending requests after this many seconds.
+                         [x>=0]
+
+Requests and cache:
+  --record FILE         Write every model reply to this file.
+  --replay FILE         Take model replies from this recording; no network.
+  --offline             Send no model requests; skip cases whose judgement is
+                        neither cached nor recorded.
+  --batch               Send model requests in batches: cheaper, but replies
+                        can take up to a day.
+  --cache-dir FOLDER    Folder of the judgement cache.  [default: .rubric-
+                        ci/cache]
+  --cache / --no-cache  Reuse cached judgements.  [default: cache]
+
+Reports:
+  --output-dir FOLDER          Folder for report files.  [default: .rubric-ci]
+  --reports NAMES              Comma-separated report formats: json, markdown,
+                               junit, sarif, html.  [default: json,markdown]
+  --color [auto|always|never]  When to use colours; `auto`: at a terminal,
+                               unless NO_COLOR is set.  [default: auto]
+
+GitHub:
+  --annotations / --no-annotations
+                                  Print annotations as workflow commands; on
+                                  if GITHUB_ACTIONS is set.
+  --comment [update|new|on-failure|off]
+                                  Comment on the pull request. A failure to
+                                  post does not change the exit code.
+                                  [default: off]
+  --comment-key KEY               Identifies this comment when a pull request
+                                  has several.  [default: default]
+  --check-run NAME                Create a check run with this name.
+
+Options:
+  -h, --help  Show this message and exit.
+
+  Examples:
+    rubric-ci run                              all cases
+    rubric-ci run evals/ --case 'refund*'      some cases
+    rubric-ci run --changed-since origin/main  cases that the branch can affect
+    rubric-ci run --baseline main.json         all cases, compared with a report
+"""
+
+
 PAGES = list(pages(main, ()))
 
 
@@ -30,8 +117,52 @@ def page(words: tuple[str, ...]) -> str:
     return done.output
 
 
+def headings(words: tuple[str, ...]) -> dict[str, int]:
+    """Return the headings of a page with the number of lines below each."""
+    found: dict[str, int] = {}
+    for line in page(words).splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            heading = line.removesuffix(":")
+            found[heading] = 0
+        elif found and line.startswith("  -"):
+            found[heading] += 1
+        elif found and line.startswith("   "):
+            found[heading] += not line.startswith("    rubric-ci ")
+    return found
+
+
+def test_run() -> None:
+    assert page(("run",)) == RUN
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("run",), "Select Judge Gate Limits Requests and cache Reports GitHub Options"),
+        (("merge",), "Gate Reports GitHub Options"),
+        (("plan",), "Select Shards Options"),
+        (("validate",), "Select Options Reports"),
+        (("compare",), "Gate Reports GitHub Options"),
+        (("judge-check",), "Select Judge Limits Requests and cache Options"),
+        (("calibrate",), "Select Judge Calibration Limits Requests and cache Options"),
+        (
+            ("generate", "rubrics"),
+            "Select Drafts Commit and publish Limits Requests and cache Options",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_options_stand_under_headings(words: tuple[str, ...], expected: str) -> None:
+    assert " ".join(headings(words)) == expected
+
+
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
-def test_a_page_says_in_words_what_is_wanted(words: tuple[str, ...]) -> None:
+def test_a_section_fits_half_a_screen(words: tuple[str, ...]) -> None:
+    assert [heading for heading, lines in headings(words).items() if lines > 12] == []
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_a_page_has_no_placeholders(words: tuple[str, ...]) -> None:
     text = page(words)
     assert "..." not in text.replace("]...", "").replace("PARTS...", "").replace("[ARGS]...", "")
     assert '[default: ""]' not in text
@@ -51,13 +182,13 @@ def test_every_option_has_a_line_of_its_own(words: tuple[str, ...]) -> None:
     assert silent == []
 
 
-def test_the_first_page_tells_what_the_exit_code_means() -> None:
+def test_exit_codes() -> None:
     first = page(())
     for line in (
-        "0  clean; the gate holds",
+        "0  no problems; the gate passes",
         "1  problems found; the gate fails",
         "2  the command line, the configuration or an eval file is unusable",
-        "3  some case has no verdict: target, judge, script or budget",
+        "3  a case has no verdict: target, judge, script or budget failed",
     ):
         assert line in first
     assert "RUBRIC_CI_RUN_CONCURRENCY=4" in first
@@ -72,11 +203,5 @@ def test_the_first_page_tells_what_the_exit_code_means() -> None:
     ],
     ids=["fail-on", "votes", "fail-on of merge"],
 )
-def test_a_default_that_the_configuration_gives_is_named(
-    words: tuple[str, ...], default: str
-) -> None:
+def test_a_default_from_the_configuration_is_shown(words: tuple[str, ...], default: str) -> None:
     assert default in " ".join(page(words).split())
-
-
-def test_the_reports_that_can_be_asked_for_are_those_that_exist() -> None:
-    assert tuple(FILES) == REPORTS  # help does not load them

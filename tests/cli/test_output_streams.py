@@ -1,4 +1,4 @@
-"""Output that nobody reads, or that finds no room, as a shell makes it."""
+"""Output to a closed pipe and to a full disk, in a real shell."""
 
 import re
 import subprocess
@@ -54,7 +54,7 @@ def test_a_reader_that_stops_early_does_not_change_the_exit_code(
     assert (seen, stdout, stderr) == (code, "", "")
 
 
-def test_a_run_ends_its_work_though_nobody_reads(project: Project) -> None:
+def test_a_run_finishes_although_the_pipe_is_closed(project: Project) -> None:
     project.write("evals/a.eval.yaml", EVAL)
     line = "rubric-ci run 2>&1 | true; code=${PIPESTATUS[0]}"
     assert shell(project, line)[0] == "0"
@@ -63,7 +63,7 @@ def test_a_run_ends_its_work_though_nobody_reads(project: Project) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("words", ["validate", "run", "--help", "validate --explain all"])
-def test_no_room_for_the_output_is_said_and_is_no_verdict(project: Project, words: str) -> None:
+def test_a_full_disk_is_reported_and_is_not_a_verdict(project: Project, words: str) -> None:
     code, _, stderr = shell(project, f"rubric-ci {words} > /dev/full; code=$?")
     assert code == "2"
     assert stderr.splitlines()[-1] == (
@@ -72,10 +72,10 @@ def test_no_room_for_the_output_is_said_and_is_no_verdict(project: Project, word
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_no_room_for_what_is_said_aside_changes_nothing(project: Project) -> None:
+def test_a_full_disk_behind_stderr_changes_nothing(project: Project) -> None:
     code, stdout, _ = shell(project, "rubric-ci run 2> /dev/full; code=$?")
     assert code == "0"
-    assert "the gate holds" in stdout
+    assert "the gate passes" in stdout
 
 
 @pytest.mark.parametrize("words", ["run", "validate evals"])
@@ -92,7 +92,7 @@ def test_what_an_encoding_lacks_is_spelled_out(project: Project, words: str) -> 
 
 def test_without_a_standard_input_the_eval_file_is_missing(project: Project) -> None:
     code, _, stderr = shell(project, "rubric-ci validate - <&-; code=$?")
-    assert (code, stderr) == ("2", "rubric-ci: there is no standard input to read\n")
+    assert (code, stderr) == ("2", "rubric-ci: standard input is closed\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`rubric-ci cache`: what it removes and what it says."""
+"""`rubric-ci cache`: what it deletes and prints."""
 
 import os
 from pathlib import Path
@@ -21,8 +21,8 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-TOLD = {
-    "nothing to forget": ({}, "{}: 3 judgements, 1.5 MB\n"),
+SIZES = {
+    "nothing to delete": ({}, "{}: 3 judgements, 1.5 MB\n"),
     "by age": (
         {"unused_days": 30},
         "removed 1 judgement, 0.5 MB\n{}: 2 judgements, 1.0 MB\n",
@@ -35,13 +35,13 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("options", "told"), TOLD.values(), ids=TOLD.keys())
+@pytest.mark.parametrize(("options", "shown"), SIZES.values(), ids=SIZES.keys())
 def test_cache(
-    folder: Path, options: dict[str, float], told: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, options: dict[str, float], shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = CacheSettings(folder=folder, **options)  # type: ignore[arg-type]
     assert cache(settings) is ExitCode.OK
-    assert capsys.readouterr().out == told.format(folder)
+    assert capsys.readouterr().out == shown.format(folder)
 
 
 def test_no_cache_is_an_empty_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,7 +145,7 @@ def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
     assert not Path("calibration.json").exists()
 
 
-def test_an_answer_without_a_verdict_is_told(judge: Gullible) -> None:
+def test_an_answer_without_a_verdict_is_reported(judge: Gullible) -> None:
     judge.mute = "b"
     result = rubric_ci("calibrate", "labels.jsonl")
     assert result.exit_code == 3
@@ -153,7 +153,7 @@ def test_an_answer_without_a_verdict_is_told(judge: Gullible) -> None:
     assert calibration()["silent"] == 1
 
 
-def test_a_run_says_that_the_judge_is_another(judge: Gullible) -> None:
+def test_a_run_reports_that_the_judge_is_another(judge: Gullible) -> None:
     rubric_ci("calibrate", "labels.jsonl")
     rubric_ci("run", "--case", "a")
     assert notes() == []
@@ -187,7 +187,7 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
     assert result.stderr.splitlines()[-3:] == [
         "3 model calls, cost unknown, 30 + 15 tokens",
         "budget: all 3 calls are used up: 1 of 4 answers have no verdict",
-        "calibration.json is not written: these are not all labelled answers",
+        "calibration.json was not written because some labelled answers have no verdict",
     ]
     assert "1 labelled answers got no verdict and are not in these figures" in result.stdout
     assert "all                     6 " in result.stdout
@@ -206,15 +206,15 @@ def test_a_budget_for_nothing(judge: Gullible) -> None:
     result = rubric_ci("calibrate", "labels.jsonl", "--max-seconds", "0")
     assert result.exit_code == 3
     assert "budget: 0 seconds have passed: 4 of 4 answers have no verdict" in result.stderr
-    assert "the judge gave no verdict on any labelled answer" in result.stderr
+    assert "no labelled answer has a verdict" in result.stderr
     assert not Path("calibration.json").exists()
 
 
-def test_what_it_will_take_is_told_before(judge: Gullible) -> None:
-    told = rubric_ci("calibrate", "labels.jsonl", "--both-modes").stderr
-    assert "about 4 requests to openai/gullible, " in told
-    assert "about 8 requests to openai/gullible, " in told
-    assert "remembered" not in told
+def test_the_estimate_is_shown_before(judge: Gullible) -> None:
+    shown = rubric_ci("calibrate", "labels.jsonl", "--both-modes").stderr
+    assert "about 4 requests to openai/gullible, " in shown
+    assert "about 8 requests to openai/gullible, " in shown
+    assert "remembered" not in shown
 
 
 def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -> None:

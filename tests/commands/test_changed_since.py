@@ -53,7 +53,7 @@ def report(checkout: Checkout) -> dict[str, Any]:
     return read
 
 
-def test_only_what_changed_runs_and_the_report_says_why(checkout: Checkout) -> None:
+def test_only_changed_cases_run_and_the_report_gives_the_reason(checkout: Checkout) -> None:
     base = checkout.commit(FILES)
     checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
     done = run(checkout, "evals", "--changed-since", "main")
@@ -128,7 +128,7 @@ def test_the_base_of_a_branch_is_found(checkout: Checkout) -> None:
     ]
 
 
-def test_without_a_base_everything_runs_and_the_report_says_so(checkout: Checkout) -> None:
+def test_without_a_base_all_cases_run_and_the_report_has_a_note(checkout: Checkout) -> None:
     checkout.commit(FILES)
     run(checkout, "evals", "--changed-since", "auto")
     assert len(report(checkout)["cases"]) == 2
@@ -141,7 +141,7 @@ def test_without_a_base_everything_runs_and_the_report_says_so(checkout: Checkou
 
 
 def on_github(checkout: Checkout, tmp_path: Path, name: str, payload: object, ref: str) -> str:
-    """Run as a workflow does, and return what the report says was compared."""
+    """Run as a workflow does, and return the note on the compared revisions."""
     event = tmp_path / "event.json"
     event.write_text(json.dumps(payload), encoding="utf-8")
     run(
@@ -155,7 +155,7 @@ def on_github(checkout: Checkout, tmp_path: Path, name: str, payload: object, re
     return str(report(checkout)["notes"][0])
 
 
-def test_the_event_of_a_workflow_tells_the_base(checkout: Checkout, tmp_path: Path) -> None:
+def test_the_base_comes_from_the_event_of_a_workflow(checkout: Checkout, tmp_path: Path) -> None:
     start = checkout.commit(FILES)
     checkout.git("switch", "--quiet", "--create", "topic")
     before = checkout.commit({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})

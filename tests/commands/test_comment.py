@@ -105,7 +105,7 @@ def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_pa
         ),
         pytest.param(
             HEAD, {"head_sha": "e" * 40}, {},
-            "the report is about eeeeeeeeeeee, the run about aaaaaaaaaaaa", id="another report",
+            "the report is for commit eeeeeeeeeeee, the run for aaaaaaaaaaaa", id="another report",
         ),
         pytest.param(
             HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="another number"
@@ -132,6 +132,14 @@ def test_after_a_run_that_is_not_of_this_commit(
     assert github.bodies(7) == []
 
 
+def test_by_hand_without_a_number(github: GitHub, settings: CommentSettings) -> None:
+    settings.report.write_text(json_format.render(RED), encoding="utf-8")
+    around = {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": github.url}
+    with pytest.raises(CannotFindPullRequest) as caught:
+        comment(replace(settings, repository="acme/app"), around)
+    assert caught.value.message == "outside a workflow there is no pull request"
+
+
 def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
     settings.report.write_text(json_format.render(RED), encoding="utf-8")
     given = replace(settings, repository="acme/app", pull_request=7)
@@ -144,7 +152,7 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
     ("report", "conclusion"),
     [
         pytest.param(RED, "failure", id="the gate fails"),
-        pytest.param(GREEN, "success", id="the gate holds"),
+        pytest.param(GREEN, "success", id="the gate passes"),
         pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
         pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
         pytest.param(a_report(spared=4), "neutral", id="nothing changed"),
@@ -154,15 +162,15 @@ def test_check_run(
     github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
 ) -> None:
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    said = try_to_post(report, replace(settings, mode="off", check="evals"), around)
-    assert said == ["check run evals created: https://github.example/acme/app/runs/1"]
+    message = try_to_post(report, replace(settings, mode="off", check="evals"), around)
+    assert message == ["check run evals created: https://github.example/acme/app/runs/1"]
     (check,) = github.checks
     assert (check["name"], check["head_sha"], check["conclusion"]) == ("evals", HEAD, conclusion)
     assert github.bodies(7) == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "event", "said"),
+    ("changes", "event", "message"),
     [
         pytest.param(
             {"GITHUB_TOKEN": ""}, PULL_EVENT,
@@ -183,8 +191,8 @@ def test_check_run(
         ),
         pytest.param(
             {}, {"ref": "refs/heads/main"},
-            "not posted: the push event has no pull request (comments belong to pull requests; "
-            "use the step summary, or give `--pull-request N`)", id="no pull request",
+            "not posted: the push event has no pull request "
+            "(use the step summary, or pass `--pull-request N`)", id="no pull request",
         ),
     ],
 )  # fmt: skip
@@ -194,12 +202,12 @@ def test_best_effort_is_one_line(
     tmp_path: Path,
     changes: dict[str, str],
     event: dict[str, Any],
-    said: str,
+    message: str,
 ) -> None:
     github.tokens["fork"] = Token(writes=False)
     name = "pull_request" if "pull_request" in event else "push"
     around = {**environment(github, tmp_path, event, name), **changes}
-    assert try_to_post(RED, settings, around) == [said]
+    assert try_to_post(RED, settings, around) == [message]
     assert github.bodies(7) == []
 
 
@@ -256,8 +264,8 @@ def test_without_pygithub(
 ) -> None:
     monkeypatch.setitem(sys.modules, "github", None)
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    (said,) = try_to_post(RED, settings, around)
-    assert said == (
+    (message,) = try_to_post(RED, settings, around)
+    assert message == (
         "not posted: writing to GitHub needs PyGithub, which is missing "
         "(pip install 'rubric-ci[github]')"
     )

@@ -86,8 +86,8 @@ def test_formats(tmp_path: Path) -> None:
     reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", REGRESSED)]
     markdown = rubric_ci(tmp_path, "compare", *reports, "--format", "markdown").stdout
     assert markdown.startswith("## ❌ rubric-ci · worse than the baseline")
-    told = json.loads(rubric_ci(tmp_path, "compare", *reports, "--format", "json").stdout)
-    assert [change["kind"] for change in told["changes"]] == ["regressed", "same"]
+    shown = json.loads(rubric_ci(tmp_path, "compare", *reports, "--format", "json").stdout)
+    assert [change["kind"] for change in shown["changes"]] == ["regressed", "same"]
 
 
 def test_a_file_that_is_no_report(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     run = ("run", "--baseline", "kept.json")
     first = rubric_ci(tmp_path, *run)
     assert first.returncode == 0
-    assert "There is no baseline yet: kept.json does not exist." in first.stdout
+    assert "No comparison: the baseline kept.json does not exist." in first.stdout
     (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Bye")
     second = rubric_ci(tmp_path, *run)
@@ -118,7 +118,7 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     assert [change.kind for change in comparison.changes] == ["regressed"]
 
 
-def test_a_baseline_that_is_no_report_stops_a_run_before_anything_is_asked(tmp_path: Path) -> None:
+def test_an_invalid_baseline_stops_a_run_before_any_request(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
     (tmp_path / "a.eval.yaml").write_text(EVALS.replace("grep", "touch asked; grep"))
@@ -164,8 +164,8 @@ def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
         done = on_github(tmp_path, github, "compare", base, head, "--issue", "Evals are worse")
     assert done.returncode == 0
     (issue,) = github.issues.values()
-    told = "The [run](https://github.example/runs/8): fail: 1 of 2 graded cases fails\n"
-    assert (issue.state, issue.body.splitlines(keepends=True)[-1]) == ("open", told)
+    shown = "The [run](https://github.example/runs/8): fail: 1 of 2 graded cases fails\n"
+    assert (issue.state, issue.body.splitlines(keepends=True)[-1]) == ("open", shown)
 
 
 def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) ->
     outside = rubric_ci(tmp_path, "compare", *reports, "--issue", "Evals are worse")
     assert (outside.returncode, outside.stderr) == (
         1,
-        "no issue: this is no workflow run, so there is no repository to write to\n",
+        "no issue: not a workflow run, so the repository is unknown\n",
     )
     with serving(GitHub()) as github:
         github.tokens.clear()

@@ -137,7 +137,7 @@ def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     assert {criterion.kind for criterion in spec.rubric} == {kind}
 
 
-def test_doubts_are_told(project: Project) -> None:
+def test_warnings_are_shown(project: Project) -> None:
     items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "Has good quality"}]
     project.record(refund=json.dumps({"rubrics": items}))
     done = project.generate()
@@ -226,7 +226,7 @@ def replace_judge(config: str) -> str:
         (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
         (["--target=kept"], CONFIG, "--target: `kept` is no model and cannot draft"),
         ([], replace_judge(CONFIG), "no model is configured to draft with"),
-        (["--diff", "--commit"], CONFIG, "--diff changes nothing, so there is nothing to commit"),
+        (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
         (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
     ],
 )

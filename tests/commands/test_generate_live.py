@@ -61,7 +61,7 @@ def test_what_diff_showed_is_what_is_written(project: Project, aimock: Aimock) -
     assert project.file.read_text() == AFTER
 
 
-def test_what_was_spent_is_told(project: Project, aimock: Aimock) -> None:
+def test_the_cost_is_shown(project: Project, aimock: Aimock) -> None:
     project.ask(aimock.url)
     aimock.script(says("nonsense"), says(GOOD))
     spent = "2 model calls, $0.0001, 200 + 40 tokens, 1 reply asked for again\n"

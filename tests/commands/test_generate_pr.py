@@ -85,7 +85,7 @@ def test_a_commit_on_the_branch_of_the_pull_request(run: Run) -> None:
     assert done.stdout.endswith(f"committed {made[:10]} on topic\n")
 
 
-def test_a_second_commit_of_ours_is_not_put_on_top(run: Run) -> None:
+def test_no_second_commit_is_added(run: Run) -> None:
     run.checkout.git("commit", "--quiet", "--allow-empty", "--message", MESSAGE)
     run.push("topic")
     done = run.on_pull_request()

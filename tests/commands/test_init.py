@@ -68,16 +68,16 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "evals" / "example.eval.yaml").write_text("mine")
     done = command(tmp_path, "init")
     assert first_lines(done.stdout) == [
-        "kept rubric-ci.yml: it is there already (--force overwrites it)",
-        "kept evals/example.eval.yaml: it is there already (--force overwrites it)",
+        "kept rubric-ci.yml: it exists (--force overwrites it)",
+        "kept evals/example.eval.yaml: it exists (--force overwrites it)",
         "wrote .github/workflows/evals.yml",
-        "kept .pre-commit-config.yaml: it is there already; it should hold",
+        "kept .pre-commit-config.yaml: check that it contains:",
         "    repos:",
         "      - repo: https://github.com/rubric-ci/rubric-ci",
         "        rev: v0.1.0",
         "        hooks:",
         "          - id: rubric-ci-validate",
-        "kept .gitignore: it is there already; it should hold",
+        "kept .gitignore: check that it contains:",
         "    .rubric-ci/",
     ]
     assert not (tmp_path / "rubric-ci.yaml").exists()
@@ -91,13 +91,13 @@ def test_twice_changes_nothing(tmp_path: Path) -> None:
     before = {name: (tmp_path / name).read_bytes() for name in FILES}
     done = command(tmp_path, "init")
     assert first_lines(done.stdout)[-2:] == [
-        "kept .pre-commit-config.yaml: it holds what it should",
-        "kept .gitignore: it holds what it should",
+        "kept .pre-commit-config.yaml: it contains the rubric-ci lines already",
+        "kept .gitignore: it contains the rubric-ci lines already",
     ]
     assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
 
 
-def test_force_overwrites_what_is_ours_alone(tmp_path: Path) -> None:
+def test_force_overwrites_unshared_files_only(tmp_path: Path) -> None:
     command(tmp_path, "init")
     for name in FILES:
         (tmp_path / name).write_text("mine\n")
@@ -117,7 +117,7 @@ def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None
     assert done.returncode == 2
     assert done.stderr == (
         f"rubric-ci: {Path('file/project/rubric-ci.yaml')}: cannot write the file: "
-        "Not a directory\n  name a folder that you may write to\n"
+        "Not a directory\n  choose a folder that you can write to\n"
     )
 
 

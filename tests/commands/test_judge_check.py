@@ -140,7 +140,7 @@ def test_a_file_that_is_no_corpus(judge: Gullible) -> None:
     )
     result = check("a.eval.yaml")
     assert result.exit_code == 2
-    assert "a.eval.yaml is no corpus\n  docs/attacks.md" in result.stderr
+    assert "a.eval.yaml is not an attack corpus\n  see docs/attacks.md" in result.stderr
     assert "probe: case 'a': metadata.answer must be the text to judge" in result.stderr
 
 
@@ -150,7 +150,7 @@ def test_no_judge(folder: Path) -> None:
     assert "no judge is configured" in result.stderr
 
 
-def test_a_budget_that_is_used_up_is_said_once(judge: Gullible) -> None:
+def test_an_exhausted_budget_is_reported_once(judge: Gullible) -> None:
     result = check("--max-calls", "5", "--concurrency", "1")
     assert result.exit_code == 3
     lines = result.stderr.splitlines()

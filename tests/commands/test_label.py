@@ -188,7 +188,7 @@ def test_without_a_terminal(folder: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "rubric-ci: label needs a terminal: a person presses the keys\n"
+        "rubric-ci: label needs a terminal: it reads key presses\n"
         "  run it by hand; `rubric-ci calibrate` reads the labels anywhere\n"
     )
 

@@ -14,8 +14,8 @@ from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environmen
 pytestmark = pytest.mark.timeout(120)
 
 BROKEN_NOTE = (
-    "evals/b.eval.yaml was not graded: it has problems that "
-    "`rubric-ci validate evals/b.eval.yaml` shows"
+    "evals/b.eval.yaml was not graded because it has problems; "
+    "run `rubric-ci validate evals/b.eval.yaml`"
 )
 
 
@@ -55,14 +55,14 @@ def test_exit_3_when_a_case_has_no_verdict(project: Project) -> None:
     assert "score" not in report["cases"][0]
 
 
-def test_a_folder_that_cannot_be_written_to_stops_a_run_before_anything_is_asked(
+def test_an_unwritable_folder_stops_a_run_before_any_request(
     project: Project,
 ) -> None:
     project.write("evals/a.eval.yaml", EVAL.replace("grep", "touch asked; grep"))
     done = project.run("--output-dir", "answers.jsonl")
     assert done.returncode == 2
     assert done.stderr == (
-        "rubric-ci: answers.jsonl: reports cannot be written there: File exists\n"
+        "rubric-ci: answers.jsonl: cannot write reports to this folder: File exists\n"
         "  choose another folder with --output-dir\n"
     )
     assert not (project.root / "evals/asked").exists()
@@ -72,7 +72,7 @@ def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Projec
     (project.root / ".rubric-ci/report.json").mkdir(parents=True)
     done = project.run()
     assert done.returncode == 2
-    assert "1 passed; the gate holds" in done.stdout
+    assert "1 passed; the gate passes" in done.stdout
     assert done.stderr.splitlines()[1] == (
         "rubric-ci: .rubric-ci/report.json: cannot write the report: Is a directory"
     )
@@ -137,7 +137,7 @@ USAGE = {
     "unknown tag": (["--tag", "slow"], "no case carries --tag slow"),
     "unknown format": (
         ["--reports", "pdf"],
-        "`pdf` is none of json, markdown, junit, sarif, html",
+        "unknown format `pdf`; choose from json, markdown, junit, sarif, html",
     ),
     "missing recording": (
         ["--replay", "kept.jsonl"],
@@ -152,15 +152,15 @@ USAGE = {
 }
 
 
-def test_the_first_steps_are_told(tmp_path: Path) -> None:
+def test_the_first_steps_are_shown(tmp_path: Path) -> None:
     project = Project(tmp_path)
     (tmp_path / "evals/a.eval.yaml").unlink()
     (tmp_path / "rubric-ci.yaml").unlink()
-    said = project.run().stderr
-    assert said.startswith(
+    message = project.run().stderr
+    assert message.startswith(
         "rubric-ci: this folder holds no eval file\n  an eval file is YAML with "
     )
-    assert said.endswith("; `rubric-ci init` writes a first one\n")
+    assert message.endswith("; `rubric-ci init` writes a first one\n")
     project.write("evals/a.eval.yaml", EVAL)
     assert project.run().stderr.splitlines() == [
         "rubric-ci: evals/a.eval.yaml:2: case `greeting`: there is no target `default`",
@@ -169,7 +169,9 @@ def test_the_first_steps_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE.keys())
-def test_exit_2_says_what_and_where(project: Project, arguments: list[str], message: str) -> None:
+def test_exit_2_names_the_problem_and_its_place(
+    project: Project, arguments: list[str], message: str
+) -> None:
     (project.root / "empty").mkdir()
     done = project.run(*arguments)
     assert done.returncode == 2
@@ -203,7 +205,7 @@ def test_no_message_gives_orders_to_a_runner(
     assert "##[" not in done.stderr
 
 
-def test_an_unset_variable_is_named_before_anything_is_asked(project: Project) -> None:
+def test_an_unset_variable_is_named_before_any_request(project: Project) -> None:
     project.write("evals/a.eval.yaml", RUBRIC)
     judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
     project.write("rubric-ci.yaml", CONFIG + judge)
@@ -281,7 +283,7 @@ def test_an_interruption_leaves_a_whole_partial_report(
         ("greeting", "graded"),
         ("slow", "errored"),
     ]
-    assert report["cases"][1]["reason"] == "interrupted before it ended"
+    assert report["cases"][1]["reason"] == "interrupted before it finished"
 
 
 def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:
@@ -296,6 +298,6 @@ def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:
     assert [case["id"] for case in project.report()["cases"]] == ["other one", "greeting"]
 
 
-@pytest.mark.parametrize(("wanted", "coloured"), [("always", True), ("auto", False)])
-def test_colours_in_a_log_where_asked_for(project: Project, wanted: str, *, coloured: bool) -> None:
-    assert ("\x1b[32m✓ pass\x1b[0m" in project.run("--color", wanted).stdout) is coloured
+@pytest.mark.parametrize(("expected", "coloured"), [("always", True), ("auto", False)])
+def test_colours_in_a_log_if_requested(project: Project, expected: str, *, coloured: bool) -> None:
+    assert ("\x1b[32m✓ pass\x1b[0m" in project.run("--color", expected).stdout) is coloured

@@ -1,4 +1,4 @@
-"""A suite in the layout and the spellings of AgentV 2.5, run as it is; no judge is asked."""
+"""A suite in the layout and the spellings of AgentV 2.5, run unchanged, without a judge."""
 
 import sys
 from pathlib import Path
@@ -88,7 +88,7 @@ evalcases:
 """
 
 
-def test_what_it_says_is_done(tmp_path: Path) -> None:
+def test_every_documented_feature_works(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("reading/.agentv/targets.yaml", TARGETS)
     project.write("reading/evals/dataset.yaml", EVALS)

@@ -1,4 +1,4 @@
-"""`rubric-ci run --batch` over real HTTP, against a provider whose batches end as a test says."""
+"""`rubric-ci run --batch` over real HTTP, against a scripted provider."""
 
 import json
 import os
@@ -115,8 +115,10 @@ def test_verdicts_by_a_batch(batched: Batched) -> None:
     totals = batched.report()["totals"]
     assert (totals["calls"], totals["repairs"], totals["unpriced_calls"]) == (4, 0, 0)
     assert totals["cost_usd"] == pytest.approx(4 * PRICE)
-    (told,) = [line for line in done.stderr.splitlines() if line.startswith("about ")]
-    assert re.fullmatch(r"about 4 requests to .* tokens, \$0\.000\d, less what is remembered", told)
+    (shown,) = [line for line in done.stderr.splitlines() if line.startswith("about ")]
+    assert re.fullmatch(
+        r"about 4 requests to .* tokens, \$0\.000\d, less what is remembered", shown
+    )
     begun, *looked = [line for line in done.stderr.splitlines() if line.startswith("batch ")]
     assert begun.startswith("batch batch_1: 4 requests to openai/gpt-4.1-mini; it may take up to")
     assert looked == ["batch batch_1: in progress", "batch batch_1: completed"]
@@ -187,7 +189,7 @@ def test_what_was_refused_for_now_goes_with_the_next_batch(batched: Batched) -> 
     assert batched.report()["totals"]["calls"] == 6
 
 
-def test_a_missing_line_is_asked_for_again_and_may_have_been_billed(batched: Batched) -> None:
+def test_a_missing_line_is_requested_again_and_may_have_been_billed(batched: Batched) -> None:
     provider = batched.provider
     provider.scripts = [
         lambda requests: Ending(output=[provider.line(r) for r in only("ann", "bob")(requests)]),
@@ -201,17 +203,17 @@ def test_a_missing_line_is_asked_for_again_and_may_have_been_billed(batched: Bat
     assert (totals["calls"], totals["unpriced_calls"]) == (7, 4)
 
 
-def whole_trouble(status: str, **more: Any) -> Script:
+def failed_batch(status: str, **more: Any) -> Script:
     return lambda _: Ending(status=status, output=None, **more)
 
 
 NO_VERDICTS: dict[str, tuple[Callable[[Provider], Script], str]] = {
     "failed": (
-        lambda _: whole_trouble("failed", failure="Enqueued token limit reached"),
+        lambda _: failed_batch("failed", failure="Enqueued token limit reached"),
         "batch batch_1 failed: Enqueued token limit reached (1 request)",
     ),
     "failed without a word": (
-        lambda _: whole_trouble("failed"),
+        lambda _: failed_batch("failed"),
         "batch batch_1 failed, without a reply to this request (1 request)",
     ),
     "cancelled elsewhere": (
@@ -241,11 +243,11 @@ NO_VERDICTS: dict[str, tuple[Callable[[Provider], Script], str]] = {
         ),
         "batch batch_1: HTTP 400: no such model (1 request)",
     ),
-    "lines that say nothing": (
+    "lines without content": (
         lambda p: lambda rs: Ending(output=[{"custom_id": r["custom_id"]} for r in rs]),
         'batch batch_3: broken reply: {"custom_id": "?"} (3 requests)',
     ),
-    "lines of somebody else": (
+    "lines of another batch": (
         lambda p: lambda rs: Ending(output=[{"hm": 1}, {**p.line(rs[0]), "custom_id": "x"}]),
         "batch batch_3: no reply to this request (3 requests)",
     ),
@@ -267,13 +269,13 @@ def test_no_reply_is_no_verdict(
     batched.provider.scripts = [script(batched.provider)]
     done = batched.run()
     verdicts = batched.verdicts()
-    told = re.sub(r'"\d"', '"?"', verdicts["ann"])
-    assert told == f"rubric: openai/gpt-4.1-mini: {reason}"
+    shown = re.sub(r'"\d"', '"?"', verdicts["ann"])
+    assert shown == f"rubric: openai/gpt-4.1-mini: {reason}"
     assert done.returncode == (1 if verdicts["cid"] == "fail" else 3)
     assert all("score" not in c for c in batched.report()["cases"] if c["outcome"] == "errored")
 
 
-def test_what_was_judged_is_remembered(batched: Batched) -> None:
+def test_judgements_are_cached(batched: Batched) -> None:
     provider = batched.provider
     provider.scripts = [
         lambda requests: Ending(
@@ -316,14 +318,14 @@ def test_a_beginning_that_was_lost_is_not_begun_again(batched: Batched) -> None:
     assert batched.provider.journal.count("POST /v1/batches") == 1
 
 
-def test_a_wrong_key_is_said_once(batched: Batched) -> None:
+def test_a_wrong_key_is_reported_once(batched: Batched) -> None:
     batched.provider.faults = [Fault(method="POST", path="/files", status=401)]
     assert batched.run().returncode == 3
     assert batched.verdicts()["ann"].endswith("batch: HTTP 401: scripted (1 request)")
     assert len(batched.provider.journal) == 1
 
 
-def test_a_model_without_batches_is_refused_before_anything_is_asked(batched: Batched) -> None:
+def test_a_model_without_batches_is_refused_before_any_request(batched: Batched) -> None:
     batched.configure({"name": "writer", "model": "openai/gpt-4.1"}, model="anthropic/claude-x")
     done = batched.run("--target", "writer")
     assert done.returncode == 2
@@ -409,7 +411,7 @@ def test_prices_of_ones_own(
     [(signal.SIGINT, False), (signal.SIGTERM, True)],
     ids=["cancelled", "cannot be cancelled"],
 )
-def test_who_stops_waiting_is_told_what_becomes_of_the_batch(
+def test_an_interrupted_run_reports_the_status_of_the_batch(
     batched: Batched, stop: signal.Signals, refuses: bool
 ) -> None:
     provider = batched.provider
@@ -425,18 +427,18 @@ def test_who_stops_waiting_is_told_what_becomes_of_the_batch(
         while "GET /v1/batches/batch_1" not in provider.journal and time.monotonic() < deadline:
             time.sleep(0.05)
         run.send_signal(stop)
-        _, said = run.communicate(timeout=60)
+        _, message = run.communicate(timeout=60)
     assert run.returncode == 3
     assert provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
-    told = said.splitlines()
+    shown = message.splitlines()
     if refuses:
-        assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it goes on" in said
-        assert f"unless you cancel it at {provider.url}/v1" in said
+        assert "batch batch_1: cannot be cancelled: HTTP 500: scripted; it goes on" in message
+        assert f"unless you cancel it at {provider.url}/v1" in message
     else:
-        assert "batch batch_1: cancelled; what it had answered may be billed" in told
+        assert "batch batch_1: cancelled; what it had answered may be billed" in shown
     report = batched.report()
     assert report["interrupted"] is True
-    assert {case["reason"] for case in report["cases"]} == {"interrupted before it ended"}
+    assert {case["reason"] for case in report["cases"]} == {"interrupted before it finished"}
 
 
 def test_time_that_is_up_ends_the_batch_too(batched: Batched) -> None:

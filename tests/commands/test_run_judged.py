@@ -82,7 +82,7 @@ def judged(tmp_path: Path, aimock: Aimock) -> Judged:
 
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic", "gemini"])
-def test_an_omitted_mark_is_asked_for_again(judged: Judged, wire: str) -> None:
+def test_an_omitted_mark_is_requested_again(judged: Judged, wire: str) -> None:
     judged.judge(wire)
     judged.server.script(marks(True), marks(True, False))
     done = judged.run("--fail-on", "never")
@@ -165,7 +165,7 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "shown"),
     [
         ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, less"),
         (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
@@ -173,19 +173,19 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
     ],
     ids=["one vote", "three", "auto"],
 )
-def test_what_it_will_take_is_told_before(
-    judged: Judged, arguments: tuple[str, ...], told: str
+def test_the_estimate_is_shown_before(
+    judged: Judged, arguments: tuple[str, ...], shown: str
 ) -> None:
     judged.cases("one", "two")
     judged.server.script(marks(True, True))
-    assert re.search(told, judged.run(*arguments).stderr)
-    wanted = judged.report()["forecast"]
-    assert wanted["requests"] == (6 if arguments == ("--votes", "3") else 2)
-    assert 0 < wanted["cost_usd"] < 0.01
-    assert "estimated before: " in (judged.root / ".rubric-ci/summary.md").read_text()
+    assert re.search(shown, judged.run(*arguments).stderr)
+    expected = judged.report()["forecast"]
+    assert expected["requests"] == (6 if arguments == ("--votes", "3") else 2)
+    assert 0 < expected["cost_usd"] < 0.01
+    assert "estimate: " in (judged.root / ".rubric-ci/summary.md").read_text()
 
 
-def test_an_unknown_price_is_told_before(judged: Judged) -> None:
+def test_an_unknown_price_is_shown_before(judged: Judged) -> None:
     judged.judge(model="openai/my-own")
     judged.server.script(marks(True, True))
     assert " tokens, price unknown, " in judged.run().stderr
@@ -206,7 +206,7 @@ def test_votes_are_counted_and_shown(judged: Judged) -> None:
     assert len(judged.server.requests()) == 3
 
 
-def test_what_was_judged_is_not_asked_again(judged: Judged) -> None:
+def test_a_cached_judgement_is_not_requested_again(judged: Judged) -> None:
     judged.cases("one", "two")
     judged.server.script(marks(True, False))
     assert judged.run().returncode == 1
@@ -219,7 +219,7 @@ def test_what_was_judged_is_not_asked_again(judged: Judged) -> None:
     assert [case["score"] for case in judged.results()] == [case["score"] for case in first]
 
 
-def test_what_is_being_asked_is_not_asked_beside_it(judged: Judged) -> None:
+def test_equal_requests_in_flight_are_sent_once(judged: Judged) -> None:
     judged.cases("one", "two", "three")
     same = (json.dumps({"id": name, "answer": "Hello"}) for name in ("one", "two", "three"))
     judged.write("answers.jsonl", "\n".join(same))
@@ -230,7 +230,7 @@ def test_what_is_being_asked_is_not_asked_beside_it(judged: Judged) -> None:
     assert (totals["calls"], totals["cache_hits"], totals["passed"]) == (3, 24, 3)
 
 
-def test_what_failed_is_asked_by_the_next(judged: Judged) -> None:
+def test_a_failed_request_is_sent_again_by_the_next_case(judged: Judged) -> None:
     judged.cases("one", "two")
     same = (json.dumps({"id": name, "answer": "Hello"}) for name in ("one", "two"))
     judged.write("answers.jsonl", "\n".join(same))
@@ -262,7 +262,7 @@ def test_without_the_cache_it_asks_again(judged: Judged) -> None:
     assert len(judged.server.requests()) == 2
 
 
-def test_what_is_remembered_needs_no_library(judged: Judged) -> None:
+def test_cached_judgements_need_no_library(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     judged.run()
     done = Project.run(judged, "--max-cost-usd", "1", PYTHONPROFILEIMPORTTIME="1")
@@ -299,7 +299,7 @@ def own_model(judged: Judged) -> None:
     judged.write("evals/a.eval.yaml", text)
 
 
-def asked_models(judged: Judged) -> list[str]:
+def requested_models(judged: Judged) -> list[str]:
     return sorted(body["model"] for body in judged.server.requests())
 
 
@@ -308,7 +308,7 @@ def test_an_evaluator_may_bring_its_own_judge(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     done = judged.run()
     assert done.returncode == 0, done.stderr
-    assert asked_models(judged) == ["gpt-4.1", "gpt-4.1-mini"]
+    assert requested_models(judged) == ["gpt-4.1", "gpt-4.1-mini"]
     assert "about 1 request to openai/gpt-4.1, " in done.stderr
     assert "about 1 request to openai/gpt-4.1-mini, " in done.stderr
 
@@ -318,7 +318,7 @@ def test_the_judge_of_the_command_line_marks_everything(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     done = judged.run("--judge", "openai/gpt-4.1-nano")
     assert done.returncode == 0, done.stderr
-    assert set(asked_models(judged)) == {"gpt-4.1-nano"}
+    assert set(requested_models(judged)) == {"gpt-4.1-nano"}
     assert judged.report()["judge"]["model"] == "openai/gpt-4.1-nano"
     (case,) = judged.results()
     assert case["evaluators"][0]["judge"] == "openai/gpt-4.1-nano"

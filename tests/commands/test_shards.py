@@ -62,7 +62,7 @@ def report(folder: Path) -> dict[str, Any]:
     return loaded
 
 
-def lasting(report: dict[str, Any]) -> dict[str, Any]:
+def stable(report: dict[str, Any]) -> dict[str, Any]:
     """All of a report that does not depend on the clock."""
     kept = {k: v for k, v in report.items() if k not in {"started_at", "duration_seconds"}}
     kept["cases"] = [
@@ -82,7 +82,7 @@ def test_the_shards_together_are_the_run(project: Path) -> None:
     assert sorted(sizes) == [2, 2, 3]
     merged = command(project, "merge", "parts", "--output-dir", "merged")
     assert (merged.returncode, merged.stderr) == (1, "")
-    assert lasting(report(project / "merged")) == lasting(report(project / "whole"))
+    assert stable(report(project / "merged")) == stable(report(project / "whole"))
     assert (project / "merged" / "summary.md").exists()
 
 
@@ -136,17 +136,17 @@ def test_plans(arguments: list[str], shards: list[str], project: Path) -> None:
 
 
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "a/b", "1/", "-1/2"])
-def test_no_part_of_a_whole(shard: str, project: Path) -> None:
+def test_invalid_shard(shard: str, project: Path) -> None:
     run = command(project, "run", f"--shard={shard}")
     assert run.returncode == 2
-    assert f"`{shard}` is no part of a whole, such as 2/4" in run.stderr
+    assert f"invalid shard `{shard}`: expected I/N, such as 2/4" in run.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["gone.json"], "rubric-ci: cannot read gone.json: No such file or directory\n"),
-        (["evals"], "rubric-ci: evals: holds no report.json\n  name the reports of the shards\n"),
+        (["evals"], "rubric-ci: evals: no report.json found\n  pass the reports of the shards\n"),
         (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
     ],
     ids=["no-file", "no-report-in-a-folder", "no-report"],

@@ -48,10 +48,10 @@ def project(tmp_path: Path) -> Path:
 def test_text_gives_no_orders_to_a_runner(project: Path) -> None:
     (project / "evals/bad.yaml").write_text(BAD.replace("rubric:", '"##[add-mask]x":'))
     ran = rubric_ci("validate", cwd=project, environment={"GITHUB_ACTIONS": "true"})
-    first, *told, last, end = ran.stdout.split("\n")
+    first, *shown, last, end = ran.stdout.split("\n")
     token = first.removeprefix("::stop-commands::")
     assert (len(token), last, end) == (32, f"::{token}::", "")
-    assert "##[add-mask]x" in "".join(told)
+    assert "##[add-mask]x" in "".join(shown)
 
 
 def test_a_path_gives_no_orders_to_a_runner(project: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_lost_path_does_not_hide_the_others(project: Path) -> None:
     assert ran.stderr == "rubric-ci: gone.yaml does not exist\n"
 
 
-def test_a_file_without_evals_is_told(project: Path) -> None:
+def test_a_file_without_evals_is_reported(project: Path) -> None:
     (project / "evals/good.yaml").unlink()
     ran = rubric_ci("validate", "evals", cwd=project)
     assert ran.returncode == 2
@@ -171,7 +171,7 @@ def test_targets_are_known_from_every_file(project: Path) -> None:
     assert ran.stdout.splitlines()[-1] == "6 files checked: 1 error and 1 warning"
 
 
-def test_an_agent_is_told_where_an_eval_names_it(project: Path) -> None:
+def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
     (project / "targets.yaml").write_text(
         "targets: [{name: one, provider: codex}, {name: two, provider: codex}]\n"
     )
@@ -256,7 +256,7 @@ def test_explain_an_unknown_rule(project: Path) -> None:
     ran = rubric_ci("validate", "--explain", "weigth-total", cwd=project)
     assert ran.returncode == 2
     assert ran.stderr.splitlines() == [
-        "rubric-ci: there is no rule `weigth-total`",
+        "rubric-ci: unknown rule `weigth-total`",
         "  did you mean `weight-total`?",
     ]
 
@@ -281,7 +281,7 @@ HEAVY = (
     "github",
     "requests",
 )
-NOUNS = ("jsonschema", *(f"rubric_ci.model.{noun}" for noun in ("evals", "report", "config")))
+CLASSES = ("jsonschema", *(f"rubric_ci.model.{noun}" for noun in ("evals", "report", "config")))
 
 
 @pytest.mark.parametrize("text", [GOOD, BAD], ids=["good", "bad"])
@@ -303,7 +303,7 @@ def test_what_is_not_loaded(project: Path, text: str) -> None:
     loaded = set(ran.stderr.split())
     assert loaded & {*HEAVY} == set()
     if text == GOOD:
-        assert loaded & {*NOUNS} == set()
+        assert loaded & {*CLASSES} == set()
 
 
 def test_diff_shows_what_fix_does(project: Path) -> None:
@@ -318,9 +318,9 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
         ),
     )
     assert (project / "evals/bare.yaml").read_text() == bare
-    done = rubric_ci("validate", "--fix", cwd=project)
-    assert (done.returncode, done.stdout) == (0, "2 files checked: no problems\n")
-    assert done.stderr == "rubric-ci: fixed 1 place(s) in 1 file(s)\n"
+    fixed = rubric_ci("validate", "--fix", cwd=project)
+    assert (fixed.returncode, fixed.stdout) == (0, "2 files checked: no problems\n")
+    assert fixed.stderr == "rubric-ci: fixed 1 place(s) in 1 file(s)\n"
     assert (project / "evals/bare.yaml").read_text() == GOOD.replace("id: a", 'id: "5"')
     assert rubric_ci("validate", "--diff", cwd=project).returncode == 0
 
@@ -328,8 +328,8 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
 def test_fix_mends_json_lines_and_their_sidecar(project: Path) -> None:
     (project / "evals/set.jsonl").write_text('{"id": 5, "input": "q"}\n')
     (project / "evals/set.yaml").write_text("rubrics: [{description: no}]\n")
-    done = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
-    assert (done.returncode, done.stdout) == (0, "1 file checked: no problems\n")
-    assert done.stderr == "rubric-ci: fixed 3 place(s) in 2 file(s)\n"
+    fixed = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
+    assert (fixed.returncode, fixed.stdout) == (0, "1 file checked: no problems\n")
+    assert fixed.stderr == "rubric-ci: fixed 3 place(s) in 2 file(s)\n"
     assert (project / "evals/set.jsonl").read_text() == '{"id": "5", "input": "q"}\n'
     assert (project / "evals/set.yaml").read_text() == 'rubrics: [{expected_outcome: "no"}]\n'

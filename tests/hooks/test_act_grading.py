@@ -237,7 +237,7 @@ def test_a_regression_is_red_has_an_issue_and_never_is_the_next_baseline(
 
     second = night("Hello.")
     assert not second.succeeded, second.log
-    assert second.outputs["verdict"] == "borderline"  # the gate holds; what is red is the loss
+    assert second.outputs["verdict"] == "borderline"  # the gate passes; what is red is the loss
     assert kept.read_text() == baseline
     (issue,) = github.issues.values()
     assert (issue.state, "one" in issue.body) == ("open", True)

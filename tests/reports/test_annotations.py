@@ -10,14 +10,14 @@ from rubric_ci.model.results import CaseResult, Unassessed
 from rubric_ci.reports import annotations
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
-CAP = "GitHub shows 10 of a kind; the summary and the report files have them all."
+CAP = "GitHub shows 10 per level; the summary and the report files list all."
 
 
 def seen(text: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^::(\w+) file=.*?,line=(\d+),title=(.*?)::", text, re.MULTILINE)
 
 
-def test_the_message_says_what_was_asked_and_why_it_was_missed() -> None:
+def test_the_message_has_the_criterion_and_the_reason() -> None:
     case = graded("one", "fail", a_criterion("tone", line=9, votes=(True, False, False)))
     assert annotations.render(a_report(case)) == (
         "::error file=e.yaml,line=9,title=one%3A fail 0.00::tone: not satisfied, required, "
@@ -89,7 +89,7 @@ def test_ten_of_a_level_are_shown_as_they_are() -> None:
     assert CAP not in text
 
 
-def test_the_last_slot_of_a_level_says_how_many_more() -> None:
+def test_the_last_annotation_of_a_level_counts_the_rest() -> None:
     cases: list[CaseResult] = [
         *(skipped(f"s{n}") for n in range(12)),
         *(errored(f"e{n}") for n in range(3)),

@@ -1,4 +1,4 @@
-"""Whatever a report file says, it is refused with one message or shown in every format.
+"""Any report file is refused with one message or shown in every format.
 
 A fork's report is written by the fork, and is read by a job that may write.
 """

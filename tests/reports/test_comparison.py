@@ -191,7 +191,7 @@ def test_nothing_in_common() -> None:
     assert not comparison.regressed
 
 
-def test_other_judges_and_thresholds_are_told() -> None:
+def test_different_judges_and_thresholds_are_reported() -> None:
     now = replace(
         report(),
         judge=JudgeInfo(model="openai/n", prompt_version="2"),
@@ -199,19 +199,19 @@ def test_other_judges_and_thresholds_are_told() -> None:
     )
     assert compare(now, report()).notes == (
         (
-            "The judges differ (`openai/m`, then `openai/n`; prompt 1, then 2): "
-            "a change may be the judge's."
+            "The judges differ (`openai/m`, now `openai/n`; prompt 1, now 2): "
+            "score changes may come from the judge."
         ),
-        "The thresholds differ (pass ≥ 0.8, then ≥ 0.9; borderline ≥ 0.6, then ≥ 0.6).",
+        "The thresholds differ (pass ≥ 0.8, now ≥ 0.9; borderline ≥ 0.6, now ≥ 0.6).",
     )
 
 
-def test_only_what_differs_between_the_judges_is_told() -> None:
+def test_only_differing_judge_settings_are_reported() -> None:
     then = report()
     assert then.judge is not None
     now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))
     (note,) = compare(now, then).notes
-    assert note.startswith("The judges differ (batched, then isolated; votes 1, then auto): ")
+    assert note.startswith("The judges differ (batched, now isolated; votes 1, now auto): ")
 
 
 SCORES = st.integers(0, 100).map(lambda n: n / 100)

@@ -23,9 +23,9 @@ def test_text() -> None:
         "e.yaml: gone: gone, was pass 1.00\n"
         "e.yaml: <new>: new\n"
         "1 regressed, 1 errored, 1 gone, 1 new, 1 same\n"
-        "Mean score -0.500 (2 cases on both sides, 95 % interval -1.000 to +1.000, p = 1): "
-        "no more than chance\n"
-        "No longer there: `gone`\n"
+        "Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): "
+        "not significant\n"
+        "Removed: `gone`\n"
         "worse than the baseline: 1 case regressed\n"
     )
 
@@ -33,8 +33,8 @@ def test_text() -> None:
 def test_text_of_no_change() -> None:
     assert comparison_text.text(SAME) == (
         "4 same\n"
-        "Mean score +0.000 (4 cases on both sides, 95 % interval +0.000 to +0.000, p = 1): "
-        "no more than chance\n"
+        "Mean score +0.000 (4 cases in both reports, 95 % interval +0.000 to +0.000, p = 1): "
+        "not significant\n"
         "not worse than the baseline\n"
     )
 
@@ -43,9 +43,9 @@ def test_markdown() -> None:
     assert comparison_text.markdown(WORSE) == (
         "## ❌ rubric-ci · worse than the baseline: 1 case regressed\n\n"
         "- 1 regressed, 1 errored, 1 gone, 1 new, 1 same\n"
-        "- Mean score -0.500 (2 cases on both sides, 95 % interval -1.000 to +1.000, p = 1): "
-        "no more than chance\n"
-        "- No longer there: `gone`\n\n"
+        "- Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): "
+        "not significant\n"
+        "- Removed: `gone`\n\n"
         "| Case | File | Change |\n"
         "|:--|:--|:--|\n"
         "| `a\\|b` | `e.yaml` | ▼ regressed: pass 1.00 → fail 0.00 |\n"
@@ -59,9 +59,9 @@ def test_markdown() -> None:
 
 
 def test_json() -> None:
-    told = json.loads(comparison_text.json(WORSE))
-    assert (told["version"], told["regressed"], told["paired"]) == (1, True, 2)
-    assert told["changes"][0] == {
+    shown = json.loads(comparison_text.json(WORSE))
+    assert (shown["version"], shown["regressed"], shown["paired"]) == (1, True, 2)
+    assert shown["changes"][0] == {
         "kind": "regressed",
         "file": "e.yaml",
         "id": "a|b",
@@ -71,6 +71,6 @@ def test_json() -> None:
     }
 
 
-def test_a_case_without_a_verdict_on_either_side_says_so() -> None:
+def test_a_case_without_a_verdict_in_either_report() -> None:
     comparison = compare(a_report(errored("lost")), a_report(errored("lost")))
     assert comparison_text.text(comparison).splitlines()[0] == "e.yaml: lost: errored"

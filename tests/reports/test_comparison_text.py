@@ -11,7 +11,7 @@ FLIPPING = tuple(Trial(verdict=verdict, score=0.5) for verdict in ("pass", "fail
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "shown"),
     [
         (graded("a", "pass"), graded("a", "fail"), "▼ regressed: pass 1.00 → fail 0.00"),
         (graded("a", "fail"), graded("a", "borderline"), "▲ improved: fail 0.00 → borderline 0.70"),
@@ -39,29 +39,29 @@ FLIPPING = tuple(Trial(verdict=verdict, score=0.5) for verdict in ("pass", "fail
         "flaky",
     ],
 )
-def test_case(before: CaseResult, after: CaseResult, told: str) -> None:
+def test_case(before: CaseResult, after: CaseResult, shown: str) -> None:
     comparison = compare(a_report(after), a_report(before))
-    assert comparison_text.by_case(comparison)["e.yaml", "a"] == told
+    assert comparison_text.by_case(comparison)["e.yaml", "a"] == shown
 
 
 def test_the_whole() -> None:
     names = [f"c{n}" for n in range(12)]
     before = a_report(*(graded(name, "pass") for name in names), graded("left", "pass"))
     after = a_report(*(graded(name, "fail") for name in names))
-    facts = "12 cases on both sides, 95 % interval -1.000 to -1.000, p = 0.000488"
+    facts = "12 cases in both reports, 95 % interval -1.000 to -1.000, p = 0.000488"
     assert list(comparison_text.lines(compare(after, before))) == [
         "12 regressed, 1 gone",
-        f"Mean score -1.000 ({facts}): more than chance",
-        "No longer there: `left`",
+        f"Mean score -1.000 ({facts}): significant",
+        "Removed: `left`",
     ]
 
 
 def test_many_gone_are_counted() -> None:
     before = a_report(*(graded(f"c{n}", "pass") for n in range(12)))
-    told = list(comparison_text.lines(compare(a_report(), before)))
-    assert told[-1] == f"No longer there: {', '.join(f'`c{n}`' for n in range(10))} and 2 more"
+    shown = list(comparison_text.lines(compare(a_report(), before)))
+    assert shown[-1] == f"Removed: {', '.join(f'`c{n}`' for n in range(10))} and 2 more"
 
 
 def test_nothing_to_compare() -> None:
-    told = list(comparison_text.lines(compare(a_report(), a_report())))
-    assert told == ["no case to compare"]
+    shown = list(comparison_text.lines(compare(a_report(), a_report())))
+    assert shown == ["no case to compare"]

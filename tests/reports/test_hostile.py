@@ -131,7 +131,7 @@ def test_markdown_is_inert(name: str, pages: dict[str, Page]) -> None:
 
 
 @pytest.mark.parametrize("name", ["code", "emphasis", "backslashes", "escaped row", "entity"])
-def test_markdown_says_what_was_said(name: str, pages: dict[str, Page]) -> None:
+def test_markdown_shows_the_text(name: str, pages: dict[str, Page]) -> None:
     shown = " ".join(pages[name].text.replace("\u200b", "").split())
     assert shown.count(HOSTILE[name]) >= 3
 

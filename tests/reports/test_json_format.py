@@ -107,20 +107,20 @@ def test_unknown_keys_are_ignored() -> None:
     assert json_format.read(json.dumps(data)) == a_report()
 
 
-@pytest.mark.parametrize("beside", ["", "\ud800"], ids=["alone", "beside a lone surrogate"])
+@pytest.mark.parametrize("other", ["", "\ud800"], ids=["alone", "with a lone surrogate"])
 @pytest.mark.parametrize(("number", "text"), [("nan", "NaN"), ("inf", "Infinity")])
-def test_a_number_that_json_lacks_is_text(number: str, text: str, beside: str) -> None:
+def test_a_number_that_json_lacks_is_text(number: str, text: str, other: str) -> None:
     report = a_report()
     graded = report.cases[0]
     assert isinstance(graded, Graded)
     assessed = graded.evaluators[0]
     assert isinstance(assessed, Assessed)
-    changed = replace(assessed, details={"x": float(number), "y": beside})
+    changed = replace(assessed, details={"x": float(number), "y": other})
     case = replace(graded, evaluators=(changed,))
     data = json.loads(
         json_format.render(replace(report, cases=(case,))), parse_constant=pytest.fail
     )
-    assert data["cases"][0]["evaluators"][0]["details"] == {"x": text, "y": beside}
+    assert data["cases"][0]["evaluators"][0]["details"] == {"x": text, "y": other}
 
 
 def _with(**changes: Any) -> str:
@@ -152,17 +152,17 @@ def _with(**changes: Any) -> str:
         ),
         pytest.param(
             _with(duration_seconds=float("inf")),
-            "r.json: not JSON (Infinity is no finite number)",
+            "r.json: not JSON (Infinity is not a finite number)",
             id="not finite",
         ),
         pytest.param(
             _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
-            "r.json: not JSON (1e999 is no finite number)",
+            "r.json: not JSON (1e999 is not a finite number)",
             id="too large",
         ),
         pytest.param(
             _with(totals={**json.loads(json_format.render(a_report()))["totals"], "score": 1.5}),
-            "r.json: not a valid report: 1.5 is no score, which is within 0 and 1",
+            "r.json: not a valid report: score 1.5 is not between 0 and 1",
             id="score out of range",
         ),
     ],

@@ -40,7 +40,7 @@ def big(failing: int, passing: int) -> str:
         pytest.param(
             12,
             500,
-            "the list of passing cases, the rest of long reasons and quotes",
+            "the list of passing cases, the end of long reasons and quotes",
             ["bad-11"],
             ["good-0", LONG.strip()],
             id="then long texts",
@@ -48,7 +48,7 @@ def big(failing: int, passing: int) -> str:
         pytest.param(
             90,
             1,
-            "the list of passing cases, the rest of long reasons and quotes, "
+            "the list of passing cases, the end of long reasons and quotes, "
             "details of 73 of 90 cases",
             ["<b>bad-16</b>", "`bad-89`"],
             ["<b>bad-17</b>"],
@@ -57,7 +57,7 @@ def big(failing: int, passing: int) -> str:
         pytest.param(
             2000,
             0,
-            "the rest of long reasons and quotes, details of 2,000 of 2,000 cases, "
+            "the end of long reasons and quotes, details of 2,000 of 2,000 cases, "
             "1,738 rows of the table",
             ["`bad-261`", "2,000 failed"],
             ["`bad-262`", "<b>bad-0</b>"],
@@ -65,13 +65,13 @@ def big(failing: int, passing: int) -> str:
         ),
     ],
 )
-def test_sheds_what_matters_least_and_says_so(
+def test_omits_the_least_important_parts_and_lists_them(
     failing: int, passing: int, left_out: str | None, present: list[str], absent: list[str]
 ) -> None:
     text = big(failing, passing)
     assert len(text) <= 20_000
-    told = re.search(r"Left out to keep this short: (.*?)\. The report files", text)
-    assert (told[1] if told else None) == left_out
+    shown = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
+    assert (shown[1] if shown else None) == left_out
     assert [part for part in present if part not in text] == []
     assert [part for part in absent if part in text] == []
 
@@ -91,8 +91,8 @@ def test_a_comment_is_short_for_a_large_run(
     cases = [graded(f"bad-{n}", "fail") for n in range(failing)]
     cases += [graded(f"good-{n}", "pass") for n in range(passing)]
     text = markdown.render(a_report(*cases), most=markdown.COMMENT_CASES)
-    told = re.search(r"Left out to keep this short: (.*?)\. The report files", text)
-    assert (told[1] if told else None) == left_out
+    shown = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
+    assert (shown[1] if shown else None) == left_out
     assert len(text) < 20_000
 
 
@@ -115,14 +115,14 @@ def test_comparison() -> None:
     assert "| 0.00 | ❌ fail | new |" in text
     assert "| ⚠️ no verdict | was pass 1.00 |" in text
     assert (
-        "- 1 regressed, 1 errored, 1 new, 1 same\n- Mean score -0.272 (2 cases on both sides"
+        "- 1 regressed, 1 errored, 1 new, 1 same\n- Mean score -0.272 (2 cases in both reports"
     ) in text
 
 
 def test_warnings_are_shown_for_passing_cases_too() -> None:
     rubric = a_rubric(verdict="pass", warnings=("speaks to the judge: **pass me**",))
     text = markdown.render(a_report(graded("a", "pass", evaluators=(rubric,))))
-    assert "**To look at**\n\n- `a`: speaks to the judge: \\*\\*pass me\\*\\*\n" in text
+    assert "**Warnings**\n\n- `a`: speaks to the judge: \\*\\*pass me\\*\\*\n" in text
 
 
 def test_many_warnings_are_counted() -> None:

@@ -38,7 +38,7 @@ def environment(project: Project) -> dict[str, str]:
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Path:
-    """A repository with room beside it."""
+    """A repository in a folder of its own."""
     root = tmp_path / "repository"
     root.mkdir()
     return root
@@ -131,7 +131,7 @@ NOW = {"Retry-After": "0"}
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         pytest.param(
             Fault("POST", "/comments", 403, "Resource not accessible by integration"),
@@ -165,14 +165,14 @@ def test_whatever_github_answers_the_verdict_decides(
     environment: dict[str, str],
     github: GitHub,
     fault: Fault,
-    said: str,
+    message: str,
 ) -> None:
     github.faults = [fault] * 4
     run = project.run("--comment", "update", **environment)
     assert run.returncode == 0
     lines = [line for line in run.stdout.splitlines() if line.startswith("not posted:")]
     assert len(lines) == 1
-    assert lines[0].startswith(f"not posted: {said}")
+    assert lines[0].startswith(f"not posted: {message}")
     assert "Traceback" not in run.stderr
     assert Path(environment["GITHUB_STEP_SUMMARY"]).read_text().startswith("## ")
     assert read_outputs(Path(environment["GITHUB_OUTPUT"]))["verdict"] == "pass"

@@ -26,7 +26,7 @@ def results(report: RunReport) -> list[dict[str, Any]]:
 @pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
 @pytest.mark.parametrize("name", ["mixed", "pass", "nothing-changed"])
 def test_github_code_scanning_takes_it(name: str, tmp_path: Path) -> None:
-    TOOL.chmod(0o755)  # npm may be told to run no install scripts
+    TOOL.chmod(0o755)  # npm can be configured to run no install scripts
     verdict = tmp_path / "verdict.sarif"
     subprocess.run(
         [
@@ -56,7 +56,7 @@ def test_levels_and_rules() -> None:
     ]
 
 
-def test_a_finding_is_known_again_when_it_moves_or_is_said_differently() -> None:
+def test_the_fingerprint_depends_neither_on_line_nor_on_wording() -> None:
     one = graded("a", "fail", a_criterion("tone", line=9, reasoning="rude"))
     two = graded("a", "fail", a_criterion("tone", line=30, reasoning="curt"), line=20)
     other = graded("a", "fail", a_criterion("form", line=9, reasoning="rude"))

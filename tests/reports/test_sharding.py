@@ -16,47 +16,47 @@ from rubric_ci.reports.sharding import case_cost, merge, split
 from tests.cases import build_case, build_script, span
 from tests.sample_reports import a_report
 
-PIECES = st.lists(
+COSTS = st.lists(
     st.tuples(st.text(max_size=3), st.floats(min_value=0, max_value=100)),
-    unique_by=lambda piece: piece[0],
+    unique_by=lambda case: case[0],
     max_size=30,
 )
 COUNTS = st.integers(min_value=1, max_value=6)
 
 
-@given(PIECES, COUNTS)
-def test_every_piece_is_in_exactly_one_shard(pieces: list[tuple[str, float]], count: int) -> None:
-    shards = split(pieces, count)
+@given(COSTS, COUNTS)
+def test_every_case_is_in_exactly_one_shard(costs: list[tuple[str, float]], count: int) -> None:
+    shards = split(costs, count)
     assert len(shards) == count
-    assert sorted(position for shard in shards for position in shard) == list(range(len(pieces)))
+    assert sorted(position for shard in shards for position in shard) == list(range(len(costs)))
     assert all(list(shard) == sorted(shard) for shard in shards)
 
 
-@given(PIECES, COUNTS, st.randoms())
-def test_the_order_of_the_pieces_does_not_matter(
-    pieces: list[tuple[str, float]], count: int, random: Any
+@given(COSTS, COUNTS, st.randoms())
+def test_the_order_of_the_cases_does_not_matter(
+    costs: list[tuple[str, float]], count: int, random: Any
 ) -> None:
-    shuffled = list(pieces)
+    shuffled = list(costs)
     random.shuffle(shuffled)
 
     def named(some: list[tuple[str, float]]) -> list[set[str]]:
         return [{some[position][0] for position in shard} for shard in split(some, count)]
 
-    assert named(shuffled) == named(pieces)
+    assert named(shuffled) == named(costs)
 
 
-@given(PIECES, COUNTS)
-def test_loads_differ_by_no_more_than_the_dearest(
-    pieces: list[tuple[str, float]], count: int
+@given(COSTS, COUNTS)
+def test_loads_differ_by_at_most_the_most_expensive_case(
+    costs: list[tuple[str, float]], count: int
 ) -> None:
-    loads = [sum(pieces[n][1] for n in shard) for shard in split(pieces, count)]
-    dearest = max((cost for _, cost in pieces), default=0)
+    loads = [sum(costs[n][1] for n in shard) for shard in split(costs, count)]
+    dearest = max((cost for _, cost in costs), default=0)
     assert max(loads) - min(loads) <= dearest + 1e-6
 
 
-def test_pieces_without_cost_are_spread() -> None:
-    pieces = [(str(n), 0.0) for n in range(9)]
-    assert [len(shard) for shard in split(pieces, 3)] == [3, 3, 3]
+def test_cases_without_cost_are_spread() -> None:
+    costs = [(str(n), 0.0) for n in range(9)]
+    assert [len(shard) for shard in split(costs, 3)] == [3, 3, 3]
 
 
 MODEL = LlmTarget(name="m", endpoint=Endpoint(model="x"))
@@ -121,7 +121,7 @@ def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: An
     assert merge(shards) == report
 
 
-def test_what_the_shards_tell_apart_is_put_together() -> None:
+def test_values_that_differ_between_shards_are_combined() -> None:
     one, two = shards_of(whole(results(4)), 2)
     merged = merge(
         [
@@ -151,7 +151,7 @@ def test_what_the_shards_tell_apart_is_put_together() -> None:
     assert merged.shard is None
 
 
-def test_a_missing_shard_is_neither_graded_nor_forgotten() -> None:
+def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
     passed = tuple(
         Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
     )
@@ -178,11 +178,11 @@ ONE, TWO = shards_of(whole(results(4)), 2)
 @pytest.mark.parametrize(
     ("reports", "message"),
     [
-        pytest.param([], "there is no report to merge", id="none"),
+        pytest.param([], "no report to merge", id="none"),
         pytest.param(
-            [whole(())], "a report was made without --shard, so it is whole already", id="whole"
+            [whole(())], "a report was made without --shard: there is nothing to merge", id="whole"
         ),
-        pytest.param([ONE, ONE], "shard 1/2 is there twice", id="twice"),
+        pytest.param([ONE, ONE], "shard 1/2 was passed twice", id="twice"),
         pytest.param(
             [ONE, changed(TWO, tool="rubric-ci 9")],
             f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9",
@@ -211,7 +211,7 @@ ONE, TWO = shards_of(whole(results(4)), 2)
         ),
         pytest.param(
             [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
-            "shard 2/2 names 0 positions for 2 cases",
+            "shard 2/2 lists 0 positions for 2 cases",
             id="positions-missing",
         ),
     ],
@@ -241,6 +241,6 @@ def test_what_was_reckoned_is_added_up(
         )
         for n in (1, 2, 3)
     ]
-    wanted = Forecast(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
-    assert merge(parts).forecast == wanted
+    expected = Forecast(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
+    assert merge(parts).forecast == expected
     assert merge([replace(part, forecast=None) for part in parts]).forecast is None

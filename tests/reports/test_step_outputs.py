@@ -45,7 +45,7 @@ def test_what_is_not_known_is_empty(report: RunReport, name: str, value: str) ->
     assert outputs(report, FILES)[name] == value
 
 
-def test_a_file_that_was_not_asked_for_is_empty() -> None:
+def test_a_format_that_was_not_requested_is_empty() -> None:
     assert outputs(RED, FILES[:1])["summary"] == ""
 
 
@@ -74,8 +74,8 @@ def test_outside_of_a_workflow_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    said = write_step_outputs(RED, FILES, {"GITHUB_OUTPUT": str(tmp_path / "no" / "output")})
-    assert said == [f"not written: {tmp_path}/no/output: No such file or directory"]
+    message = write_step_outputs(RED, FILES, {"GITHUB_OUTPUT": str(tmp_path / "no" / "output")})
+    assert message == [f"not written: {tmp_path}/no/output: No such file or directory"]
 
 
 def test_outputs_that_fail_do_not_take_the_summary_along(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def test_a_skipped_case_took_nothing() -> None:
 @pytest.mark.parametrize(
     ("usual", "fact"),
     [
-        ("openai/a", "judge openai/a, prompt 1; evaluators of their own judge: openai/b"),
-        ("openai/b", "judge openai/b, prompt 1; evaluators of their own judge: openai/a"),
+        ("openai/a", "judge openai/a, prompt 1; other judges: openai/b"),
+        ("openai/b", "judge openai/b, prompt 1; other judges: openai/a"),
         (None, "judge openai/a, openai/b"),
     ],
     ids=["one", "the other", "none is configured"],
@@ -63,10 +63,10 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
 @pytest.mark.parametrize(
     ("cost", "fact"),
     [
-        (0.0024, "estimated before: 6 judge calls, $0.0024"),
-        (None, "estimated before: 6 judge calls, price unknown"),
+        (0.0024, "estimate: 6 judge calls, $0.0024"),
+        (None, "estimate: 6 judge calls, price unknown"),
     ],
 )
-def test_what_was_reckoned_stands_beside_what_it_was(cost: float | None, fact: str) -> None:
-    wanted = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
-    assert fact in usage_text.summary(replace(a_report(CASE), forecast=wanted))
+def test_the_estimate_is_in_the_summary(cost: float | None, fact: str) -> None:
+    expected = Forecast(requests=6, input_tokens=10, output_tokens=5, cost_usd=cost)
+    assert fact in usage_text.summary(replace(a_report(CASE), forecast=expected))

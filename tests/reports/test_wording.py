@@ -52,7 +52,7 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
         ),
         pytest.param(
             a_report(skipped("a"), skipped("b")),
-            "nothing was graded: 2 cases without anything to grade",
+            "nothing was graded: 2 cases skipped",
             id="nothing graded",
         ),
     ],
@@ -77,10 +77,10 @@ def test_provenance(totals: dict[str, int], replayed: bool, shown: list[str]) ->
     assert wording.provenance(replace(report, totals=replace(report.totals, **totals))) == shown
 
 
-def test_votes_are_told_only_where_they_differ() -> None:
+def test_votes_are_shown_only_if_they_differ() -> None:
     assert wording.votes(a_criterion(votes=(True, True, True))) == ""
-    told = wording.votes(a_criterion(votes=(True, False, True)))
-    assert told == "votes differ: satisfied, not satisfied, satisfied"
+    shown = wording.votes(a_criterion(votes=(True, False, True)))
+    assert shown == "votes differ: satisfied, not satisfied, satisfied"
     mixed = a_criterion(kind="score-range", votes=(1, 1, 1))
     assert wording.votes(mixed) == ""
 

@@ -1,5 +1,7 @@
 """Workflow commands as the runner reads them."""
 
+import pytest
+
 from rubric_ci.text import workflow_commands
 
 
@@ -23,3 +25,14 @@ def test_uncommanded() -> None:
         workflow_commands.disable_workflow_commands("::error::x\n", "t0k")
         == "::stop-commands::t0k\n::error::x\n::t0k::\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "shown", "beyond"),
+    [(0, 0, 0), (10, 10, 0), (11, 9, 2), (30, 9, 21)],
+    ids=["none", "as many as fit", "one too many", "many"],
+)
+def test_the_last_place_is_for_the_count_of_the_rest(count: int, shown: int, beyond: int) -> None:
+    first, rest = workflow_commands.within_cap(range(count))
+    assert (len(first), len(rest)) == (shown, beyond)
+    assert [*first, *rest] == list(range(count))

@@ -7,10 +7,8 @@ What is beyond the caps stands in the log as plain lines, where the runner must 
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.text.workflow_commands import command, disable_workflow_commands
+from rubric_ci.text.workflow_commands import command, disable_workflow_commands, within_cap
 from rubric_ci.validation.output.text import headline, summary
-
-PER_LEVEL = 10  # GitHub shows so many errors, warnings and notices of a step, and drops the rest
 
 
 def render(found: Sequence[Diagnostic], checked: int, token: str) -> str:
@@ -19,12 +17,11 @@ def render(found: Sequence[Diagnostic], checked: int, token: str) -> str:
     rest: list[Diagnostic] = []
     for severity in Severity:
         of_level = [diagnostic for diagnostic in found if diagnostic.severity is severity]
-        fits = len(of_level) <= PER_LEVEL
-        shown = of_level if fits else of_level[: PER_LEVEL - 1]
+        shown, beyond = within_cap(of_level)
         commands += [_command(diagnostic) for diagnostic in shown]
-        if not fits:
-            rest += of_level[len(shown) :]
-            commands.append(_more(severity, len(of_level) - len(shown)))
+        if beyond:
+            rest += beyond
+            commands.append(_more(severity, len(beyond)))
     lines = "".join(f"{line}\n" for line in commands)
     return lines + _log(rest, token) + f"{summary(found, checked)}\n"
 

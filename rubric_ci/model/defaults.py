@@ -1,0 +1,15 @@
+"""Values and defaults of options. A module of its own, so that `--help` loads no settings."""
+
+from typing import Final, Literal, TypeAlias, get_args
+
+ReportFormat: TypeAlias = Literal["json", "markdown", "junit", "sarif", "html"]
+"""A format as `--reports` takes it."""
+
+REPORT_FORMATS: Final[tuple[ReportFormat, ...]] = get_args(ReportFormat)
+
+CACHE_DIR: Final = ".rubric-ci/cache"
+CONCURRENCY: Final = 16
+LABELS: Final = "labels.jsonl"
+OUTPUT_DIR: Final = ".rubric-ci"
+REPORT: Final = f"{OUTPUT_DIR}/report.json"
+TOLERANCE: Final = 0.05

@@ -1,0 +1,52 @@
+"""The output formats of `validate` by name; each renderer is imported on first use."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
+
+from rubric_ci.validation.output.text import summary
+
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostics import Diagnostic
+
+Format: TypeAlias = Literal["text", "github", "json", "sarif"]
+
+
+def render(
+    name: Format,
+    found: "Sequence[Diagnostic]",
+    checked: int,
+    *,
+    color: bool,
+    in_workflow: bool,
+    new_token: Callable[[], str],
+) -> str:
+    """Return the diagnostics of `checked` files in a format.
+
+    `new_token` returns a random word; it fences text that a GitHub runner must not read as
+    commands, also in the format `text` where a hook runs in a workflow.
+    """
+    match name:
+        case "github":
+            from rubric_ci.validation.output import github
+
+            return github.render(found, checked, new_token())
+        case "json":
+            from rubric_ci.validation.output import json
+
+            return json.render(found, checked)
+        case "sarif":
+            from rubric_ci import __version__
+            from rubric_ci.validation.output import sarif
+            from rubric_ci.validation.rule_docs import meanings
+
+            return sarif.render(found, __version__, meanings())
+        case "text":
+            if not found:
+                return f"{summary(found, checked)}\n"  # saves importing the escaping rules: 8 ms
+            from rubric_ci.text.workflow_commands import disable_workflow_commands
+            from rubric_ci.validation.output import text
+
+            lines = text.render(found, checked, color=color)
+            return disable_workflow_commands(lines, new_token()) if in_workflow else lines
+        case _:
+            assert_never(name)

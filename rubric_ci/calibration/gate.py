@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.project import discovery
-from rubric_ci.project.project import Opened
+from rubric_ci.project.loaded_project import LoadedProject
 
 NAME = "calibration.json"  # at the repository root
 HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
 
 
-def check_calibration(opened: Opened, judges: Sequence[JudgeInfo]) -> Sequence[str]:
+def check_calibration(opened: LoadedProject, judges: Sequence[JudgeInfo]) -> Sequence[str]:
     """Return warnings for judges that are not calibrated; raise if `gate.min_kappa` is set.
 
     Without `calibration.json` and without `gate.min_kappa` there are no warnings.

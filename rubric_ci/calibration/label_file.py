@@ -7,7 +7,7 @@ from rubric_ci.calibration import labels
 from rubric_ci.calibration.labels import Label
 from rubric_ci.errors import CannotWriteFile, InvalidInput
 from rubric_ci.project import discovery
-from rubric_ci.project.project import show_problems
+from rubric_ci.project.loaded_project import show_problems
 
 
 def read_labels(path: Path) -> tuple[Label, ...]:

@@ -16,7 +16,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
-from rubric_ci.project.project import Opened
+from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -53,9 +53,9 @@ class RejudgeResult:
     over_budget: str  # "": every judge request was sent
 
 
-def configured_judge(opened: Opened, override: str, *, replayed: bool) -> JudgeConfig:
+def configured_judge(opened: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
     """Return the judge of the command line or the configuration, with its API key resolved."""
-    judge = choose_judge(opened.config, RECORDED_ANSWER_TARGET, override)
+    judge = choose_judge(opened.config_naming(override), RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise NoJudge
     return judge if replayed else resolve_judge(judge, os.environ)

@@ -35,7 +35,7 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
-from rubric_ci.project.project import Opened, open_evals, show_problems
+from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.text.escape import log_line
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"
@@ -89,15 +89,15 @@ def _read_labels(path: Path) -> tuple[Label, ...]:
     return marked
 
 
-def _open(given: Sequence[Label], settings: CalibrateSettings) -> Opened:
+def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
     root = discovery.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
-    opened = open_evals(settings.paths or tuple(named), settings.config)
+    opened = load_project(settings.paths or tuple(named), settings.config)
     show_problems(opened.diagnostics)
     return opened
 
 
-def _match(path: Path, given: Sequence[Label], opened: Opened) -> Sequence[LabelledAnswer]:
+def _match(path: Path, given: Sequence[Label], opened: LoadedProject) -> Sequence[LabelledAnswer]:
     cases = [case for file in opened.files for case in file.cases]
     labelled, problems = labels.match(str(path), given, cases)
     if problems:

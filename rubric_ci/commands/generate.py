@@ -18,13 +18,13 @@ from rubric_ci.grading.resolve import resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
-from rubric_ci.project.project import Opened, open_evals, show_problems
+from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.system.signals import run_until_terminated
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     """Load, select, draft, insert, publish; print the outcome of every case."""
-    opened = open_evals(settings.paths, settings.config)
+    opened = load_project(settings.paths, settings.config)
     show_problems(opened.diagnostics)
     requests, skipped = choose_requests(opened.files, settings.cases)
     pages = _pages(opened, requests)
@@ -36,7 +36,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     if settings.interactive:
         drafted, dropped = review(drafted)
         skipped = [*skipped, *dropped]
-    changes = [rewrite(page, _drafts(page, drafted), opened.root) for page in pages]
+    changes = [rewrite(page, _drafts(page, drafted), opened.project) for page in pages]
     if settings.diff:
         show_diffs(changes)
     else:
@@ -59,7 +59,7 @@ def _open_publication(
     return lambda _: None
 
 
-def _pages(opened: Opened, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
+def _pages(opened: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
     """Read the files to change, before any model request."""
     paths = {request.case.file for request in requests}
     return [read_eval_text(file, opened.root) for file in opened.files if file.path in paths]
@@ -70,12 +70,12 @@ def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
 
 
 def _draft(
-    requests: Sequence[DraftRequest], opened: Opened, settings: GenerateSettings
+    requests: Sequence[DraftRequest], opened: LoadedProject, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     if unread:
         echo(unread, err=True)
-    drafter = choose_drafter(opened.config, settings, os.environ)
+    drafter = choose_drafter(opened.config_naming(settings.target), settings, os.environ)
     judge = opened.config.judge
     if judge and settings.check and not settings.requests.replay:
         judge = resolve_judge(judge, os.environ)
@@ -117,7 +117,7 @@ def _split(
 
 
 def _exit_code(
-    opened: Opened,
+    opened: LoadedProject,
     drafted: Sequence[Drafted],
     failed: Sequence[SkippedCase],
     changes: Sequence[Rewrite],

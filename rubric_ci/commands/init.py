@@ -10,7 +10,8 @@ import click
 
 from rubric_ci.errors import CannotWriteFile, ExitCode
 from rubric_ci.model.options import InitSettings
-from rubric_ci.project.discovery import CONFIG_NAMES, write_text
+from rubric_ci.project.discovery import write_text
+from rubric_ci.project.file_names import CONFIG_NAMES
 from rubric_ci.system import resources
 
 _NEXT: Final = """\

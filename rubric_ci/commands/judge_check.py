@@ -24,8 +24,13 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
 from rubric_ci.project import discovery
+from rubric_ci.project.loaded_project import (
+    LoadedProject,
+    load_project,
+    open_project,
+    show_problems,
+)
 from rubric_ci.project.loader import load
-from rubric_ci.project.project import Opened, open_evals, open_setup, show_problems
 from rubric_ci.text.escape import log_line
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
@@ -33,7 +38,7 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
-    opened = open_evals(settings.paths, settings.config) if settings.paths else _shipped(settings)
+    opened = load_project(settings.paths, settings.config) if settings.paths else _shipped(settings)
     attacks = _probes(opened)
     judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
@@ -63,25 +68,23 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 
 
-def _shipped(settings: JudgeCheckSettings) -> Opened:
+def _shipped(settings: JudgeCheckSettings) -> LoadedProject:
     """Load the built-in corpus and the repository's configuration."""
-    setup = open_setup(settings.config)
     loaded = load(
         SHIPPED.name,
         discovery.read_text(SHIPPED),
         lambda _: NotFound("the corpus refers to no file"),
     )
     assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test checks the file
-    return Opened(
-        root=setup.root,
-        config=setup.config,
+    return LoadedProject(
+        project=open_project(settings.config),
         files=(loaded.eval_file,),
         diagnostics=(),
         invalid=(),
     )
 
 
-def _probes(opened: Opened) -> Sequence[Probe]:
+def _probes(opened: LoadedProject) -> Sequence[Probe]:
     show_problems(opened.diagnostics)
     if opened.invalid:
         raise InvalidInput(f"{', '.join(opened.invalid)}: invalid", "run `rubric-ci validate`")

@@ -9,7 +9,7 @@ import click
 from rubric_ci.errors import ExitCode
 from rubric_ci.github.actions import set_outputs
 from rubric_ci.model.options import PlanSettings
-from rubric_ci.project.project import show_problems
+from rubric_ci.project.loaded_project import show_problems
 from rubric_ci.selection.changed_cases import open_selected
 
 

@@ -21,7 +21,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import CaseResult
-from rubric_ci.project.project import Opened, show_problems
+from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.exit_code import exit_code
@@ -107,14 +107,14 @@ def _without_models(settings: RunSettings) -> bool:
 
 
 def _cases_of_shard(
-    selection: Selection, opened: Opened, settings: RunSettings
+    selection: Selection, opened: LoadedProject, settings: RunSettings
 ) -> tuple[ShardInfo | None, Sequence[tuple[EvalCase, str]]]:
     """Return the cases of this shard, or all of them."""
     if settings.shard is None:
         return None, selection.chosen
     index, count = settings.shard
     costs = [
-        case_cost(case, choose_target(case, opened.config, settings.target))
+        case_cost(case, choose_target(case, opened.config_for(case.file), settings.target))
         for case, _ in selection.chosen
     ]
     positions = split(costs, count)[index - 1]
@@ -122,7 +122,7 @@ def _cases_of_shard(
     return shard, [selection.chosen[position] for position in positions]
 
 
-def _calibration_warnings(tasks: Sequence[Task], opened: Opened) -> Sequence[str]:
+def _calibration_warnings(tasks: Sequence[Task], opened: LoadedProject) -> Sequence[str]:
     """Check the calibration of the judges before any model request."""
     judges = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
     return check_calibration(opened, tuple(dict.fromkeys(judge_info(judge) for judge in judges)))

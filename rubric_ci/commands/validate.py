@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.project import discovery
 from rubric_ci.project.checker import Checker
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.terminal import use_color
@@ -108,7 +107,7 @@ def _files(written: str, checker: Checker) -> Iterable[Path]:
     path = Path(written)
     if written and path.is_file():
         return (checker.owner_of(path),)
-    return discovery.find_evals([written] if written else [], checker.facts.globs, checker.root)
+    return checker.find(written)
 
 
 def _rendered(settings: ValidateSettings, found: "list[Diagnostic]", checked: int) -> str:

@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotWriteFile
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.evals import JSON, EvalFile
 from rubric_ci.project import discovery
-from rubric_ci.project.loader import load
+from rubric_ci.project.project import Project
 from rubric_ci.system import atomic_write
 
 
@@ -58,7 +58,7 @@ def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
     return EvalFileText(file=file, path=path, content=discovery.read_bytes(path, root))
 
 
-def rewrite(source: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Rewrite:
+def rewrite(source: EvalFileText, drafts: Mapping[str, Draft], project: Project) -> Rewrite:
     """Insert the drafts, given by case id; reject all of them if the result is not valid."""
     positions = {case.id: position for position, case in enumerate(source.file.cases)}
     edited = _insert(source, {positions[name]: [*draft.rubrics] for name, draft in drafts.items()})
@@ -70,7 +70,7 @@ def rewrite(source: EvalFileText, drafts: Mapping[str, Draft], root: Path) -> Re
             n: edited.refused[positions[n]] for n in drafts if positions[n] in edited.refused
         },
     )
-    problem = _problem(source, edited.text, root)
+    problem = _problem(source, edited.text, project)
     return _all_rejected(change, problem) if problem else change
 
 
@@ -100,11 +100,10 @@ def _insert(source: EvalFileText, rubrics: Mapping[int, JSON]) -> Edited:
     return insert_rubrics(text, rubrics)
 
 
-def _problem(source: EvalFileText, text: str, root: Path) -> str:
+def _problem(source: EvalFileText, text: str, project: Project) -> str:
     """Return the first error of the new text, or ""."""
-    path = discovery.sidecar_of(source.path)
-    sidecar = discovery.read_text(path, root) if path else None
-    loaded = load(source.file.path, text, discovery.lookup(root, source.path), sidecar)
+    place = source.path.absolute().as_posix()
+    loaded = project.load_text(source.file.path, text, place=place)
     errors = [found for found in loaded.diagnostics if found.severity is Severity.ERROR]
     if not errors:
         return ""

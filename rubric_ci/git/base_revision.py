@@ -1,6 +1,6 @@
-"""Which commit a checkout is measured against: one that is named, or what GitHub says; effects.
+"""The base commit that a checkout is compared with: named, or from an event of GitHub.
 
-A base that is not here is `NoBase`, never a guess: everything runs then, and the report says why.
+A base that is missing is `NoBase`, never a guess: every case runs, and the report explains why.
 """
 
 import re
@@ -16,9 +16,9 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def since(repository: Repository, revision: str) -> FoundBase:
-    """Measure against the merge base with a revision that someone named."""
+    """Return the merge base with a revision that the user names."""
     if not revision.strip("0"):
-        return NoBase(reason=f"`{revision}` is no commit: the branch is new")
+        return NoBase(reason=f"`{revision}` is not a commit: the branch is new")
     if plumbing.commit(repository, "HEAD") is None:
         return NoBase(reason="the repository has no commit yet")
     if plumbing.commit(repository, revision) is not None:
@@ -34,7 +34,7 @@ def since(repository: Repository, revision: str) -> FoundBase:
 
 
 def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
-    """Measure against what an event of GitHub's says the checkout came from."""
+    """Return the base of the change that started a workflow."""
     match trigger.event:
         case "pull_request" | "pull_request_target" | "pull_request_review":
             return _of_pull_request(repository, trigger)
@@ -43,11 +43,11 @@ def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
         case "merge_group":
             return _present(repository, trigger.base_sha, "the base of the merge group")
         case _:
-            return NoBase(reason=f"a `{trigger.event}` event is about no change")
+            return NoBase(reason=f"`{trigger.event}` events have no base commit")
 
 
 def of_checkout(repository: Repository) -> FoundBase:
-    """Measure a local branch against the remote's default branch."""
+    """Return the merge base with the remote's default branch."""
     if plumbing.commit(repository, "origin/HEAD") is None:
         return NoBase(reason="`origin/HEAD` is not known; name a base with `--changed-since`")
     return since(repository, "origin/HEAD")
@@ -69,7 +69,7 @@ def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
     if trigger.before.strip("0"):
         return _present(repository, trigger.before, "the branch before the push")
     if not trigger.ref.startswith("refs/heads/"):
-        return NoBase(reason=f"`{trigger.ref}` is no branch, so there is no earlier state of it")
+        return NoBase(reason=f"`{trigger.ref}` is not a branch, so it has no earlier state")
     default = f"origin/{trigger.default_branch}"
     if trigger.ref == f"refs/heads/{trigger.default_branch}":
         return NoBase(reason="the push creates the default branch")

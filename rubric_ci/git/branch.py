@@ -1,4 +1,4 @@
-"""Commits on the branch of a checkout, made and pushed through the git command; effects."""
+"""Commit to the branch of a checkout and push it, with the git command."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ _UNFINISHED = {
 
 
 def current(repository: Repository) -> str | None:
-    """Return the branch that is checked out; nothing for a detached head."""
+    """Return the branch that is checked out; None for a detached HEAD."""
     done = plumbing.run(repository, "symbolic-ref", "--quiet", "--short", "HEAD")
     return done.stdout.decode().strip() if done.returncode == 0 else None
 
@@ -36,20 +36,20 @@ def default(repository: Repository) -> str | None:
 def check(
     repository: Repository, paths: Sequence[str], *, fixup: str = "", default_branch: str = ""
 ) -> None:
-    """Raise CannotCommit unless these files can be committed on a branch of one's own.
+    """Raise CannotCommit unless these files can be committed to a branch that is not the default.
 
-    `default_branch` is for who knows it where the clone may not.
+    `default_branch` comes from the event, if known; a clone may not know it.
     """
     name = current(repository)
     if name is None:
         raise CannotCommit(
-            "--commit: the checkout is at no branch (a detached head)",
+            "--commit: the checkout is not on a branch (detached HEAD)",
             "Switch to a branch: git switch -c rubrics",
         )
     if name in {default_branch, default(repository)}:
         raise CannotCommit(
-            f"--commit: `{name}` is the default branch, to which no commit is made",
-            "Switch to a branch of your own: git switch -c rubrics",
+            f"--commit: `{name}` is the default branch; rubric-ci does not commit to it",
+            "Switch to another branch: git switch -c rubrics",
         )
     if plumbing.commit(repository, "HEAD") is None:
         raise CannotCommit("--commit: the repository has no commit yet", "Make a first commit.")
@@ -63,14 +63,14 @@ def check(
 
 
 def check_clean(repository: Repository, paths: Sequence[str]) -> None:
-    """Raise CannotCommit if a commit of these files would take other changes along."""
+    """Raise CannotCommit if a commit of these files would include other changes."""
     changed = {change.path for change in plumbing.changes(repository, "HEAD")}
     listing = plumbing.query(repository, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
     tracked = set(listing.split("\0")) if paths else set()
     dirty = [path for path in paths if path in changed or path not in tracked]
     if dirty:
         raise CannotCommit(
-            f"--commit: not committed as they are: {', '.join(dirty)}",
+            f"--commit: modified or untracked: {', '.join(dirty)}",
             "Commit or stash these changes first, or leave out --commit.",
         )
 
@@ -82,10 +82,10 @@ def commit(repository: Repository, paths: Sequence[str], message: str, *, fixup:
     command = ("commit", "--quiet", "--only", *how, "--message", message, "--", *paths)
     done = plumbing.run(identified, "--literal-pathspecs", *command)
     if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip() or "a hook or git refused"
+        error = done.stderr.decode("utf-8", "replace").strip() or "a hook or git refused"
         raise CannotCommit(
-            f"--commit: git made no commit: {said}",
-            "The files are changed and not committed: mend this, then commit them.",
+            f"--commit: git commit failed: {error}",
+            "The files are changed but not committed: fix this, then commit them.",
         )
     return plumbing.query(repository, "rev-parse", "HEAD")
 
@@ -100,13 +100,13 @@ def push(repository: Repository, name: str, *, remote: str = "origin") -> None:
     done = plumbing.run(repository, "push", "--quiet", remote, f"HEAD:refs/heads/{name}")
     if done.returncode == 0:
         return
-    said = done.stderr.decode("utf-8", "replace")
-    if "[rejected]" in said:  # not a fast-forward; a hook of the remote says [remote rejected]
+    error = done.stderr.decode("utf-8", "replace")
+    if "[rejected]" in error:  # not a fast-forward; a hook of the remote prints [remote rejected]
         raise CannotPush(
-            f"--pr: `{name}` has moved meanwhile on {remote}; the commit is in this clone only",
+            f"--pr: `{name}` has newer commits on {remote}; the commit is in this clone only",
             "Run this again on the new head of the branch.",
         )
-    raise CannotPush(f"--pr: {remote} refused the push to `{name}`: {_first(said)}")
+    raise CannotPush(f"--pr: {remote} refused the push to `{name}`: {_first(error)}")
 
 
 def _check_fixup_target(repository: Repository, revision: str) -> None:
@@ -123,7 +123,7 @@ def _check_fixup_target(repository: Repository, revision: str) -> None:
 
 
 def _identified(repository: Repository) -> Repository:
-    """Commit as GitHub's bot where a job of GitHub Actions has not said who commits."""
+    """Commit as GitHub's bot in a job of GitHub Actions that sets no identity."""
     environment = repository.environment
     on_actions = environment.get("GITHUB_ACTIONS") == "true"
     if not on_actions or plumbing.run(repository, "config", "user.email").returncode == 0:
@@ -133,7 +133,7 @@ def _identified(repository: Repository) -> Repository:
 
 
 def _first(text: str) -> str:
-    """Return the line of git's output that says why."""
+    """Return the line of git's output with the reason."""
     lines = [line.removeprefix("remote:").strip() for line in text.splitlines() if line.strip()]
     reasons = [line for line in lines if not line.startswith(("To ", "error: failed", "hint:"))]
     return (reasons or lines or ["no reason given"])[0]

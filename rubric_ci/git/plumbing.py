@@ -1,4 +1,4 @@
-"""Git objects and the state of a checkout, read through the git command; effects.
+"""Git objects and the state of a checkout, read with the git command.
 
 Every path is relative to the root that the repository was opened at, which may be a folder of it.
 Nothing here fetches: `git fetch --depth` would truncate a full clone.
@@ -16,7 +16,7 @@ from rubric_ci.model.git_changes import ABSENT, SYMLINK, Change, Entry
 
 TIMEOUT_SECONDS = 300.0
 
-# A hook's GIT_DIR or GIT_INDEX_FILE points elsewhere; these say only how git works.
+# A hook's GIT_DIR or GIT_INDEX_FILE points elsewhere; these only configure git.
 KEPT = ("GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
 KEPT_PREFIXES = ("GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "GIT_SSL")
 QUIET = {
@@ -32,14 +32,14 @@ ReadBlob: TypeAlias = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """A working tree under git."""
+    """A git working tree."""
 
     root: Path
     environment: Mapping[str, str] = field(repr=False)
 
 
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
-    """Open the working tree that holds `root`."""
+    """Open the working tree that contains `root`."""
     repository = Repository(root=root, environment=clean_environment(environment))
     if query(repository, "rev-parse", "--is-inside-work-tree") != "true":
         raise CannotUseGit(f"{root} is not in the working tree of a git repository")
@@ -47,7 +47,7 @@ def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Leave out what would point git elsewhere or make it talk to a person."""
+    """Remove variables that point git elsewhere or let it prompt."""
     kept = {
         name: value
         for name, value in environment.items()
@@ -57,24 +57,24 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_shallow(repository: Repository) -> bool:
-    """Tell whether history is cut off."""
+    """Return True if the clone is shallow."""
     return query(repository, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def commit(repository: Repository, revision: str) -> str | None:
-    """Return the id of the commit that a revision names, or nothing if it is not here."""
+    """Return the id of the commit that a revision names, or None if it is missing."""
     named = f"{revision}^{{commit}}"
     done = run(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
     return _text(done.stdout) if done.returncode == 0 else None
 
 
 def parents(repository: Repository, revision: str) -> tuple[str, ...]:
-    """Return the parents of a commit that are here; a shallow clone lacks them."""
+    """Return the parents of a commit; a shallow clone may lack them."""
     return tuple(query(repository, "log", "-1", "--format=%P", revision, "--").split())
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str | None:
-    """Return the commit where two histories part, or nothing if they never meet here."""
+    """Return the merge base of two revisions, or None if there is none."""
     done = run(repository, "merge-base", one, other)
     return _text(done.stdout) if done.returncode == 0 else None
 
@@ -86,7 +86,7 @@ def tree(repository: Repository, revision: str) -> dict[str, Entry]:
 
 
 def changes(repository: Repository, base: str) -> tuple[Change, ...]:
-    """Compare a commit with the working tree: what differs, and files git does not know yet."""
+    """Compare a commit with the working tree; untracked files count as new."""
     tracked = _read(
         repository,
         *("-c", "core.fsmonitor=false", "diff", "--raw", "-z", "--relative", "--no-renames"),
@@ -101,7 +101,7 @@ def changes(repository: Repository, base: str) -> tuple[Change, ...]:
 
 
 def ignored(repository: Repository) -> tuple[str, ...]:
-    """List the files that git is told to ignore, and folders in place of all that they hold."""
+    """List ignored files; a folder stands for all of its files."""
     listing = _read(
         repository, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
     )
@@ -110,7 +110,7 @@ def ignored(repository: Repository) -> tuple[str, ...]:
 
 @contextmanager
 def blobs(repository: Repository) -> Iterator[ReadBlob]:
-    """Open one git process that answers for as many blobs as are asked for."""
+    """Open one git process that reads any number of blobs."""
     command = ["git", "cat-file", "--batch"]
     with subprocess.Popen(
         command,
@@ -124,12 +124,12 @@ def blobs(repository: Repository) -> Iterator[ReadBlob]:
 
 
 def query(repository: Repository, *arguments: str) -> str:
-    """Return what git prints, stripped; raises CannotUseGit where it fails."""
+    """Return the output of git, stripped; raises CannotUseGit if it fails."""
     return _read(repository, *arguments).strip()
 
 
 def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    """Run git to its end, whatever that is."""
+    """Run git and return the completed process, also if it failed."""
     try:
         return subprocess.run(
             ["git", *arguments],
@@ -143,8 +143,8 @@ def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess
     except FileNotFoundError:
         raise CannotUseGit("git is not installed, or not on PATH") from None
     except subprocess.TimeoutExpired:
-        said = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
-        raise CannotUseGit(said) from None
+        message = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
+        raise CannotUseGit(message) from None
 
 
 def _read_blob(process: "subprocess.Popen[bytes]", object_id: str) -> bytes:
@@ -176,9 +176,11 @@ def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:
 def _read(repository: Repository, *arguments: str) -> str:
     done = run(repository, *arguments)
     if done.returncode != 0:
-        said, *more = _text(done.stderr).removeprefix("fatal: ").splitlines() or ["no reason given"]
+        error, *more = _text(done.stderr).removeprefix("fatal: ").splitlines() or [
+            "no reason given"
+        ]
         hint = " ".join(" ".join(more).split())  # such as how to trust a folder of another owner
-        raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {said}", hint)
+        raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {error}", hint)
     return done.stdout.decode("utf-8", "surrogateescape")
 
 

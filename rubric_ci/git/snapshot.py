@@ -1,7 +1,7 @@
-"""The files of a commit, found the way a working tree would find them; effects.
+"""The files of a commit, found as in a working tree.
 
-Links are followed, and never out of the repository. A file that is the same in the working tree
-is read there, so that line endings and filters cannot make it look changed.
+Links are followed, but never out of the repository. A file that is the same in the working tree
+is read there, so that line endings and filters do not make it look changed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,17 +18,22 @@ MAX_LINKS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What stood where."""
+    """Implements `RepositoryFiles` with a commit."""
 
     root: Path
     entries: Mapping[str, Entry]
     changed: frozenset[str]  # paths that differ from the working tree
-    read: ReadBlob
+    read_blob: ReadBlob
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a file, or None if there was no such file."""
+        found = follow(path, self._link)
+        return None if found is None else self._content(found)
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file, or nothing if there was none."""
-        found = follow(path, self._link)
-        return None if found is None else self._text(found)
+        """Return the text of a file, or None if there was no such file."""
+        content = self.read(path)
+        return None if content is None else _decode(content)
 
     def lookup(self, eval_path: str) -> Lookup:
         """Resolve references against the eval file's folder, then each folder above it."""
@@ -37,9 +42,9 @@ class Snapshot:
             folders = [""] if reference.startswith("/") else _upwards(eval_path)
             for folder in folders:
                 found = follow(f"{folder}/{reference}", self._link)
-                text = None if found is None else self._text(found)
-                if found is not None and text is not None:
-                    return Found(found, text)
+                content = None if found is None else self._content(found)
+                if found is not None and content is not None:
+                    return Found(found, _decode(content))
             return NotFound("no such file")
 
         return resolve
@@ -48,32 +53,31 @@ class Snapshot:
         entry = self.entries.get(path)
         if entry is None or entry.mode != SYMLINK:
             return None
-        return self.read(entry.object_id).decode("utf-8", "surrogateescape")
+        return self.read_blob(entry.object_id).decode("utf-8", "surrogateescape")
 
-    def _text(self, path: str) -> str | None:
+    def _content(self, path: str) -> bytes | None:
         entry = self.entries.get(path)
         if entry is None:
-            return self._text_in_submodule(path)
+            return self._content_in_submodule(path)
         if entry.mode == SUBMODULE:
             return None
         same = path not in self.changed
-        content = (self.root / path).read_bytes() if same else self.read(entry.object_id)
-        return _decode(content)
+        return (self.root / path).read_bytes() if same else self.read_blob(entry.object_id)
 
-    def _text_in_submodule(self, path: str) -> str | None:
-        """Say which commit of a changed submodule it was: its objects may not be here."""
+    def _content_in_submodule(self, path: str) -> bytes | None:
+        """Return the file; of a changed submodule its commit, as its objects may be missing."""
         for folder in _upwards(path):
             entry = self.entries.get(folder)
             if entry is not None and entry.mode == SUBMODULE:
                 if folder in self.changed:
-                    return f"{path} as of {entry.object_id}"
+                    return f"{path} as of {entry.object_id}".encode()
                 inside = self.root / path
-                return _decode(inside.read_bytes()) if inside.is_file() else None
+                return inside.read_bytes() if inside.is_file() else None
         return None
 
 
 def follow(path: str, link: Callable[[str], str | None]) -> str | None:
-    """Resolve `..` and links as a file system does; nothing if it leads outside, or in circles."""
+    """Resolve `..` and links as a file system does; None if a link leads outside or to itself."""
     place: list[str] = []
     rest, links = path.split("/"), 0
     while rest:
@@ -94,12 +98,12 @@ def follow(path: str, link: Callable[[str], str | None]) -> str | None:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """Give the folder of a path, then each folder above it, the root ("") last."""
+    """Yield the folder of a path, then each folder above it, the root ("") last."""
     while path:
         path = dirname(path)
         yield path
 
 
 def _decode(content: bytes) -> str:
-    """Read as the working tree's files are read; what is no UTF-8 differs from any text there."""
+    """Decode as in the working tree; invalid UTF-8 differs from any text there."""
     return content.decode("utf-8-sig", "replace")

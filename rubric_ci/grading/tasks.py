@@ -19,11 +19,11 @@ from rubric_ci.llm import batch
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.project.project import Opened
+from rubric_ci.project.loaded_project import LoadedProject
 
 
 def build_tasks(
-    chosen: Sequence[tuple[EvalCase, str]], opened: Opened, settings: RunSettings
+    chosen: Sequence[tuple[EvalCase, str]], opened: LoadedProject, settings: RunSettings
 ) -> tuple[Task, ...]:
     """Return a task per case; raises UserError if a target, judge or variable is missing."""
     tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
@@ -33,9 +33,10 @@ def build_tasks(
     return tasks
 
 
-def _task(case: EvalCase, why: str, opened: Opened, settings: RunSettings) -> Task:
-    target = choose_target(case, opened.config, settings.target)
-    judge = choose_judge(opened.config, target, settings.judge)
+def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings) -> Task:
+    config = opened.config_for(case.file)
+    target = choose_target(case, config, settings.target)
+    judge = choose_judge(config, target, settings.judge)
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)
     own = without_own_judges(case) if settings.judge else case

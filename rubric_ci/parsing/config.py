@@ -1,4 +1,4 @@
-"""Checked configuration data to `Config` and targets: every spelling becomes one."""
+"""Checked configuration data to `Config` and targets: aliases become canonical names."""
 
 from collections.abc import Mapping
 from posixpath import basename, dirname, join, normpath
@@ -19,10 +19,9 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.validation.agentv import snake_cased
-from rubric_ci.validation.config_summary import AGENTS, glob_from_root
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, glob_from_root
 from rubric_ci.yaml_text.document import Document
 
-_JUDGING: Final = ("mode", "output", "evidence", "votes", "canary")
 _PREFIXES: Final = {
     "azure-openai": "azure",
     "google": "gemini",
@@ -40,7 +39,7 @@ _NOT_OPTIONS: Final = frozenset(
     (
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *("mode", "output", "evidence", "votes", "canary", "max_retries", "provider_batching"),
+        *(*JUDGE_KEYS, "max_retries", "provider_batching"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
@@ -70,9 +69,7 @@ def read_targets(document: Document) -> tuple[Target, ...]:
 def _judge(data: Any) -> JudgeConfig:
     if isinstance(data, str):
         return JudgeConfig(endpoint=Endpoint(model=data))
-    own = {
-        key: data[key] for key in ("mode", "output", "evidence", "votes", "canary") if key in data
-    }
+    own = {key: data[key] for key in JUDGE_KEYS if key in data}
     return JudgeConfig(endpoint=_endpoint(snake_cased(data)), **own)
 
 
@@ -127,12 +124,12 @@ def _target(data: dict[str, Any], file: str) -> Target:
 def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
     if written is None:
         return None
-    asked = snake_cased(written)
-    return {**asked, "cwd": _folder(file, asked["cwd"])} if "cwd" in asked else asked
+    check = snake_cased(written)
+    return {**check, "cwd": _folder(file, check["cwd"])} if "cwd" in check else check
 
 
 def _endpoint(data: dict[str, Any]) -> Endpoint:
-    """Name the model as litellm does; what is not ours is an option of the call."""
+    """Return the model under its litellm name; unknown keys are options of the call."""
     provider = data.get("provider", "").lower()
     prefix = _PREFIXES.get(provider, provider)
     names = ("model", "deployment", "deployment_name", "variant")
@@ -155,12 +152,12 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_beside_evals(file: str) -> bool:
-    """Tell whether the folders of a file are relative to those of the eval files, as AgentV's."""
+    """Return True if folders in the file count from the folder of each eval file, as in AgentV."""
     return basename(dirname(file)) == ".agentv"
 
 
 def _folder(file: str, folder: str) -> str:
-    """Resolve a folder beside a file, unless it depends on the eval file or the environment."""
+    """Resolve a folder relative to the file, unless the eval file or a variable decides it."""
     if _is_beside_evals(file) or folder.startswith("${{"):
         return folder
     return _from_root(file, folder)

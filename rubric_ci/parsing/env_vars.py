@@ -1,4 +1,4 @@
-"""`${{ NAME }}` in configured values: environment variables, by name."""
+"""Environment variables in the configuration: `${{ NAME }}`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ _VARIABLE = re.compile(r"\$\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 
 
 def substitute(value: Any, environment: Mapping[str, str]) -> Any:
-    """Return the value with every `${{ NAME }}` replaced, also inside lists, mappings and texts.
+    """Return the value with every `${{ NAME }}` replaced, also inside lists, mappings and strings.
 
-    Raises MissingVariable for a name that is not set, or set to nothing.
+    Raises MissingVariable for a variable that is unset or empty.
     """
     match value:
         case str():
@@ -26,7 +26,7 @@ def substitute(value: Any, environment: Mapping[str, str]) -> Any:
 
 
 def names(value: Any) -> Iterator[str]:
-    """Yield the variables that a value needs."""
+    """Yield the variables that a value refers to."""
     match value:
         case str():
             yield from _VARIABLE.findall(value)
@@ -43,6 +43,6 @@ def _look_up(name: str, environment: Mapping[str, str]) -> str:
     if value == "":
         raise MissingVariable(
             f"the environment variable {name} is not set",
-            f"set it, or take `${{{{ {name} }}}}` out of the configuration",
+            f"set it, or remove `${{{{ {name} }}}}` from the configuration",
         )
     return value

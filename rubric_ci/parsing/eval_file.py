@@ -1,8 +1,7 @@
-"""From checked data to an `EvalFile`: here all sugar dies.
+"""Checked data to an `EvalFile`: normalises aliases, short forms and inheritance.
 
-Aliases become canonical names, strings become messages and criteria, maps become lists, and what
-a case inherits from its suite is put into the case. The data has passed every check, so nothing
-is checked again.
+Strings become messages and criteria, maps become lists, and a case holds what it inherits from
+its suite. The data has passed every check, so nothing is checked again.
 """
 
 from typing import Any
@@ -75,7 +74,7 @@ def _note(case: dict[str, Any]) -> str:
 
 
 def read_messages(written: Any, role: Role, files: UsedFiles) -> tuple[Message, ...]:
-    """Return messages; a bare text or object is one message of the given role."""
+    """Return messages; a string or an object is one message of the given role."""
     if not isinstance(written, list):
         return (Message(role=role, parts=_parts(written, files)),)
     return tuple(_message(message, files) for message in written)

@@ -1,4 +1,4 @@
-"""Evaluators and criteria as written, to specs and rubrics."""
+"""Checked evaluators and criteria to specs and rubrics."""
 
 from posixpath import dirname, join, normpath
 from typing import Any, Final
@@ -24,7 +24,7 @@ TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
 
 
 def case_evaluators(source: Source, path: Path, files: UsedFiles) -> tuple[EvaluatorSpec, ...]:
-    """Return what grades the case at a path: inline rubrics first, then the named evaluators."""
+    """Return the evaluators of the case at a path: inline rubrics first."""
     case = source.data["evalcases"][path[1]]
     owner: Path = path if "rubrics" in case else ()
     rubrics = case.get("rubrics", source.data.get("rubrics"))
@@ -41,7 +41,7 @@ def case_evaluators(source: Source, path: Path, files: UsedFiles) -> tuple[Evalu
 
 
 def _named(suite: Any, case: Any, path: Path) -> tuple[Path, list[Any]]:
-    """Find the evaluators that are in force, and where they are written."""
+    """Return the path of the evaluators that apply, and the evaluators."""
     if "evaluators" in case.get("execution", {}):
         return (*path, "execution", "evaluators"), case["execution"]["evaluators"]
     if "evaluators" in case:
@@ -89,7 +89,7 @@ def _llm_judge(
 
 
 def _prompt(written: str, files: UsedFiles) -> tuple[str, str]:
-    """Return a prompt's text, and its path where it is a file."""
+    """Return a prompt's text, and its path if it is a file."""
     if not names_file(written):
         return written, ""
     found = files.read(written)

@@ -1,4 +1,4 @@
-"""The files that one case refers to, remembered as they are looked up."""
+"""The files that a case refers to, collected as they are looked up."""
 
 import shlex
 from posixpath import join
@@ -7,22 +7,22 @@ from rubric_ci.model.references import Found, Lookup
 
 
 class UsedFiles:
-    """Looks references up, and keeps the path of each that was found."""
+    """Looks up references and collects the paths that were found."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
         self._paths: dict[str, None] = {}
 
     def read(self, reference: str) -> Found:
-        """Return a file that the checks have already found."""
+        """Return a file that the checks found."""
         found = self._lookup(reference)
         if not isinstance(found, Found):
-            raise TypeError(f"{reference} was there when it was checked: {found.reason}")
+            raise TypeError(f"{reference} was found by the checks: {found.reason}")
         self._paths[found.path] = None
         return found
 
     def note_script(self, script: str | list[str], cwd: str) -> None:
-        """Keep the words of a command that name files; the others are the command's business."""
+        """Collect the words of a command that name files."""
         for word in _words(script):
             if "/" in word or "." in word:
                 found = self._lookup(join(cwd, word))
@@ -39,5 +39,5 @@ def _words(script: str | list[str]) -> list[str]:
         return script
     try:
         return shlex.split(script)
-    except ValueError:  # quotes that only a shell can balance
+    except ValueError:  # quotes that only a shell understands
         return script.split()

@@ -1,4 +1,4 @@
-"""Evaluators that measure and compare, as written, to their specs."""
+"""Checked evaluators that measure and compare to specs."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from rubric_ci.yaml_text.source import Source
 
 
 def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> MeasuringSpec:
-    """Return the spec of an evaluator of one of these types; the schema knows no others."""
+    """Return the spec of an evaluator; the schema allows no other types."""
     name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
     span = Span(*source.locate((*path, "name")))
     match evaluator["type"]:

@@ -1,13 +1,18 @@
-"""Checking files one by one: what each is, what it needs to know of the others."""
+"""Check files one by one with what serves them: eval files, targets files, the configuration."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
+from posixpath import dirname
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
-from rubric_ci.validation.config_summary import Facts, read_facts
+from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
+from rubric_ci.project.project import Project
+from rubric_ci.project.working_tree import WorkingTree
+from rubric_ci.validation.config_summary import Facts
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
@@ -15,6 +20,7 @@ from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.validation.project_rules import Winner
 
 Found: TypeAlias = "tuple[Diagnostic, ...]"
 
@@ -26,20 +32,25 @@ class Checker:
     """Checks files of one repository under its configuration."""
 
     def __init__(self, config: Path | None, *, from_root: bool) -> None:
-        self.root = discovery.find_root(Path.cwd())
-        self.config = config or discovery.config_of(self.root)
-        self.facts = self._facts(self.config) if self.config else Facts()
+        root = discovery.find_root(Path.cwd())
+        name = discovery.from_root(config, root) if config else ""
+        self.tree = WorkingTree(root=root)
+        self.project = Project(self.tree, name)
         self._from_root = from_root
-        self._targets_beside = cache(self._read_targets_beside)
-        self._lookup = cache(lambda folder: discovery.lookup(self.root, folder / "any"))
+        self._targets_of = cache(self._summarize_targets)
+        self._nearest_path = cache(self._find_nearest_path)
+        self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
+
+    def find(self, written: str) -> list[Path]:
+        """Return the eval files of a path, or of the configuration; raises CannotFindEvals."""
+        globs = self.project.summary.globs
+        return discovery.find_evals([written] if written else [], globs, self.project.root)
 
     def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
-        """Yield the configuration and every targets file that serves some eval."""
-        found = [self.config] if self.config else []
-        folders = dict.fromkeys(path.parent for path in evals)
-        for folder in folders or [self.root]:
-            found += discovery.targets_of(folder, self.root)
-        yield from dict.fromkeys(discovery.shown(path) for path in found)
+        """Yield the configuration and every targets file that serves an eval file."""
+        folders = dict.fromkeys(dirname(self._name(path)) for path in evals) or [""]
+        for name in dict.fromkeys(file for each in folders for file in self.project.serving(each)):
+            yield discovery.shown(self.tree.path(name))
 
     def owner_of(self, path: Path) -> Path:
         """Return the JSON Lines file of a sidecar, or the file itself."""
@@ -49,24 +60,22 @@ class Checker:
         return path
 
     def concerns(self, path: Path) -> bool:
-        """Tell whether a file is an eval file, the configuration, or targets that serve evals."""
-        if path.name in discovery.TARGETS_NAMES and path.parent.name != ".agentv":
-            return any(self._is_eval(beside) for beside in path.parent.glob("*.*"))
-        known = (
-            path.name in (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES) or path == self.config
-        )
-        return known or self._is_eval(self.owner_of(path))
+        """Return True for eval files, the configuration and targets files that serve eval files."""
+        if path.name in TARGETS_NAMES and path.parent.name != HIDDEN:
+            return bool(self._evals(path.parent.as_posix()))
+        known = (*CONFIG_NAMES, *TARGETS_NAMES)
+        return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
     def check(self, path: Path) -> Found:
-        """Return the problems of a file, as what its name says it is."""
-        name = discovery.from_root(path, self.root) if self._from_root else path.as_posix()
+        """Return the problems of a file; its name decides what it is checked as."""
+        name = self._name(path) if self._from_root else path.as_posix()
         try:
-            data = discovery.read_bytes(path, self.root)
+            data = discovery.read_bytes(path, self.project.root)
         except CannotReadFile as error:
             return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
-        if path.name in discovery.CONFIG_NAMES or path == self.config:
+        if path.name in CONFIG_NAMES or self._is_config(path):
             return self._check_config(name, data, path, targets_only=False)
-        if path.name in discovery.TARGETS_NAMES:
+        if path.name in TARGETS_NAMES:
             return self._check_config(name, data, path, targets_only=True)
         return self._check_eval(name, data, path)
 
@@ -82,13 +91,12 @@ class Checker:
         sidecar = self._text(beside) if beside else None
         if isinstance(sidecar, LocatedProblem) and beside:
             unread = sidecar.rule == UNREADABLE
-            return _diagnosed(
-                beside.as_posix(), sidecar, b"" if unread else discovery.read_bytes(beside)
-            )
+            content = b"" if unread else discovery.read_bytes(beside)
+            return _diagnosed(beside.as_posix(), sidecar, content)
         source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
-        folder = path.parent
-        known = self._targets_beside(folder)
-        found = check_evals(source, self._lookup(folder), known.targets, known.agents)
+        known = self._targets_of(dirname(self._name(path)))
+        lookup = self._lookup(path.parent)
+        found = check_evals(source, lookup, known.targets, known.agents, self._nearest_path)
         return self._switched(found, source.texts())
 
     def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:
@@ -97,7 +105,13 @@ class Checker:
             return _diagnosed(name, text, data)
         document = Document(name, text)
         others = cache(partial(self._targets_of_others, path))
-        found = check_config(document, targets_only=targets_only, others=others)
+        found = check_config(
+            document,
+            targets_only=targets_only,
+            others=others,
+            winners=cache(partial(self._winners, self._name(path))),
+            nearest_path=self._nearest_path,
+        )
         return self._switched(found, document.texts())
 
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
@@ -105,45 +119,71 @@ class Checker:
             return ()
         from rubric_ci.validation.suppressions import apply_suppressions
 
-        return apply_suppressions(found, texts, self.facts.rules)
+        return apply_suppressions(found, texts, self.project.rules)
+
+    def _text(self, path: Path) -> str | LocatedProblem:
+        try:
+            return decode(discovery.read_bytes(path, self.project.root))
+        except CannotReadFile as error:
+            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
+
+    def _name(self, path: Path) -> str:
+        return discovery.from_root(path, self.project.root)
+
+    def _is_config(self, path: Path) -> bool:
+        return bool(self.project.config_name) and self._name(path) == self.project.config_name
 
     def _is_eval(self, path: Path) -> bool:
-        return discovery.is_eval(path, self.facts.globs, self.root)
+        return discovery.is_eval(path, self.project.summary.globs, self.project.root)
 
-    def _read_targets_beside(self, folder: Path) -> Facts:
-        """Return the targets that serve a folder; the first of a name is the one that counts."""
-        known = self.facts
-        for path in discovery.targets_of(folder, self.root):
-            facts = self._facts(path)
+    def _summarize_targets(self, folder: str) -> Facts:
+        """Return the targets that serve a folder; the first of a name counts."""
+        known = Facts()
+        for name in self.project.serving(folder):
+            facts = self.project.summarize(name)
             agents = known.agents | (facts.agents - known.targets)
             known = Facts(targets=known.targets | facts.targets, agents=agents)
         return known
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
-        """Return the targets that the cases of a file's targets know beside them."""
-        folder = path.resolve().parent
-        folders = {folder.parent if folder.name == ".agentv" else folder}
-        if self.config and path.resolve() == self.config.resolve():
-            folders |= {found.resolve().parent for found in self._configured()}
-        return frozenset[str]().union(*(self._targets_beside(each).targets for each in folders))
+        """Return the targets that serve the same eval files as those of a file."""
+        folders = {folder_served(self._name(path))}
+        if self._is_config(path):
+            folders |= {dirname(self._name(found)) for found in self._evals("")}
+        return frozenset[str]().union(*(self._targets_of(each).targets for each in folders))
 
-    def _configured(self) -> list[Path]:
+    def _winners(self, name: str) -> "Mapping[str, Winner]":
+        """Return the targets of the files that come before a targets file."""
+        from rubric_ci.validation.project_rules import Winner
+
+        winners: dict[str, Winner] = {}
+        for file, folder in self._files_before(name):
+            for target in self.project.summarize(file).targets:
+                winners.setdefault(target, Winner(file, folder))
+        return winners
+
+    def _files_before(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield files that come before a targets file, each with a folder if only for it."""
+        if name == self.project.config_name:
+            return
+        served = folder_served(name)
+        for file in takewhile(lambda file: file != name, self.project.serving(served)):
+            yield file, ""
+        for path in discovery.find_targets(self.tree.path(served)):
+            file = self._name(path)
+            if folder_served(file) != served:
+                yield file, folder_served(file)
+
+    def _find_nearest_path(self, glob: str) -> str | None:
+        from rubric_ci.project.dependencies import nearest_path
+
+        return nearest_path(self.project.root, glob)
+
+    def _evals(self, written: str) -> list[Path]:
         try:
-            return discovery.find_evals((), self.facts.globs, self.root)
+            return self.find(written)
         except CannotFindEvals:
             return []
-
-    def _text(self, path: Path) -> str | LocatedProblem:
-        try:
-            return decode(discovery.read_bytes(path, self.root))
-        except CannotReadFile as error:
-            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
-
-    def _facts(self, path: Path) -> Facts:
-        text = self._text(path)
-        if isinstance(text, LocatedProblem):  # its own check reports it
-            return Facts()
-        return read_facts(Document(discovery.from_root(path, self.root), text))
 
 
 def _diagnosed(name: str, problem: LocatedProblem, data: bytes) -> Found:

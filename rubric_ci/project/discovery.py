@@ -1,4 +1,4 @@
-"""The working tree: which files hold evals, what they say, what they refer to; effects."""
+"""Find and read the files of a working tree: the root, eval files, references."""
 
 import os
 import re
@@ -8,16 +8,15 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES
 from rubric_ci.system import atomic_write, confined
 
-CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
-TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
-# Compiled by the first search: a hook that names its files does without.
+# Compiled by the first search: a hook that names its files needs none.
 _HOLDS_CASES = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 _HOLDS_ID = rb"\"id\"\s*+:"
 _HOLDS_INPUT = rb"\"input(?:_messages)?\"\s*+:"
@@ -42,7 +41,7 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
     if not paths and globs and not configured:
         raise CannotFindEvals(
             f"no file matches the configured evals: {', '.join(globs)}",
-            "mend `evals` in rubric-ci.yaml, or name files",
+            "fix `evals` in rubric-ci.yaml, or pass file paths",
         )
     if not paths and configured:
         return configured
@@ -51,23 +50,8 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
     return list({path.resolve(): path for path in found}.values())
 
 
-def config_of(root: Path) -> Path | None:
-    """Return the configuration of a repository, if it has one."""
-    return next((root / name for name in CONFIG_NAMES if (root / name).is_file()), None)
-
-
-def targets_of(folder: Path, root: Path) -> list[Path]:
-    """Return the targets files that serve evals of a folder, the nearest first."""
-    start, top = folder.resolve(), root.resolve()
-    above = [start, *start.parents]
-    folders = above[: above.index(top) + 1] if top in above else [start]
-    places = (place for current in folders for place in (current, current / ".agentv"))
-    found = (place / name for place in places for name in TARGETS_NAMES)
-    return [path for path in found if path.is_file()]
-
-
 def from_root(path: Path, root: Path) -> str:
-    """Name a file as reports do: relative to the repository root, with forward slashes."""
+    """Return the name of a file in reports: relative to the root, with forward slashes."""
     real, top = path.resolve(), root.resolve()
     return (real.relative_to(top) if real.is_relative_to(top) else path).as_posix()
 
@@ -100,12 +84,12 @@ def write_text(path: Path, text: str) -> None:
 
 def sidecar_of(path: Path) -> Path | None:
     """Return the YAML file with the suite fields of a JSON Lines file, if there is one."""
-    beside = path.with_suffix(".yaml")
-    return beside if path.suffix == ".jsonl" and beside.is_file() else None
+    sidecar = path.with_suffix(".yaml")
+    return sidecar if path.suffix == ".jsonl" and sidecar.is_file() else None
 
 
 def lookup(root: Path, eval_path: Path) -> Lookup:
-    """Resolve references beside the eval file, then in each folder above it up to the root."""
+    """Resolve references in the folder of the eval file, then in each folder above it."""
     top = os.path.realpath(root)
     folder = os.path.realpath(eval_path.parent)
 
@@ -116,7 +100,7 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
             if not os.path.lexists(candidate):
                 continue
             if not confined.is_inside(real, top):
-                reason = "lies outside the repository"
+                reason = "is outside the repository"
                 continue
             return _found(real, top)
         return NotFound(reason)
@@ -128,7 +112,7 @@ def _found(real: str, top: str) -> Found | NotFound:
     if os.path.isdir(real):  # noqa: PTH112 - plain strings are several times faster here
         return NotFound("is a folder")
     if not os.path.isfile(real):  # noqa: PTH113
-        return NotFound("is no regular file")  # reading a pipe would wait for its writer
+        return NotFound("is not a regular file")  # reading a pipe would wait for its writer
     try:
         text = confined.read_named(Path(real), Path(top)).decode("utf-8-sig")
     except CannotReadFile as error:
@@ -162,19 +146,19 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that match, the same ones whatever the version of Python."""
+    """Return the files that match, the same ones on every version of Python."""
     parts = pattern.lstrip("/").split("/")
     if any("**" in part and part != "**" for part in parts):
-        raise CannotFindEvals(f"{pattern} is no glob: `**` has to stand alone between slashes")
+        raise CannotFindEvals(f"invalid glob {pattern}: `**` must be a whole path component")
     every = "/*" if parts[-1] == "**" else ""
     try:
         return [path for path in sorted(folder.glob("/".join(parts) + every)) if path.is_file()]
     except ValueError as error:
-        raise CannotFindEvals(f"{pattern} is no glob: {error}") from None
+        raise CannotFindEvals(f"invalid glob {pattern}: {error}") from None
 
 
 def _may_hold_evals(path: Path) -> bool:
-    """Tell configuration, targets and the sidecars of JSON Lines apart, which globs match too."""
+    """Return False for configuration, targets files and sidecars, which globs match too."""
     if path.name in (*CONFIG_NAMES, *TARGETS_NAMES):
         return False
     is_sidecar = path.suffix == ".yaml" and path.with_suffix(".jsonl").is_file()
@@ -182,18 +166,18 @@ def _may_hold_evals(path: Path) -> bool:
 
 
 def shown(path: Path) -> Path:
-    """Name a file as people do: from where they are, if it is below."""
+    """Return a path relative to the current folder, if it is below it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def holds_cases(path: Path) -> bool:
-    """Tell whether a YAML file is an eval file."""
+    """Return True if a YAML file is an eval file."""
     return re.search(_HOLDS_CASES, read_bytes(path)) is not None
 
 
 def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
-    """Tell whether a search of the repository would find a file."""
+    """Return True if a search of the repository would find a file."""
     return path.suffix in SUFFIXES and (
         _holds_evals(path, set())
         or path.resolve() in {p.resolve() for p in _configured(globs, root)}
@@ -236,9 +220,20 @@ def _matches(written: str) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for current, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        folders[:] = sorted(filter(_is_searched, folders))
         found = (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
         yield from (path for path in found if path.is_file())  # a pipe would wait for its writer
+
+
+def find_targets(folder: Path) -> Iterator[Path]:
+    """Yield the targets files of a folder and of those below it."""
+    for current, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if f == HIDDEN or _is_searched(f))
+        yield from (Path(current, name) for name in TARGETS_NAMES if name in names)
+
+
+def _is_searched(folder: str) -> bool:
+    return not folder.startswith(".") and folder not in _SKIPPED
 
 
 def _holds_evals(path: Path, configured: set[Path]) -> bool:
@@ -249,7 +244,7 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     try:
         data = read_bytes(path)
     except CannotReadFile:
-        return path.exists()  # to be told, unless it is a link to nowhere
+        return path.exists()  # it is reported, unless it is a dangling link
     if path.suffix == ".jsonl":
         first = data.split(b"\n", 1)[0]
         return bool(re.search(_HOLDS_ID, first) and re.search(_HOLDS_INPUT, first))

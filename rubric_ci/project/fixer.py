@@ -9,23 +9,24 @@ from rubric_ci.editing.fixes import fix
 from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
+from rubric_ci.project.file_names import CONFIG_NAMES, TARGETS_NAMES
 from rubric_ci.system import atomic_write
 from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
 
-NOT_EVALS = (*discovery.CONFIG_NAMES, *discovery.TARGETS_NAMES)
+NOT_EVALS = (*CONFIG_NAMES, *TARGETS_NAMES)
 
 
 def fix_files(paths: Iterable[Path], *, write: bool) -> int:
-    """Mend what can be mended, or print it as a diff; return how many places that is."""
+    """Fix unambiguous problems, or print the fixes as a diff; return the number of places."""
     named = [path for path in paths if path.name not in NOT_EVALS]
-    beside = (discovery.sidecar_of(path) for path in named)
-    evals = dict.fromkeys([*named, *(path for path in beside if path)])
+    sidecars = (discovery.sidecar_of(path) for path in named)
+    evals = dict.fromkeys([*named, *filter(None, sidecars)])
     places = [_fix_file(path, write=write) for path in evals]
     changed = sum(map(bool, places))
     if changed:
-        verb = "mended" if write else "would mend"
+        verb = "fixed" if write else "would fix"
         sys.stderr.write(f"rubric-ci: {verb} {sum(places)} place(s) in {changed} file(s)\n")
     return sum(places)
 
@@ -33,14 +34,14 @@ def fix_files(paths: Iterable[Path], *, write: bool) -> int:
 def _fix_file(path: Path, *, write: bool) -> int:
     try:
         data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
-    except CannotReadFile:  # its check says so
+    except CannotReadFile:  # `validate` reports it
         return 0
     text = decode(data)
     if isinstance(text, LocatedProblem):
         return 0
-    mended = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
-    if mended.places and write:
-        atomic_write.replace(path, data, mended.text.encode())
-    elif mended.places:
-        print_block(unified(path.as_posix(), text, mended.text))
-    return mended.places
+    fixed = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
+    if fixed.places and write:
+        atomic_write.replace(path, data, fixed.text.encode())
+    elif fixed.places:
+        print_block(unified(path.as_posix(), text, fixed.text))
+    return fixed.places

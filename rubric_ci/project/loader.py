@@ -1,4 +1,4 @@
-"""`rubric-ci.yaml` and targets files: their text to a `Config` and targets, or what is wrong."""
+"""Check and parse texts of the configuration, targets files and eval files."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -33,16 +33,16 @@ class LoadedTargets(NamedTuple):
 
 
 def load_config(path: str, text: str) -> LoadedConfig:
-    """Check and read a configuration; `path` is relative to the repository root."""
+    """Check and parse a configuration; `path` is relative to the repository root."""
     document = Document(path, text)
     found = apply_suppressions(check_config(document), document.texts(), read_facts(document).rules)
     return LoadedConfig(None if has_errors(found) else read_config(document), found)
 
 
 def load_targets(path: str, text: str, rules: Mapping[str, str] | None = None) -> LoadedTargets:
-    """Check and read a targets file; `path` is relative to the repository root.
+    """Check and parse a targets file; `path` is relative to the repository root.
 
-    `rules` are the configuration's switches.
+    `rules` are the configuration's severities.
     """
     document = Document(path, text)
     found = check_config(document, targets_only=True)
@@ -64,10 +64,10 @@ def load(
     sidecar: str | None = None,
     rules: Mapping[str, str] | None = None,
 ) -> Loaded:
-    """Check a text and parse it.
+    """Check and parse an eval file.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
-    YAML file beside a JSON Lines file, if there is one; `rules` are the configuration's switches.
+    sidecar of a JSON Lines file; `rules` are the configuration's severities.
     """
     source = open_source(path, text, sidecar)
     looked_up = cache(lookup)

@@ -1,144 +1,203 @@
-"""Open what a command works on: the repository, its configuration, its eval files."""
+"""What serves an eval file: the configuration, the targets files, the rule switches.
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+The configuration comes first, then the targets file nearest to the eval file, then those of the
+folders above it. One instance reads one state of the repository: the working tree or a commit.
+NOTE: `validate` needs little of it, so what creates the values of a run is imported late.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
-
-import click
+from posixpath import dirname
+from typing import TYPE_CHECKING, Protocol
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
-from rubric_ci.model.config import Config, Target
-from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.evals import EvalFile
-from rubric_ci.project import discovery
-from rubric_ci.project.loader import Loaded, load, load_config, load_targets
-from rubric_ci.text import escape
-from rubric_ci.validation.diagnostics import to_diagnostic
-from rubric_ci.validation.output.text import headline
+from rubric_ci.model.references import Lookup
+from rubric_ci.project.file_names import CONFIG_NAMES, sidecar_name, targets_candidates
+from rubric_ci.validation.config_summary import Facts, read_facts
+from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """What was read, and what is wrong with it."""
-
-    root: Path  # of the repository
-    config: Config
-    files: tuple[EvalFile, ...]  # those without errors
-    diagnostics: tuple[Diagnostic, ...]
-    invalid: tuple[str, ...]  # eval files with errors, as reports name them
+if TYPE_CHECKING:
+    from rubric_ci.model.config import Config
+    from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.project.loader import Loaded, LoadedConfig, LoadedTargets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundEvals:
-    """The configuration, and the eval files that there are to read."""
+class RepositoryFiles(Protocol):
+    """One state of the files of a repository, by path from its root with forward slashes."""
 
-    root: Path
-    config: Config
-    paths: tuple[Path, ...]
+    @property
+    def root(self) -> Path:
+        """The folder of the working tree."""
 
+    def read(self, name: str, /) -> bytes | None:
+        """Return a file's bytes, or None if there is no such file; raises CannotReadFile."""
 
-def open_evals(paths: Sequence[str], config_path: Path | None) -> Opened:
-    """Read the configuration and every eval file that the paths name.
-
-    Problems of eval files are values. Raises `InvalidInput` where the configuration itself has
-    problems, `CannotFindEvals` where a path names nothing to read.
-    """
-    found = find_evals(paths, config_path)
-    return read_evals(found, found.paths)
+    def lookup(self, name: str, /) -> Lookup:
+        """Return what resolves the references of an eval file."""
 
 
-def find_evals(paths: Sequence[str], config_path: Path | None) -> FoundEvals:
-    """Read the configuration and find the eval files; raises as `open_evals` does."""
-    setup = open_setup(config_path)
-    found = tuple(discovery.find_evals(paths, setup.config.evals, setup.root))
-    config = _with_targets_beside(setup.config, found, setup.root)
-    return FoundEvals(root=setup.root, config=config, paths=found)
+class Project:
+    """Finds and reads what the eval files of a repository depend on, each file once."""
+
+    def __init__(self, files: RepositoryFiles, named_config: str = "") -> None:
+        """Use `named_config`, if given, instead of the configuration at the root."""
+        self.files = files
+        self.named_config = named_config
+        self._text = cache(self._read_text)
+        self._targets_files = cache(self._find_targets_files)
+        self.load_targets = cache(self._load_targets)
+        self.config_with = cache(self._build_config)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the repository."""
+        return self.files.root
+
+    @cached_property
+    def config_name(self) -> str:
+        """The file that holds the configuration; empty: there is none."""
+        return next(filter(self._exists, self._config_candidates()), "")
+
+    @cached_property
+    def summary(self) -> Facts:
+        """What the configuration holds of the right shape, errors or not."""
+        return self.summarize(self.config_name) if self.config_name else Facts()
+
+    @property
+    def rules(self) -> Mapping[str, str]:
+        """The severities that the configuration gives to rules."""
+        return self.summary.rules
+
+    def targets_files(self, eval_file: str) -> tuple[str, ...]:
+        """Return the targets files that serve an eval file, the nearest first."""
+        return self._targets_files(dirname(eval_file))
+
+    def serving(self, folder: str) -> tuple[str, ...]:
+        """Return the files that define targets for the eval files of a folder, the first wins."""
+        config = (self.config_name,) if self.config_name else ()
+        return (*config, *self._targets_files(folder))
+
+    def candidates(self, eval_file: str) -> tuple[str, ...]:
+        """Return the files that serve an eval file if they exist, in the order of precedence."""
+        return (*self._config_candidates(), *targets_candidates(dirname(eval_file)))
+
+    def summarize(self, name: str) -> Facts:
+        """Return what a configuration or a targets file holds of the right shape."""
+        text = self._text(name)
+        return read_facts(Document(name, text)) if isinstance(text, str) else Facts()
+
+    @cached_property
+    def own_config(self) -> "LoadedConfig":
+        """The configuration without the targets of targets files, and its problems."""
+        from rubric_ci.model.config import Config
+        from rubric_ci.project.loader import LoadedConfig, load_config
+
+        match self._text(self.config_name) if self.config_name else None:
+            case None:
+                return LoadedConfig(Config(), ())
+            case str(text):
+                return load_config(self.config_name, text)
+            case problem:
+                return LoadedConfig(None, (_diagnostic(self.config_name, problem),))
+
+    def config_for(self, eval_file: str) -> "Config":
+        """Return the configuration with every target that serves an eval file.
+
+        Raises InvalidInput if a file that serves it has errors.
+        """
+        return self.config_with(self.targets_files(eval_file))
+
+    def first_error(self, eval_file: str) -> "Diagnostic | None":
+        """Return the first error of the files that serve an eval file."""
+        loaded = map(self.load_targets, self.targets_files(eval_file))
+        found = chain(self.own_config.diagnostics, *(each.diagnostics for each in loaded))
+        return next(_errors(found), None)
+
+    def load(self, name: str, *, place: str = "") -> "Loaded | None":
+        """Check and parse an eval file; None: there is no such file.
+
+        `place` is the link through which it was found: references are looked up from there.
+        """
+        match self._read_text(place or name):
+            case None:
+                return None
+            case str(text):
+                return self.load_text(name, text, place=place)
+            case problem:
+                return _invalid(name, problem)
+
+    def load_text(self, name: str, text: str, *, place: str = "") -> "Loaded":
+        """Check and parse a text as the content of an eval file."""
+        from rubric_ci.project.loader import load
+
+        place = place or name
+        sidecar = self._read_text(beside) if (beside := sidecar_name(place)) else None
+        if isinstance(sidecar, LocatedProblem):
+            return _invalid(sidecar_name(name), sidecar)
+        return load(name, text, self.files.lookup(place), sidecar, self.rules)
+
+    def _load_targets(self, name: str) -> "LoadedTargets":
+        from rubric_ci.project.loader import LoadedTargets, load_targets
+
+        match self._text(name):
+            case None:
+                return LoadedTargets((), ())
+            case str(text):
+                return load_targets(name, text, self.rules)
+            case problem:
+                return LoadedTargets((), (_diagnostic(name, problem),))
+
+    def _build_config(self, targets_files: tuple[str, ...]) -> "Config":
+        from dataclasses import replace
+
+        config = self.own_config.config
+        if config is None:
+            raise _has_problems(self.config_name)
+        targets = dict(config.targets)
+        for name in targets_files:
+            loaded = self.load_targets(name)
+            if any(_errors(loaded.diagnostics)):
+                raise _has_problems(name)
+            for target in loaded.targets:
+                targets.setdefault(target.name, target)
+        return replace(config, targets=targets)
+
+    def _config_candidates(self) -> tuple[str, ...]:
+        return (self.named_config,) if self.named_config else CONFIG_NAMES
+
+    def _find_targets_files(self, folder: str) -> tuple[str, ...]:
+        return tuple(filter(self._exists, targets_candidates(folder)))
+
+    def _exists(self, name: str) -> bool:
+        return self._text(name) is not None
+
+    def _read_text(self, name: str) -> str | LocatedProblem | None:
+        try:
+            data = self.files.read(name)
+        except CannotReadFile as error:
+            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
+        return None if data is None else decode(data)
 
 
-def read_evals(found: FoundEvals, paths: Sequence[Path]) -> Opened:
-    """Read some of the eval files that were found."""
-    root = found.root
-    rules = found.config.rules
-    loaded = {discovery.from_root(path, root): open_file(path, root, rules) for path in paths}
-    return Opened(
-        root=root,
-        config=found.config,
-        files=tuple(each.eval_file for each in loaded.values() if each.eval_file),
-        diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
-        invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
-    )
+def _errors(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":
+    return (diagnostic for diagnostic in found if diagnostic.severity.value == "error")
 
 
-def open_setup(config_path: Path | None) -> Opened:
-    """Read the configuration alone; raises `InvalidInput` where it has problems."""
-    root = discovery.find_root(Path.cwd())
-    config = _with_targets_beside(_open_config(root, config_path), (), root)
-    return Opened(root=root, config=config, files=(), diagnostics=(), invalid=())
+def _diagnostic(name: str, problem: LocatedProblem) -> "Diagnostic":
+    from rubric_ci.validation.diagnostics import to_diagnostic
+
+    return to_diagnostic(name, problem, [])
 
 
-def open_file(path: Path, root: Path, rules: Mapping[str, str]) -> Loaded:
-    """Read one eval file, its sidecar and what it refers to; an unreadable one is a problem."""
-    beside = discovery.sidecar_of(path)
-    match _text(path, root), _text(beside, root) if beside else None:
-        case Diagnostic() as problem, _:
-            return Loaded(None, (problem,))
-        case _, Diagnostic() as problem:
-            return Loaded(None, (problem,))
-        case str(text), (str() | None) as sidecar:
-            lookup = discovery.lookup(root, path)
-            return load(discovery.from_root(path, root), text, lookup, sidecar, rules)
+def _invalid(name: str, problem: LocatedProblem) -> "Loaded":
+    from rubric_ci.project.loader import Loaded
+
+    return Loaded(None, (_diagnostic(name, problem),))
 
 
-def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
-    """Print problems on standard error, one line each; what files say gives a runner no orders."""
-    for problem in diagnostics:
-        click.echo(escape.log_line(headline(problem)), err=True)
-
-
-def _open_config(root: Path, named: Path | None) -> Config:
-    path = named or discovery.config_of(root)
-    return _read_config(path, root) if path else Config()
-
-
-def _read_config(path: Path, root: Path) -> Config:
-    loaded = load_config(discovery.from_root(path, root), discovery.read_text(path, root))
-    show_problems(loaded.diagnostics)
-    if loaded.config is None:
-        raise InvalidInput(f"{discovery.shown(path)} has problems", "mend them; nothing was graded")
-    return loaded.config
-
-
-def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> Config:
-    """Add the targets of targets files; the configuration's own come first."""
-    targets: dict[str, Target] = dict(config.targets)
-    for path in _targets_files(found, root):
-        name = discovery.from_root(path, root)
-        loaded = load_targets(name, discovery.read_text(path, root), config.rules)
-        show_problems(loaded.diagnostics)
-        if any(problem.severity is Severity.ERROR for problem in loaded.diagnostics):
-            raise InvalidInput(
-                f"{discovery.shown(path)} has problems", "mend them; nothing was graded"
-            )
-        for target in loaded.targets:
-            targets.setdefault(target.name, target)
-    return replace(config, targets=targets)
-
-
-def _targets_files(found: Sequence[Path], root: Path) -> Iterator[Path]:
-    """Yield the targets files that serve the eval files, or the root where there are none."""
-    folders = dict.fromkeys(path.resolve().parent for path in found) or {root: None}
-    serving = (path for folder in folders for path in discovery.targets_of(folder, root))
-    yield from dict.fromkeys(serving)
-
-
-def _text(path: Path, root: Path) -> str | Diagnostic:
-    """Return what a file says, or why it says nothing."""
-    name = discovery.from_root(path, root)
-    try:
-        data = discovery.read_bytes(path, root)
-    except CannotReadFile as error:
-        return to_diagnostic(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), [])
-    text = decode(data)
-    return to_diagnostic(name, text, []) if isinstance(text, LocatedProblem) else text
+def _has_problems(name: str) -> InvalidInput:
+    return InvalidInput(f"{name} has problems", "fix them and run again (no case was graded)")

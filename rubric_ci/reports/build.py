@@ -20,7 +20,7 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult, Errored, Skipped
-from rubric_ci.project.project import Opened
+from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
 from rubric_ci.selection.compare_cases import Selection
 
@@ -28,7 +28,7 @@ INTERRUPTED = "interrupted before it finished"
 
 
 def build_report(
-    opened: Opened,
+    opened: LoadedProject,
     tasks: Sequence[Task],
     ended: Sequence[CaseResult],
     settings: RunSettings,
@@ -58,7 +58,7 @@ def build_report(
             borderline=thresholds.borderline,
             holds=gate_passes(cases, fail_on) and verdict != "error",
         ),
-        judge=_judge_info(opened, settings),
+        judge=_judge_info(opened, tasks, settings),
         totals=totals(cases),
         replayed=settings.requests.replay is not None,
         cases=cases,
@@ -95,14 +95,17 @@ def _required(case: CaseResult) -> CaseResult:
             return case
 
 
-def _judge_info(opened: Opened, settings: RunSettings) -> JudgeInfo | None:
-    judge = choose_judge(opened.config, MockTarget(name="", response=""), settings.judge)
+def _judge_info(
+    opened: LoadedProject, tasks: Sequence[Task], settings: RunSettings
+) -> JudgeInfo | None:
+    config = opened.config_for(tasks[0].case.file) if tasks else opened.config
+    judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
     if judge is None:
         return None
     return judge_info(replace(judge, votes=settings.votes) if settings.votes else judge)
 
 
-def _notes(opened: Opened) -> tuple[str, ...]:
+def _notes(opened: LoadedProject) -> tuple[str, ...]:
     return tuple(
         f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
         for name in opened.invalid

@@ -1,95 +1,66 @@
-"""Open the base of a change: the cases and the configuration as they were.
+"""The base of a change: its cases and its configuration, read from git's objects.
 
-Only eval files that may differ are read. One is the same if git says so of it and of every file
-that it refers to, and if no other file can have come before those in the search for them.
+Only eval files that may differ are read. One is the same if git has it and every file that it
+refers to unchanged, and no changed file could come before those in the search for them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from posixpath import basename, dirname, join, splitext
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from posixpath import basename, dirname
 
 from rubric_ci.git.snapshot import Snapshot
-from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, Change
 from rubric_ci.project import discovery
-from rubric_ci.project.loader import (
-    Loaded,
-    LoadedConfig,
-    LoadedTargets,
-    load,
-    load_config,
-    load_targets,
-)
+from rubric_ci.project.file_names import sidecar_name
+from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.project.loader import Loaded
+from rubric_ci.project.project import Project
 from rubric_ci.selection.diff import Difference
-from rubric_ci.selection.fingerprint import Setup
-
-SetupOf: TypeAlias = Callable[[EvalCase, Config], Setup]
-"""What a case runs with under a configuration; raises `CannotConfigure`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingTree:
-    """What is there now, opened and valid."""
-
-    root: Path
-    config: Config
-    named_config: str = ""  # from the root; empty: where it is looked for
-    eval_files: tuple[EvalFile, ...]
-    setup_of: SetupOf
-
-    @property
-    def cases(self) -> tuple[EvalCase, ...]:
-        """Every case, in the order of the files."""
-        return tuple(case for file in self.eval_files for case in file.cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseState:
     """The base of a change."""
 
+    project: Project
+    difference: Difference
     cases: tuple[EvalCase, ...]
     files: frozenset[str]  # eval files and their sidecars, then and now
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
-    config: Config | None = None
-    config_problem: str = ""  # why there is no configuration
+
+    def config_problem(self, eval_file: str) -> str:
+        """Return why the configuration of an eval file is unknown; empty: it is known."""
+        for name in self.project.candidates(eval_file):
+            in_git = name in self.difference.changed_paths
+            if not in_git and self.difference.may_have_changed(name):
+                return f"`{name}` is not kept in git"
+        error = self.project.first_error(eval_file)
+        return f"the base's `{error.file}` does not parse: {_describe(error)}" if error else ""
 
 
-def load_base_state(now: WorkingTree, then: Snapshot, difference: Difference) -> BaseState:
-    """Read what may differ from git's objects; all else is as it is now."""
+def load_base_state(now: LoadedProject, then: Snapshot, difference: Difference) -> BaseState:
+    """Read what may differ from git's objects; everything else is as it is now."""
+    project = Project(then, now.project.named_config)
     same = _UnchangedFiles(difference)
-    differing = [file.path for file in now.eval_files if not same.holds(file)]
+    differing = [file.path for file in now.files if not same.holds(file)]
     gone = [change.path for change in difference.changes if _was_eval(change, then)]
-    loaded = {path: each for path in (*differing, *gone) if (each := _load(path, then))}
-    kept = [file for file in now.eval_files if file.path not in set(differing)]
+    loaded = {path: each for path in (*differing, *gone) if (each := project.load(path))}
+    kept = [file for file in now.files if file.path not in set(differing)]
     read = [each.eval_file for each in loaded.values() if each.eval_file]
-    config, problem = _config(now, then, difference)
-    names = (*(file.path for file in now.eval_files), *loaded)
+    names = (*(file.path for file in now.files), *loaded)
     return BaseState(
+        project=project,
+        difference=difference,
         cases=tuple(case for file in (*kept, *read) for case in file.cases),
         files=frozenset(name for path in names for name in (path, sidecar_name(path))),
         unreadable={path: _first(each) for path, each in loaded.items() if not each.eval_file},
-        config=config,
-        config_problem=problem,
     )
 
 
-def config_names(named: str, eval_files: Iterable[str]) -> tuple[str, ...]:
-    """Name the files that the configuration is, or would be, read from."""
-    return (*_own_config(named), *_targets_files(eval_files))
-
-
-def sidecar_name(path: str) -> str:
-    """Name the file that may hold the suite fields of a JSON Lines file, or nothing."""
-    stem, suffix = splitext(path)
-    return f"{stem}.yaml" if suffix == ".jsonl" else ""
-
-
 class _UnchangedFiles:
-    """Whether an eval file says now what it said then, without reading it."""
+    """Which eval files are the same in the base, known without reading it."""
 
     def __init__(self, difference: Difference) -> None:
         self.entries, self.changed = difference.entries, difference.changed
@@ -106,7 +77,7 @@ class _UnchangedFiles:
         )
 
     def _is_same(self, path: str) -> bool:
-        """Tell whether git has the file, or the submodule that it lies in, as it is now."""
+        """Return True if git has the file, or the submodule that it is in, unchanged."""
         place = path
         while place not in self.entries and place:
             place = dirname(place)
@@ -121,57 +92,9 @@ def _was_eval(change: Change, then: Snapshot) -> bool:
     return "evalcases" in text or change.path.endswith(".jsonl")
 
 
-def _load(path: str, then: Snapshot) -> Loaded | None:
-    text = then.text(path)
-    if text is None:
-        return None
-    return load(
-        path, text, then.lookup(path), then.text(side) if (side := sidecar_name(path)) else None
-    )
+def _first(loaded: Loaded) -> str:
+    return _describe(next(p for p in loaded.diagnostics if p.severity is Severity.ERROR))
 
 
-def _first(loaded: Loaded | LoadedConfig | LoadedTargets) -> str:
-    problem = _errors(loaded.diagnostics)[0]
+def _describe(problem: Diagnostic) -> str:
     return f"line {problem.span.line}: {problem.message}"
-
-
-def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    return [problem for problem in diagnostics if problem.severity is Severity.ERROR]
-
-
-def _config(now: WorkingTree, then: Snapshot, difference: Difference) -> tuple[Config | None, str]:
-    """Return the configuration as it was, or why it cannot be read."""
-    names = [file.path for file in now.eval_files]
-    differing = [
-        name for name in config_names(now.named_config, names) if difference.may_have_changed(name)
-    ]
-    unknown = [name for name in differing if name not in difference.changed_paths]
-    if unknown:
-        return None, f"`{unknown[0]}` is not kept in git"
-    if not differing:
-        return now.config, ""
-    config, targets = Config(), dict[str, Target]()
-    for name, text in _texts(_own_config(now.named_config), then)[:1]:
-        loaded = load_config(name, text)
-        if loaded.config is None:
-            return None, f"the base's `{name}` does not parse: {_first(loaded)}"
-        config = loaded.config
-    for name, text in _texts(_targets_files(names), then):
-        beside = load_targets(name, text)
-        if _errors(beside.diagnostics):
-            return None, f"the base's `{name}` does not parse: {_first(beside)}"
-        targets = {target.name: target for target in beside.targets} | targets
-    return replace(config, targets=targets | dict(config.targets)), ""
-
-
-def _texts(names: Iterable[str], then: Snapshot) -> list[tuple[str, str]]:
-    return [(name, text) for name in names if (text := then.text(name)) is not None]
-
-
-def _own_config(named: str) -> tuple[str, ...]:
-    return (named,) if named else discovery.CONFIG_NAMES
-
-
-def _targets_files(eval_files: Iterable[str]) -> tuple[str, ...]:
-    folders = {".agentv": None} | {dirname(path): None for path in eval_files}
-    return tuple(join(folder, name) for folder in folders for name in discovery.TARGETS_NAMES)

@@ -1,7 +1,7 @@
-"""Choose the cases that a change affects: the working tree is one side, git's objects the other."""
+"""Select the cases that a change affects: compare the working tree with git's objects."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +17,19 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import FoundBase, NoBase, Trigger
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
-from rubric_ci.project.project import Opened, find_evals, open_evals, read_evals
-from rubric_ci.selection.base_state import BaseState, WorkingTree, config_names, load_base_state
-from rubric_ci.selection.compare_cases import Selection, Side, everything, select
+from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals, open_project
+from rubric_ci.project.project import Project
+from rubric_ci.selection.base_state import BaseState, load_base_state
+from rubric_ci.selection.compare_cases import (
+    NoSetup,
+    Revision,
+    Selection,
+    place,
+    select,
+    select_all,
+)
 from rubric_ci.selection.dependencies import ChangedPaths
+from rubric_ci.selection.dependency_notes import dependency_notes
 from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.selection.fingerprint import Setup
 from rubric_ci.selection.prefilter import find_unconcerned
@@ -28,50 +37,61 @@ from rubric_ci.selection.prefilter import find_unconcerned
 EVERY_CASE = "every case was asked for"
 
 
-def open_selected(settings: RunSettings) -> tuple[Opened, Selection]:
-    """Open the eval files, and choose the cases that are asked for and that a change affects."""
+def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
+    """Load the eval files, and choose the cases that are asked for and that a change affects."""
+    project = open_project(settings.config)
+    paths = find_evals(project, settings.paths)
+    loaded, selection = _select(project, paths, settings)
+    names = (discovery.from_root(path, project.root) for path in paths)
+    notes = (*selection.notes, *dependency_notes(loaded, names))
+    return loaded, replace(selection, notes=notes)
+
+
+def _select(
+    project: Project, paths: Sequence[Path], settings: RunSettings
+) -> tuple[LoadedProject, Selection]:
     if not settings.changed_since:
-        opened = open_evals(settings.paths, settings.config)
-        return opened, Selection(chosen=tuple((c, EVERY_CASE) for c in _wanted(opened, settings)))
-    found = find_evals(settings.paths, settings.config)
-    repository = plumbing.open_repository(found.root, os.environ)
+        loaded = load_evals(project, paths)
+        every = _asked_for(loaded, settings)
+        return loaded, Selection(chosen=tuple((case, EVERY_CASE) for case in every))
+    repository = plumbing.open_repository(project.root, os.environ)
     base = _find_base(repository, settings.changed_since)
     if isinstance(base, NoBase):
-        opened = read_evals(found, found.paths)
-        return opened, everything(_wanted(opened, settings), base.reason)
-    difference = read_difference(
-        repository, base, discovery.from_root(settings.output_dir, found.root)
-    )
-    config_name = discovery.from_root(settings.config, found.root) if settings.config else ""
-    unread = find_unconcerned(found, difference, settings, config_name)
-    opened = read_evals(found, [path for path in found.paths if path not in unread])
-    selection = choose_changed(_working_tree(opened, settings, config_name), difference)
-    return opened, _asked_for(selection, _wanted(opened, settings), sum(unread.values()))
+        loaded = load_evals(project, paths)
+        return loaded, select_all(_asked_for(loaded, settings), base.reason)
+    outputs = discovery.from_root(settings.output_dir, project.root)
+    difference = read_difference(repository, base, outputs)
+    unread = find_unconcerned(project, paths, difference, settings)
+    loaded = load_evals(project, [path for path in paths if path not in unread])
+    selection = choose_changed(loaded, difference, settings)
+    return loaded, _narrowed(selection, _asked_for(loaded, settings), sum(unread.values()))
 
 
-def choose_changed(now: WorkingTree, difference: Difference) -> Selection:
+def choose_changed(now: LoadedProject, difference: Difference, settings: RunSettings) -> Selection:
     """Choose the cases that differ from the base."""
     with plumbing.blobs(difference.repository) as read:
         then = Snapshot(
-            root=now.root, entries=difference.entries, changed=difference.changed, read=read
+            root=now.root, entries=difference.entries, changed=difference.changed, read_blob=read
         )
-        before = load_base_state(now, then, difference)
-        head, base = _head(now, difference), _base(now, before, then, difference)
-    compared = {*before.files, *config_names(now.named_config, before.files)}
-    selection = select(head, base, ChangedPaths(sorted(difference.changed_paths), compared))
+        state = load_base_state(now, then, difference)
+        head = _head(now, difference, settings)
+        base = _base(state, then, head, settings)
+    names = {name for file in state.files for name in now.project.candidates(file)}
+    paths = ChangedPaths(sorted(difference.changed_paths), {*state.files, *names})
+    selection = select(head, base, paths)
     origin = f"Compared with {difference.base.origin} ({difference.base.commit[:10]})."
     return replace(selection, notes=(origin, *selection.notes))
 
 
-def _wanted(opened: Opened, settings: RunSettings) -> tuple[EvalCase, ...]:
-    every = [case for file in opened.files for case in file.cases]
+def _asked_for(loaded: LoadedProject, settings: RunSettings) -> tuple[EvalCase, ...]:
+    every = [case for file in loaded.files for case in file.cases]
     return choose_cases(every, ids=settings.cases, tags=settings.tags)
 
 
-def _asked_for(selection: Selection, wanted: tuple[EvalCase, ...], unread: int) -> Selection:
-    keys = {(case.file, case.id) for case in wanted}
+def _narrowed(selection: Selection, asked_for: Sequence[EvalCase], unread: int) -> Selection:
+    keys = {(case.file, case.id) for case in asked_for}
     chosen = tuple((case, why) for case, why in selection.chosen if (case.file, case.id) in keys)
-    return replace(selection, chosen=chosen, spared=len(wanted) - len(chosen) + unread)
+    return replace(selection, chosen=chosen, spared=len(asked_for) - len(chosen) + unread)
 
 
 def _find_base(repository: Repository, changed_since: str) -> FoundBase:
@@ -91,63 +111,56 @@ def _find_base(repository: Repository, changed_since: str) -> FoundBase:
     return base_revision.of_trigger(repository, trigger)
 
 
-def _working_tree(opened: Opened, settings: RunSettings, config_name: str) -> WorkingTree:
-    def setup_of(case: EvalCase, config: Config) -> Setup:
-        target = choose_target(case, config, settings.target)
-        return Setup(
-            target=target,
-            judge=choose_judge(config, target, settings.judge),
-            thresholds=config.gate.thresholds,
-            prompt_version=PROMPT_VERSION,
-        )
-
-    return WorkingTree(
-        root=opened.root,
-        config=opened.config,
-        named_config=config_name,
-        eval_files=opened.files,
-        setup_of=setup_of,
+def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:
+    cases = tuple(case for file in now.files for case in file.cases)
+    setups = {
+        place(case): _setup(case, now.config_for(case.file), settings)
+        for case in _one_a_place(cases)
+    }
+    recordings = {
+        setup.target.answers
+        for setup in setups.values()
+        if isinstance(setup.target, RecordedTarget)
+    }
+    differing = filter(difference.may_have_changed, sorted(recordings))
+    return Revision(
+        cases=cases, setups=setups, answers={path: _text(now.root / path) for path in differing}
     )
 
 
-def _head(now: WorkingTree, difference: Difference) -> Side:
-    recorded = filter(difference.may_have_changed, _recordings(now.config))
-    return Side(
-        cases=now.cases,
-        setups={case.target: now.setup_of(case, now.config) for case in _one_a_target(now.cases)},
-        answers={path: _text(now.root / path) for path in recorded},
+def _base(state: BaseState, then: Snapshot, head: Revision, settings: RunSettings) -> Revision:
+    return Revision(
+        cases=state.cases,
+        setups={
+            place(case): _base_setup(case, state, settings) for case in _one_a_place(state.cases)
+        },
+        answers={path: then.text(path) or "" for path in head.answers},
+        unreadable=state.unreadable,
     )
 
 
-def _base(now: WorkingTree, before: BaseState, then: Snapshot, difference: Difference) -> Side:
-    recorded = filter(difference.may_have_changed, _recordings(now.config))
-    return Side(
-        cases=before.cases,
-        setups=dict(_setups(now, before)),
-        answers={path: then.text(path) or "" for path in recorded},
-        unreadable=before.unreadable,
-        no_setup=before.config_problem or "its target is new",
+def _setup(case: EvalCase, config: Config, settings: RunSettings) -> Setup:
+    target = choose_target(case, config, settings.target)
+    return Setup(
+        target=target,
+        judge=choose_judge(config, target, settings.judge),
+        thresholds=config.gate.thresholds,
+        prompt_version=PROMPT_VERSION,
     )
 
 
-def _setups(now: WorkingTree, before: BaseState) -> Iterator[tuple[str, Setup]]:
-    if before.config is None:
-        return
-    for case in _one_a_target(before.cases):
-        try:
-            yield case.target, now.setup_of(case, before.config)
-        except CannotConfigure:
-            continue  # the base had no such target: the case is chosen for that
+def _base_setup(case: EvalCase, state: BaseState, settings: RunSettings) -> Setup | NoSetup:
+    if problem := state.config_problem(case.file):
+        return NoSetup(reason=problem)
+    try:
+        return _setup(case, state.project.config_for(case.file), settings)
+    except CannotConfigure:
+        return NoSetup(reason="its target is new")
 
 
-def _one_a_target(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
-    return {case.target: case for case in cases}.values()
-
-
-def _recordings(config: Config) -> Iterator[str]:
-    for target in config.targets.values():
-        if isinstance(target, RecordedTarget):
-            yield target.answers
+def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
+    """Return one case for each place: the others run with the same."""
+    return {place(case): case for case in cases}.values()
 
 
 def _text(path: Path) -> str:

@@ -1,6 +1,6 @@
 """Which cases a change can affect, and why: cases are compared, not files.
 
-A case that has moved, or whose file was laid out anew, is the same case.
+A case that was moved, or whose file was reformatted, is the same case.
 """
 
 import json
@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from posixpath import normpath
+from posixpath import dirname, normpath
 from typing import TypeAlias
 
 from rubric_ci.model.config import RecordedTarget
@@ -21,18 +21,33 @@ from rubric_ci.selection.fingerprint import Parts, Setup
 Key: TypeAlias = tuple[str, str]
 """File and id."""
 
+Place: TypeAlias = tuple[str, str]
+"""The folder of the eval file and the target that a case names: they decide what it runs with."""
+
 SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """The cases as they were, or as they are, and what they run with."""
+class NoSetup:
+    """Why it is unknown what a case of the base ran with."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """The cases of one side of the comparison, base or head, and what they run with."""
 
     cases: tuple[EvalCase, ...]
-    setups: Mapping[str, Setup]  # by the target that a case names
+    setups: Mapping[Place, Setup | NoSetup]
     answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
-    no_setup: str = "its target is new"  # why there may be no setup for a case
+
+    def setup(self, case: EvalCase) -> Setup:
+        """Return what a case of the head runs with."""
+        found = self.setups[place(case)]
+        assert isinstance(found, Setup), found  # noqa: S101 - the head is complete
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +59,20 @@ class Selection:
     notes: tuple[str, ...] = ()  # for the reader of the report
 
 
-def everything(cases: Sequence[EvalCase], reason: str) -> Selection:
-    """Choose all cases, where there is nothing to compare them with."""
+def place(case: EvalCase) -> Place:
+    """Return what decides which target a case has."""
+    return dirname(case.file), case.target
+
+
+def select_all(cases: Sequence[EvalCase], reason: str) -> Selection:
+    """Choose all cases if there is no base to compare with."""
     why = "there is nothing to compare with"
     note = f"Every case runs, as {why}: {reason}."
     return Selection(chosen=tuple((case, why) for case in cases), notes=(note,))
 
 
-def select(head: Side, base: Side, paths: ChangedPaths) -> Selection:
-    """Choose the cases of `head` that are not in `base` just as they are now."""
+def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
+    """Choose the cases of `head` that differ from those of `base`."""
     before = _matched(head, base)
     change = _Change(head, base, paths)
     reasons = [(case, change.reason(case, before.get(_key(case)))) for case in head.cases]
@@ -65,15 +85,15 @@ def select(head: Side, base: Side, paths: ChangedPaths) -> Selection:
 
 
 class _Change:
-    """Both sides; what many cases share is compared once."""
+    """Both revisions; what many cases share is compared once."""
 
-    def __init__(self, head: Side, base: Side, paths: ChangedPaths) -> None:
+    def __init__(self, head: Revision, base: Revision, paths: ChangedPaths) -> None:
         self.head, self.base, self.paths = head, base, paths
         self.setup = cache(self._setup)
         self.answers = cache(_by_case)
 
     def reason(self, case: EvalCase, was: EvalCase | None) -> str:
-        """Say why a case must run; empty: nothing that matters to it has changed."""
+        """Return why a case must run; empty: nothing that it depends on has changed."""
         if case.file in self.base.unreadable and (was is None or _edits(case, was)):
             return f"the base does not parse: {self.base.unreadable[case.file]}"
         if was is None:
@@ -84,26 +104,26 @@ class _Change:
                 None,
                 (
                     *_edits(case, was),
-                    self.setup(case.target, was.target, judged),
+                    self.setup(place(case), place(was), judged),
                     self._answer(case, was),
-                    self.paths.reason(case, self.head.setups[case.target].target),
+                    self.paths.reason(case, self.head.setup(case).target),
                 ),
             )
         )
 
     def too_wide(self, chosen: Sequence[tuple[EvalCase, str]]) -> Iterator[str]:
-        """Tell how to narrow a target on which every change tells."""
-        targets = [self.head.setups[case.target].target for case, _ in chosen]
+        """Yield how to narrow targets that depend on every file."""
+        targets = [self.head.setup(case).target for case, _ in chosen]
         for name in sorted({t.name for t in targets if depends_on_everything(t)}):
             yield (
                 f"Target `{name}` has no `depends_on`, so it depends on every file of the "
                 "repository: list the files that it uses there, and fewer cases run."
             )
 
-    def _setup(self, name: str, old_name: str, judged: bool) -> str:
-        now, then = self.head.setups[name], self.base.setups.get(old_name)
-        if then is None:
-            return self.base.no_setup
+    def _setup(self, now_at: Place, then_at: Place, judged: bool) -> str:
+        now, then = self.head.setups[now_at], self.base.setups[then_at]
+        if isinstance(now, NoSetup) or isinstance(then, NoSetup):
+            return "; ".join(each.reason for each in (now, then) if isinstance(each, NoSetup))
         if now.target.name != then.target.name:
             return f"its target is `{now.target.name}`, was `{then.target.name}`"
         parts = fingerprint.setup(now, judged=judged), fingerprint.setup(then, judged=judged)
@@ -111,7 +131,7 @@ class _Change:
         return f"{' and '.join(names)} changed" if names else ""
 
     def _answer(self, case: EvalCase, was: EvalCase) -> str:
-        match self.head.setups[case.target].target:
+        match self.head.setup(case).target:
             case RecordedTarget(answers=path) if path in self.head.answers:
                 now = _line(self.answers(self.head.answers[path]), case)
                 then = _line(self.answers(self.base.answers.get(path, "")), was)
@@ -123,8 +143,8 @@ def _key(case: EvalCase) -> Key:
     return case.file, case.id
 
 
-def _matched(head: Side, base: Side) -> dict[Key, EvalCase]:
-    """Find what each case was: at its place, or elsewhere if it has moved."""
+def _matched(head: Revision, base: Revision) -> dict[Key, EvalCase]:
+    """Return what each case was in the base, also where it was moved."""
     there = {_key(case): case for case in base.cases}
     here = {_key(case) for case in head.cases}
     moved: dict[str, list[EvalCase]] = defaultdict(list)
@@ -144,7 +164,7 @@ def _earlier(case: EvalCase, same: EvalCase | None, moved: list[EvalCase]) -> Ev
 
 
 def _edits(case: EvalCase, was: EvalCase) -> list[str]:
-    """Name what the case says otherwise now, and its files that do."""
+    """Return which fields and files of a case were edited."""
     if case is was:
         return []
     fields = _differing(fingerprint.content(case), fingerprint.content(was))
@@ -159,7 +179,7 @@ def _differing(now: Parts, then: Parts) -> list[str]:
 
 
 def _by_case(text: str) -> dict[Key, str]:
-    """Index the lines of recorded answers; one that cannot be read is every case's."""
+    """Index the lines of recorded answers; an invalid file counts for every case."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         recorded = [(json.loads(line), line) for line in lines]
@@ -177,14 +197,14 @@ def _plain(file: str) -> str:
     return normpath(file) if file else ""
 
 
-def _unread(head: Side, base: Side) -> Iterator[str]:
+def _unread(head: Revision, base: Revision) -> Iterator[str]:
     for file in sorted({case.file for case in head.cases} & base.unreadable.keys()):
         yield (
             f"`{file}` cannot be compared with the base, so its cases run: {base.unreadable[file]}."
         )
 
 
-def _removed(base: Side, before: Mapping[Key, EvalCase]) -> Iterator[str]:
+def _removed(base: Revision, before: Mapping[Key, EvalCase]) -> Iterator[str]:
     kept = {id(case) for case in before.values()}
     gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
     if gone:

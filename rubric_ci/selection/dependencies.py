@@ -1,6 +1,6 @@
-"""Which of the changed paths a case depends on without holding their text.
+"""Which changed paths a case depends on without holding their text.
 
-Those are the files that its scripts and its target's command name, and what `depends_on` lists.
+These are the files that its scripts and its target's command name, and those under `depends_on`.
 """
 
 import re
@@ -14,23 +14,23 @@ from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.selection.fingerprint import files
 from rubric_ci.text.globs import matcher
 
-DEEPEST = 50  # a link to a folder around it gives names without end
+DEEPEST = 50  # a link to a folder above it would give names without end
 
 _WORD = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
 
 
 class ChangedPaths:
-    """The paths that differ between base and working tree, looked up by what depends on them."""
+    """The paths that differ between base and working tree, and what depends on them."""
 
     def __init__(self, paths: Iterable[str], compared: Collection[str] = ()) -> None:
-        """Take `compared`, eval files and configuration, for what they say, not as files."""
+        """Compare `compared`, eval files and configuration, by content and not as files."""
         self._paths = tuple(paths)
         self._others = tuple(path for path in self._paths if path not in compared)
         self._below = _by_folder(self._paths)
         self._matching = cache(self._match)
 
     def reason(self, case: EvalCase, target: Target) -> str:
-        """Say which changed files the case depends on; empty: none."""
+        """Return which changed files the case depends on, as a reason; empty: none."""
         hits = {hit for file in _named(case, target) for hit in self._near(file)}
         hits.update(self._matching((*case.depends_on, *(target.depends_on or ()))))
         if hits or not depends_on_everything(target):
@@ -39,14 +39,14 @@ class ChangedPaths:
         return changed(self._others) + why if self._others else ""
 
     def concerns(self, target: Target) -> bool:
-        """Tell whether the target depends on a changed file, whatever the case."""
+        """Return True if the target depends on a changed file for every case."""
         words = _command_words(target)
         globs = self._matching(tuple(target.depends_on or ()))
         everything = depends_on_everything(target) and self._others
         return bool(globs or everything) or any(any(self._near(word)) for word in words)
 
     def _near(self, file: str) -> Iterator[str]:
-        """Give the file itself, what lies below it, and the link or submodule it lies in."""
+        """Yield the changed paths at or below a file, and the link or submodule that it is in."""
         yield from self._below.get(file, ())
         yield from (above for above in _ancestors(file) if above in self._below.get(above, ()))
 
@@ -55,12 +55,12 @@ class ChangedPaths:
 
 
 def depends_on_everything(target: Target) -> bool:
-    """Tell whether any file of the repository may matter to the target."""
+    """Return True if the target depends on every file of the repository."""
     return target.depends_on is None
 
 
 def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, ...]:
-    """Add the names that changed paths have through links (link to where it leads)."""
+    """Add the names that changed paths have through links (`links`: link to its destination)."""
     leading = defaultdict(list)
     for link, place in links.items():
         leading[place].append(link)
@@ -76,7 +76,7 @@ def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, .
 
 
 def changed(paths: Collection[str]) -> str:
-    """Name the first paths and count the others."""
+    """Return the first paths and the number of the others, as a reason."""
     names = [f"`{path}`" for path in paths]
     if len(names) > 2:
         return f"{names[0]} and {len(names) - 1} more files changed"
@@ -84,7 +84,7 @@ def changed(paths: Collection[str]) -> str:
 
 
 def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
-    """List each path under itself and under every folder above it."""
+    """Index paths by themselves and by every folder above them."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         for place in (path, *_ancestors(path)):
@@ -98,7 +98,7 @@ def _ancestors(path: str) -> Iterator[str]:
 
 
 def _named(case: EvalCase, target: Target) -> Iterator[str]:
-    """Give what may be a path, relative to the root; words that are none change nothing."""
+    """Yield words that may be paths, relative to the root; others match no changed path."""
     yield from set(case.references) - files(case).keys()
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):

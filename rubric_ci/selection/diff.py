@@ -1,4 +1,4 @@
-"""What differs between the working tree and a base, known before any eval file is read."""
+"""What differs between the working tree and a base, without reading any eval file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from rubric_ci.selection.dependencies import seen_through
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Paths that are not what they were; under links, each has several."""
+    """The paths that differ; through links, a path has several names."""
 
     base: Base
     repository: Repository
     entries: Mapping[str, Entry]  # of the base
     changes: tuple[Change, ...]
-    changed_paths: frozenset[str]  # the changed paths, under every name that links give them
-    ignored: tuple[str, ...]  # what git does not keep, so that nothing is known of it
+    changed_paths: frozenset[str]  # under every name that links give them
+    ignored: tuple[str, ...]  # not in git, so that its base is unknown
 
     @property
     def changed(self) -> frozenset[str]:
@@ -28,28 +28,28 @@ class Difference:
         return frozenset(change.path for change in self.changes)
 
     def may_have_changed(self, path: str) -> bool:
-        """Tell whether a file is not what it was, or not kept by git, so that nobody knows."""
+        """Return True if a file changed, or is ignored by git so that its base is unknown."""
         unknown = path not in self.entries and (self.repository.root / path).is_file()
         return unknown or path in self.changed_paths
 
     @property
     def links_changed(self) -> bool:
-        """Tell whether some name may lead to another file than before."""
+        """Return True if a link was added, removed or changed."""
         return any(SYMLINK in (change.old_mode, change.new_mode) for change in self.changes)
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name, without its folder, of a file that may differ."""
+        """The name, without folder, of every file that may differ."""
         return frozenset(basename(path) for path in (*self.changed_paths, *self.ignored))
 
 
 def read_difference(repository: Repository, base: Base, outputs: str) -> Difference:
-    """Compare the working tree with a commit, without the folder that we write ourselves."""
+    """Compare the working tree with a commit, except for the output folder."""
 
-    def is_ours(path: str) -> bool:
+    def is_output(path: str) -> bool:
         return path == outputs or path.startswith(f"{outputs}/")
 
-    changes = tuple(c for c in plumbing.changes(repository, base.commit) if not is_ours(c.path))
+    changes = tuple(c for c in plumbing.changes(repository, base.commit) if not is_output(c.path))
     entries = plumbing.tree(repository, base.commit)
     links = dict(_links(repository.root, _link_paths(entries, changes)))
     return Difference(
@@ -58,7 +58,7 @@ def read_difference(repository: Repository, base: Base, outputs: str) -> Differe
         entries=entries,
         changes=changes,
         changed_paths=frozenset(seen_through(links, [change.path for change in changes])),
-        ignored=tuple(path for path in plumbing.ignored(repository) if not is_ours(path)),
+        ignored=tuple(path for path in plumbing.ignored(repository) if not is_output(path)),
     )
 
 

@@ -1,6 +1,6 @@
-"""Everything that the verdict of a case depends on, part by part, so that two can be compared.
+"""The fingerprint of a case: everything that its verdict depends on, part by part.
 
-Positions, layout, tags and notes are no part of it; neither are keys and concurrency.
+It leaves out positions, layout, tags, notes, API keys and concurrency.
 """
 
 import json
@@ -34,7 +34,7 @@ SECRETS = frozenset({"api_key"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What cases run with."""
+    """Target, judge and thresholds that a case runs with."""
 
     target: Target
     judge: JudgeConfig | None
@@ -43,7 +43,7 @@ class Setup:
 
 
 def content(case: EvalCase) -> Parts:
-    """Return what the case itself says, under the names that an eval file has for it."""
+    """Return the content of the case, by the keys of an eval file."""
     inline, others = _evaluators(case)
     return {
         "input_messages": _canonical([_message(m) for m in case.input_messages]),
@@ -65,13 +65,13 @@ def files(case: EvalCase) -> Parts:
 
 
 def is_judged(case: EvalCase) -> bool:
-    """Tell whether a judge has a say in the verdict."""
+    """Return True if a judge marks the case."""
     unjudged = CodeJudgeSpec | MeasuringSpec | CompositeSpec
     return any(not isinstance(spec, unjudged) for spec in every_evaluator(case.evaluators))
 
 
 def setup(of: Setup, *, judged: bool) -> Parts:
-    """Return what a case runs with; the judge counts only where it is asked."""
+    """Return the parts of a setup; the judge only if it marks the case."""
     judge = {"judge": _canonical([of.judge, of.prompt_version])} if judged else {}
     return {
         f"target `{of.target.name}`": _canonical(of.target),
@@ -80,7 +80,7 @@ def setup(of: Setup, *, judged: bool) -> Parts:
 
 
 def _evaluators(case: EvalCase) -> tuple[list[EvaluatorSpec], list[EvaluatorSpec]]:
-    """Tell inline `rubrics` from `evaluators`; the text of a prompt file is among the files."""
+    """Split inline `rubrics` from `evaluators`, without the text of prompt files."""
     specs = [_without_file(spec) for spec in case.evaluators]
     named = bool(specs) and isinstance(specs[0], RubricSpec) and specs[0].name == "rubric"
     return (specs[:1], specs[1:]) if named else ([], specs)

@@ -1,10 +1,11 @@
-"""Find the eval files that a change cannot concern, so that they need not be parsed.
+"""Find the eval files that a change cannot affect, so that they need not be parsed.
 
-Parsing ten thousand cases takes seconds, finding the name of a changed file in their text does
-not. Whatever this leaves to be read is compared case by case; what it leaves out is as it was.
+Parsing ten thousand cases takes seconds; a search of their text for the names of changed files
+does not. A file that is left out is unchanged; every other file is compared case by case.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile
@@ -12,38 +13,53 @@ from rubric_ci.grading.resolve import default_target
 from rubric_ci.model.config import RecordedTarget, Target
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
-from rubric_ci.project.project import FoundEvals
-from rubric_ci.selection.base_state import config_names, sidecar_name
+from rubric_ci.project.file_names import sidecar_name
+from rubric_ci.project.project import Project
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.diff import Difference
 from rubric_ci.yaml_text.outline import count_cases, may_mention
 
 
 def find_unconcerned(
-    found: FoundEvals, difference: Difference, settings: RunSettings, config_name: str
+    project: Project, found: Sequence[Path], difference: Difference, settings: RunSettings
 ) -> Mapping[Path, int]:
     """Return the files that need not be read, and how many cases each holds."""
     if settings.cases or settings.tags:
         return {}
-    names = {path: discovery.from_root(path, found.root) for path in found.paths}
-    configured = config_names(config_name, names.values())
+    names = {path: discovery.from_root(path, project.root) for path in found}
+    configured = {name for file in names.values() for name in project.candidates(file)}
     if difference.links_changed or any(map(difference.may_have_changed, configured)):
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
-    paths = ChangedPaths(sorted(difference.changed_paths), compared)
-    touched = {
-        target.name
-        for target in found.config.targets.values()
-        if paths.concerns(target) or _answers_differ(target, difference)
-    }
-    if (settings.target or default_target(found.config)) in touched:
-        return {}
-    concerned = may_mention(difference.names | (set() if settings.target else touched))
+    changed = ChangedPaths(sorted(difference.changed_paths), compared)
+    concerned = cache(partial(_concerned, project, difference, changed, settings.target))
     same = [path for path, name in names.items() if _is_same(path, name, difference)]
     texts = {path: text for path in same if (text := _text(path)) is not None}
-    quiet = {path: text for path, text in texts.items() if not concerned(text + _suite(path))}
-    counts = {path: count_cases(names[path], text) for path, text in quiet.items()}
+    counts = {
+        path: count_cases(names[path], text)
+        for path, text in texts.items()
+        if not concerned(project.targets_files(names[path]))(text + _suite(path))
+    }
     return {path: count for path, count in counts.items() if count}
+
+
+def _concerned(
+    project: Project,
+    difference: Difference,
+    changed: ChangedPaths,
+    override: str,
+    targets_files: tuple[str, ...],
+) -> Callable[[str], bool]:
+    """Return what decides whether the change may concern an eval file with these targets."""
+    config = project.config_with(targets_files)
+    touched = {
+        target.name
+        for target in config.targets.values()
+        if changed.concerns(target) or _answers_differ(target, difference)
+    }
+    if (override or default_target(config)) in touched:
+        return lambda _: True
+    return may_mention(difference.names | (set() if override else touched))
 
 
 def _answers_differ(target: Target, difference: Difference) -> bool:
@@ -51,19 +67,18 @@ def _answers_differ(target: Target, difference: Difference) -> bool:
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
-    beside = discovery.sidecar_of(path)
-    used = [name, *([sidecar_name(name)] if beside else [])]
+    used = [name, *([sidecar_name(name)] if discovery.sidecar_of(path) else [])]
     return all(each in difference.entries and each not in difference.changed for each in used)
 
 
 def _suite(path: Path) -> str:
     """Return the text of a JSON Lines file's sidecar."""
-    beside = discovery.sidecar_of(path)
-    return (_text(beside) or "") if beside else ""
+    sidecar = discovery.sidecar_of(path)
+    return (_text(sidecar) or "") if sidecar else ""
 
 
 def _text(path: Path) -> str | None:
     try:
         return discovery.read_text(path)
     except CannotReadFile:
-        return None  # it will be read, and its problem told
+        return None  # it is read later, and its problem reported

@@ -14,6 +14,7 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
+from rubric_ci.validation.config_summary import JUDGE_KEYS
 from rubric_ci.validation.eval_rules import SIMILAR_KEY
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
@@ -121,7 +122,7 @@ def _judge(judge: Any) -> Iterator[Problem]:
         yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
     yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
-    known = (*_KNOWN, "mode", "output", "evidence", "votes", "canary")
+    known = (*_KNOWN, *JUDGE_KEYS)
     yield from _misspelt(judge, ("judge",), known)
 
 

@@ -16,6 +16,10 @@ AGENTS: Final = frozenset(
 """AgentV providers that are agent programs: valid in a targets file, not started by rubric-ci."""
 
 
+JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
+"""Settings of `judge` that are not options of the model call."""
+
+
 class Facts(NamedTuple):
     """Globs of eval files, severities of rules and names of targets."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.validation.config_summary import AGENTS
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS
 from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
@@ -37,7 +37,6 @@ _RETRIES: Final = (
 )
 _NO_BATCHES = "cases run one by one; make the command answer a single case"
 _OWN_RETRIES = "model requests are retried up to 4 times, commands never"
-_OF_JUDGE = ("mode", "output", "evidence", "votes", "canary")
 _WITHOUT_EFFECT: Final = {
     **dict.fromkeys(("provider_batching", "batch_requests"), _NO_BATCHES),
     **dict.fromkeys(_RETRIES, _OWN_RETRIES),
@@ -45,7 +44,7 @@ _WITHOUT_EFFECT: Final = {
         ("verbose", "cli_verbose"), "a command's output is part of the error message when it fails"
     ),
     **dict.fromkeys(("keep_temp_files", "keep_output_files"), "the answer is in the report"),
-    **dict.fromkeys(_OF_JUDGE, "it is a setting of `judge` in rubric-ci.yaml"),
+    **dict.fromkeys(JUDGE_KEYS, "it is a setting of `judge` in rubric-ci.yaml"),
 }
 
 

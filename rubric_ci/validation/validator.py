@@ -17,6 +17,7 @@ from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.validation.project_rules import NearestPath, Winners
 
 
 def check_evals(
@@ -24,15 +25,21 @@ def check_evals(
     lookup: Lookup,
     targets: frozenset[str] = frozenset(),
     agents: frozenset[str] = frozenset(),
+    nearest_path: "NearestPath | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
     `targets` are the names of all targets; without any, they are not checked. `agents` are the
     targets that rubric-ci does not start.
+    Without `nearest_path`, globs under `depends_on` are not checked.
     """
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
         found.extend(_first(target_problems(source.data, targets, agents)))
+    if nearest_path and any("depends_on" in text for text in source.texts().values()):
+        from rubric_ci.validation.project_rules import unmatched_dependencies
+
+        found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
     return _diagnosed(source, found)
 
 
@@ -41,15 +48,25 @@ def check_config(
     *,
     targets_only: bool = False,
     others: Callable[[], frozenset[str]] | None = None,
+    winners: "Winners | None" = None,
+    nearest_path: "NearestPath | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
     `others` gives the names of the targets in other files; without it, judges are not looked up.
+    Without `winners`, shadowed targets are not reported; without `nearest_path`, globs under
+    `depends_on` are not checked.
     """
     from rubric_ci.validation.config_rules import config_problems
+    from rubric_ci.validation.project_rules import shadowed_targets, unmatched_dependencies
 
-    found = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
-    return _diagnosed(document, list(_first(found)))
+    problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
+    found = list(_first(problems))
+    if winners:
+        found.extend(_first(shadowed_targets(document.data, winners)))
+    if nearest_path:
+        found.extend(_first(unmatched_dependencies(document.data, nearest_path)))
+    return _diagnosed(document, found)
 
 
 def _rule_ids() -> Collection[str]:

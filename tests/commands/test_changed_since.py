@@ -189,5 +189,5 @@ def test_the_base_comes_from_the_event_of_a_workflow(checkout: Checkout, tmp_pat
     )
     assert compared(topic, "schedule") == (
         "Every case runs, as there is nothing to compare with: "
-        "a `schedule` event is about no change."
+        "`schedule` events have no base commit."
     )

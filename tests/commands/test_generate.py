@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.project.project import open_evals
+from rubric_ci.project.loaded_project import load_project
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 
@@ -65,6 +65,27 @@ def test_a_file_outside_of_the_repository(
     assert project.file.read_text() == EVAL
 
 
+def test_a_rule_that_is_switched_off_refuses_no_draft(project: Project) -> None:
+    project.checkout.write({"rubric-ci.yaml": CONFIG + "rules: {unknown-key: off}\n"})
+    project.file.write_text(f"colour: red\n{EVAL}")
+    project.record(refund=GOOD)
+    done = project.generate()
+    assert (done.exit_code, done.stdout) == (0, SAID.replace(":3:", ":4:"))
+    assert project.file.read_text() == f"colour: red\n{AFTER}"
+
+
+def test_a_target_that_eval_files_define_differently_cannot_draft(project: Project) -> None:
+    targets = "targets: [{name: near, model: openai/%s}]\n"
+    other = {"evals/b/b.yaml": EVAL, "evals/b/targets.yaml": targets % "b"}
+    project.checkout.write(other | {"evals/targets.yaml": targets % "a"})
+    done = project.generate("evals", "--target", "near")
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "rubric-ci: the eval files have different targets `near`\n"
+        "  run it for the eval files of one folder, or name a model\n"
+    )
+
+
 def test_json_lines(project: Project) -> None:
     project.file.unlink()
     lines = project.checkout.root / "evals/a.jsonl"
@@ -111,7 +132,7 @@ def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     items = [{k: v for k, v in item.items() if k != "required"} | part for item in ITEMS]
     project.record(kind, refund=json.dumps({"rubrics": items}))
     assert project.generate("--kind", kind).exit_code == 0
-    [spec] = open_evals((), None).files[0].cases[0].evaluators
+    [spec] = load_project((), None).files[0].cases[0].evaluators
     assert isinstance(spec, RubricSpec)
     assert {criterion.kind for criterion in spec.rubric} == {kind}
 
@@ -284,7 +305,7 @@ def test_a_dirty_file_is_refused_before_anything_is_spent(project: Project) -> N
     project.file.write_text(EVAL + "# mine\n")
     done = project.generate("--commit")
     assert done.exit_code == 2
-    assert done.stderr.startswith("rubric-ci: --commit: not committed as they are: evals/a.yaml\n")
+    assert done.stderr.startswith("rubric-ci: --commit: modified or untracked: evals/a.yaml\n")
     assert project.file.read_text() == EVAL + "# mine\n"
 
 

@@ -191,7 +191,7 @@ def test_a_push_that_is_rejected(run: Run) -> None:
     run.checkout.git("reset", "--quiet", "--hard", sha)
     done = run.on_pull_request(GITHUB_TOKEN="")
     assert done.exit_code == 2
-    assert "--pr: `topic` has moved meanwhile on origin" in done.stderr
+    assert "--pr: `topic` has newer commits on origin" in done.stderr
     assert run.remote.git("log", "-1", "--format=%s", "topic") == "change"
 
 

@@ -213,7 +213,7 @@ def test_an_unset_variable_is_named_before_any_request(project: Project) -> None
     assert done.returncode == 2
     assert done.stderr == (
         "rubric-ci: judge `openai/gpt-4.1-mini`: the environment variable SHOP_KEY is not set\n"
-        "  set it, or take `${{ SHOP_KEY }}` out of the configuration\n"
+        "  set it, or remove `${{ SHOP_KEY }}` from the configuration\n"
     )
 
 

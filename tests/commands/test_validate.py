@@ -105,6 +105,7 @@ def test_a_file_without_evals_is_reported(project: Path) -> None:
         ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
         (".agentv/targets.yaml", "targets: []\n", True),
         ("evals/targets.yaml", "targets: []\n", True),
+        ("targets.yaml", "targets: []\n", True),
         ("prometheus/targets.yaml", "- targets: [host]\n", False),
         ("compose.yaml", "services: {}\n", False),
         ("evals/values.yaml", "a: 1\n", False),
@@ -178,11 +179,12 @@ def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
     for name in ("one", "two"):
         (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
     ran = rubric_ci("validate", cwd=project)
-    assert ran.stdout.splitlines()[0] == (
+    (found,) = [line for line in ran.stdout.splitlines() if ": agent-target: " in line]
+    assert found == (
         "evals/one.yaml:1:21: warning: agent-target: `one` is an agent, which rubric-ci does "
         "not start; start it with `provider: cli`, or record its answers"
     )
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 1 warning")
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 2 warnings")
 
 
 def test_judges_are_known_from_every_file(project: Path) -> None:
@@ -318,7 +320,7 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
     assert (project / "evals/bare.yaml").read_text() == bare
     fixed = rubric_ci("validate", "--fix", cwd=project)
     assert (fixed.returncode, fixed.stdout) == (0, "2 files checked: no problems\n")
-    assert fixed.stderr == "rubric-ci: mended 1 place(s) in 1 file(s)\n"
+    assert fixed.stderr == "rubric-ci: fixed 1 place(s) in 1 file(s)\n"
     assert (project / "evals/bare.yaml").read_text() == GOOD.replace("id: a", 'id: "5"')
     assert rubric_ci("validate", "--diff", cwd=project).returncode == 0
 
@@ -328,6 +330,6 @@ def test_fix_mends_json_lines_and_their_sidecar(project: Path) -> None:
     (project / "evals/set.yaml").write_text("rubrics: [{description: no}]\n")
     fixed = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
     assert (fixed.returncode, fixed.stdout) == (0, "1 file checked: no problems\n")
-    assert fixed.stderr == "rubric-ci: mended 3 place(s) in 2 file(s)\n"
+    assert fixed.stderr == "rubric-ci: fixed 3 place(s) in 2 file(s)\n"
     assert (project / "evals/set.jsonl").read_text() == '{"id": "5", "input": "q"}\n'
     assert (project / "evals/set.yaml").read_text() == 'rubrics: [{expected_outcome: "no"}]\n'

@@ -138,7 +138,7 @@ def test_push_of_a_new_branch(remote: Remote, tmp_path: Path) -> None:
     ("ref", "reason"),
     [
         ("refs/heads/main", "the push creates the default branch"),
-        ("refs/tags/v1", "`refs/tags/v1` is no branch, so there is no earlier state of it"),
+        ("refs/tags/v1", "`refs/tags/v1` is not a branch, so it has no earlier state"),
     ],
 )
 def test_push_that_creates_what_has_no_base(
@@ -170,7 +170,7 @@ def test_merge_group(remote: Remote, tmp_path: Path) -> None:
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch", "release"])
 def test_an_event_without_a_change(remote: Remote, event: str) -> None:
     assert found(remote.checkout, Trigger(event=event)) == NoBase(
-        reason=f"a `{event}` event is about no change"
+        reason=f"`{event}` events have no base commit"
     )
 
 
@@ -201,7 +201,7 @@ def test_a_named_revision_that_a_shallow_clone_lacks(remote: Remote, tmp_path: P
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        (ZEROS, f"`{ZEROS}` is no commit: the branch is new"),
+        (ZEROS, f"`{ZEROS}` is not a commit: the branch is new"),
         (ABSENT_ID, f"`{ABSENT_ID}` is not in this clone; was the branch force-pushed?"),
     ],
 )

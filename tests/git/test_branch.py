@@ -127,13 +127,13 @@ def ignore(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (detach, "--commit: the checkout is at no branch (a detached head)"),
+        (detach, "--commit: the checkout is not on a branch (detached HEAD)"),
         (begin_merge, "--commit: a merge is not finished"),
         (leave_a_conflict, "--commit: a cherry-pick is not finished"),
-        (change, "--commit: not committed as they are: evals/a.yaml"),
-        (stage, "--commit: not committed as they are: evals/a.yaml"),
-        (untrack, "--commit: not committed as they are: evals/a.yaml"),
-        (ignore, "--commit: not committed as they are: evals/a.yaml"),
+        (change, "--commit: modified or untracked: evals/a.yaml"),
+        (stage, "--commit: modified or untracked: evals/a.yaml"),
+        (untrack, "--commit: modified or untracked: evals/a.yaml"),
+        (ignore, "--commit: modified or untracked: evals/a.yaml"),
     ],
 )
 def test_refused(topic: Checkout, prepare: Callable[[Checkout], None], message: str) -> None:
@@ -205,7 +205,7 @@ def test_a_push_never_overwrites(remote: Checkout, tmp_path: Path) -> None:
     with pytest.raises(CannotPush) as refused:
         branch.push(clone.repository, "topic")
     assert refused.value.message == (
-        "--pr: `topic` has moved meanwhile on origin; the commit is in this clone only"
+        "--pr: `topic` has newer commits on origin; the commit is in this clone only"
     )
     assert remote.git("rev-parse", "topic") == theirs
 

@@ -203,7 +203,7 @@ def test_parents_and_merge_base(checkout: Checkout) -> None:
     assert plumbing.merge_base(repository, "main", "apart") is None
 
 
-def test_a_shallow_clone_says_so_and_has_no_parents(checkout: Checkout, tmp_path: Path) -> None:
+def test_a_shallow_clone_has_no_parents(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit()
     checkout.commit()
     shallow = checkout.clone(tmp_path / "shallow", "--depth=1").repository
@@ -213,8 +213,8 @@ def test_a_shallow_clone_says_so_and_has_no_parents(checkout: Checkout, tmp_path
 
 
 def test_a_folder_without_git(tmp_path: Path) -> None:
-    said = rf"^git rev-parse failed in {tmp_path}: not a git repository"
-    with pytest.raises(CannotUseGit, match=said):
+    message = rf"^git rev-parse failed in {tmp_path}: not a git repository"
+    with pytest.raises(CannotUseGit, match=message):
         plumbing.open_repository(tmp_path, ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(tmp_path)})
 
 

@@ -32,7 +32,7 @@ def snapshot(checkout: Checkout, base: str) -> Iterator[Snapshot]:
             root=checkout.root,
             entries=plumbing.tree(repository, base),
             changed=frozenset(change.path for change in plumbing.changes(repository, base)),
-            read=read,
+            read_blob=read,
         )
 
 

@@ -1,4 +1,4 @@
-"""Evaluators beside rubrics and scripts, from YAML to their specs."""
+"""Evaluators that measure and compare, from YAML to their specs."""
 
 from dataclasses import replace
 from textwrap import dedent, indent

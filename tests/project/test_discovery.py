@@ -64,7 +64,7 @@ LOST = {
     "no glob": (
         ["**.yaml"],
         [],
-        "**.yaml is no glob: `**` has to stand alone between slashes",
+        "invalid glob **.yaml: `**` must be a whole path component",
     ),
     "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
 }
@@ -89,14 +89,14 @@ def test_without_git_the_root_is_configured(tmp_path: Path) -> None:
 
 REFERENCES = {
     "in a parent": ("prompts/task.md", Found("prompts/task.md", "Do it")),
-    "beside": ("b.eval.yaml", Found("evals/deep/b.eval.yaml", "")),
+    "in the same folder": ("b.eval.yaml", Found("evals/deep/b.eval.yaml", "")),
     "upwards": ("../../prompts/task.md", Found("prompts/task.md", "Do it")),
     "from the root": ("/prompts/task.md", Found("prompts/task.md", "Do it")),
     "nowhere": ("gone.md", NotFound("no such file")),
     "a folder": ("prompts", NotFound("is a folder")),
-    "outside": ("../../../secret", NotFound("lies outside the repository")),
+    "outside": ("../../../secret", NotFound("is outside the repository")),
     "absolute": ("/etc/hostname", NotFound("no such file")),
-    "a link out": ("link", NotFound("lies outside the repository")),
+    "a link out": ("link", NotFound("is outside the repository")),
     "no text": ("latin", NotFound("is not UTF-8 text")),
 }
 
@@ -110,10 +110,10 @@ def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
 @pytest.mark.timeout(20)
-def test_nobody_waits_for_a_pipe(tree: Path) -> None:
+def test_a_pipe_is_not_read(tree: Path) -> None:
     os.mkfifo(tree / "empty/pipe.yaml")
     found = discovery.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
-    assert found == NotFound("is no regular file")
+    assert found == NotFound("is not a regular file")
     for path, message in {
         "empty": "empty holds no eval file",
         "empty/pipe.yaml": "empty/pipe.yaml is neither a regular file nor a folder",
@@ -152,22 +152,12 @@ def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert discovery.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
 
 
-def test_a_link_to_nowhere_is_no_eval(tree: Path) -> None:
+def test_a_dangling_link_is_not_an_eval_file(tree: Path) -> None:
     (tree / "evals/lost.yaml").symlink_to("nowhere.yaml")
     found = discovery.find_evals(["evals"], [], tree)
     assert Path("evals/lost.yaml") not in found
 
 
-def test_what_cannot_be_read_is_found_so_that_it_can_be_told(tree: Path) -> None:
+def test_an_unreadable_file_is_found_so_that_it_is_reported(tree: Path) -> None:
     (tree / "evals/memory.yaml").symlink_to("/proc/self/mem")
     assert Path("evals/memory.yaml") in discovery.find_evals(["evals"], [], tree)
-
-
-def test_targets_files_from_the_evals_up_to_the_root(tree: Path) -> None:
-    outside = tree.parent / "targets.yaml"
-    names = ("evals/deep/targets.yml", "evals/.agentv/targets.yaml", ".agentv/targets.yaml")
-    for path in (outside, *(tree / name for name in names)):
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
-    assert discovery.targets_of(Path("evals/deep"), tree) == [tree / name for name in names]
-    assert discovery.targets_of(tree.parent, tree) == [outside]

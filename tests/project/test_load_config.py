@@ -337,7 +337,7 @@ UNUSED = {
 
 
 @pytest.mark.parametrize(("written", "message", "hint"), UNUSED.values(), ids=UNUSED.keys())
-def test_settings_without_effect_are_told(written: str, message: str, hint: str) -> None:
+def test_settings_without_effect_are_reported(written: str, message: str, hint: str) -> None:
     loaded = load_targets("targets.yaml", f"targets: [{written}]")
     assert loaded.targets != ()
     found = [(d.rule, d.severity.value, d.message, d.hint) for d in loaded.diagnostics]

@@ -266,8 +266,8 @@ def test_a_suite_evaluator_serves_cases_that_have_nothing_else() -> None:
 
 def test_json_lines_with_a_sidecar() -> None:
     lines = '{"id": "a", "input": "q"}\n\n{"id": "b", "input": "q", "rubrics": ["own"]}\n'
-    beside = "description: d\nexecution: {target: t}\nrubrics: [shared]\n"
-    loaded = load("evals/set.jsonl", lines, files({}), beside)
+    sidecar = "description: d\nexecution: {target: t}\nrubrics: [shared]\n"
+    loaded = load("evals/set.jsonl", lines, files({}), sidecar)
     assert loaded.diagnostics == ()
     assert loaded.eval_file is not None
     assert loaded.eval_file.dataset == "set"
@@ -281,7 +281,7 @@ def test_json_lines_with_a_sidecar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "beside", "expected"),
+    ("lines", "sidecar", "expected"),
     [
         (
             '{"id": 5, "input": "q", "rubrics": ["r"]}',
@@ -303,14 +303,14 @@ def test_json_lines_with_a_sidecar() -> None:
     ids=["a broken one with an anchor", "one with an alias", "one that is odd, and no lines"],
 )
 def test_a_sidecar_with_faults_of_its_own(
-    lines: str, beside: str, expected: list[tuple[str, str]]
+    lines: str, sidecar: str, expected: list[tuple[str, str]]
 ) -> None:
-    loaded = load("evals/a.jsonl", lines, files({}), beside)
+    loaded = load("evals/a.jsonl", lines, files({}), sidecar)
     assert loaded.eval_file is None
     assert [(d.file, d.rule) for d in loaded.diagnostics] == expected
 
 
-def test_every_problem_is_told_at_once_and_in_order() -> None:
+def test_every_problem_is_reported_in_order() -> None:
     text = """\
     evalcases:
       - id: 1

@@ -50,7 +50,7 @@ evalcases:
 AGENTS = """\
 evalcases:
   - {id: asked, input: Hello?, target: agent, rubrics: [polite]}
-  - {id: remembered, input: Hello?, target: kept, rubrics: [polite]}
+  - {id: recorded, input: Hello?, target: kept, rubrics: [polite]}
   - {id: schema, input: Hello?, rubrics: [polite], depends_on: [schemas/*.json]}
 """
 
@@ -64,10 +64,10 @@ FILES = {
     "src/agent/main.py": "pass\n",
     "bin/agent.py": "import agent\n",
     "schemas/out.json": "{}\n",
-    "answers.jsonl": '{"id": "remembered", "answer": "Hi"}\n',
+    "answers.jsonl": '{"id": "recorded", "answer": "Hi"}\n',
     "README.md": "Read me\n",
 }
-EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "remembered", "schema")
+EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "recorded", "schema")
 
 
 def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
@@ -112,7 +112,7 @@ def reformat(edit: Edit) -> None:
 # All in flow style.
 {evalcases: [
   {"rubrics": ["polite"], "id": "asked", "input": "Hello?", "execution": {"target": agent}},
-  {id: remembered, rubrics: [polite], target: kept,
+  {id: recorded, rubrics: [polite], target: kept,
    input_messages: [{role: user, content: 'Hello?'}]},
 
   {id: schema, rubrics: [{expected_outcome: polite}], depends_on: [schemas/*.json],
@@ -275,7 +275,7 @@ def with_suite_target(edit: Edit) -> None:
         ),
         pytest.param(
             lambda e: e.replace("answers.jsonl", "Hi", "Ho"),
-            {"remembered": "its answer in `answers.jsonl` changed"},
+            {"recorded": "its answer in `answers.jsonl` changed"},
             id="recorded answer changed",
         ),
         pytest.param(
@@ -315,12 +315,12 @@ def test_what_runs(
     assert reasons(chosen(checkout, base)) == expected
 
 
-def test_removed_cases_are_told(checkout: Checkout) -> None:
+def test_removed_cases_are_noted(checkout: Checkout) -> None:
     base = checkout.commit(FILES)
     Edit(checkout).remove("evals/agents.yaml")
     assert chosen(checkout, base).notes == (
         f"Compared with the merge base with `{base}` ({base[:10]}).",
-        "Removed since the base: `asked`, `remembered`, `schema`.",
+        "Removed since the base: `asked`, `recorded`, `schema`.",
     )
 
 
@@ -343,7 +343,7 @@ def test_a_new_target(checkout: Checkout) -> None:
     edit.replace("rubric-ci.yaml", "targets:", "targets:\n  - {name: fresh, provider: mock}")
     assert reasons(chosen(checkout, base)) == {}
     edit.replace("evals/agents.yaml", "target: kept", "target: fresh")
-    assert reasons(chosen(checkout, base)) == {"remembered": "its target is `fresh`, was `kept`"}
+    assert reasons(chosen(checkout, base)) == {"recorded": "its target is `fresh`, was `kept`"}
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_a_configuration_that_git_does_not_keep(checkout: Checkout) -> None:
 def test_recorded_answers_that_git_does_not_keep(checkout: Checkout) -> None:
     base = checkout.commit(FILES | {".gitignore": "answers.jsonl\n"})
     why = "its answer in `answers.jsonl` changed"
-    assert reasons(chosen(checkout, base)) == {"remembered": why}
+    assert reasons(chosen(checkout, base)) == {"recorded": why}
 
 
 def test_answers_of_the_default_target(checkout: Checkout) -> None:
@@ -549,3 +549,69 @@ def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
         assert open_selected(settings)[0].invalid == ()
         checkout.write({"evals/broken.yaml": f"{broken}    note: x\n"})
         assert open_selected(settings)[0].invalid == ("evals/broken.yaml",)
+
+
+TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "targets.yaml",
+        ".agentv/targets.yaml",
+        "evals/targets.yaml",
+        "evals/.agentv/targets.yml",
+        "evals/sub/targets.yaml",
+    ],
+)
+@pytest.mark.parametrize("new", [False, True], ids=["edited", "new"])
+def test_a_targets_file_in_the_evals_folder_or_above_it(
+    checkout: Checkout, path: str, *, new: bool
+) -> None:
+    evals = {
+        "evals/sub/a.yaml": "evalcases:\n  - {id: below, input: Hi, rubrics: [polite]}\n",
+        "other/b.yaml": "evalcases:\n  - {id: apart, input: Hi, rubrics: [polite]}\n",
+        "other/targets.yaml": TARGETS,
+    }
+    base = checkout.commit(evals if new else evals | {path: TARGETS})
+    checkout.write({path: TARGETS.replace("hello", "goodbye")})
+    why = "its target is new" if new else "target `default` changed"
+    assert reasons(chosen(checkout, base, "evals", "other")) == {"below": why}
+
+
+def test_the_nearest_targets_file_counts_on_both_sides(checkout: Checkout) -> None:
+    case = "evalcases:\n  - {{id: {}, input: Hi, rubrics: [polite]}}\n"
+    base = checkout.commit(
+        {
+            "a/.agentv/targets.yaml": TARGETS,
+            "a/one.yaml": case.format("one"),
+            "b/.agentv/targets.yaml": TARGETS,
+            "b/two.yaml": case.format("two"),
+            ".agentv/targets.yaml": TARGETS,
+        }
+    )
+    checkout.write({".agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    assert reasons(chosen(checkout, base, "a", "b")) == {}
+    checkout.write({"b/.agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    assert reasons(chosen(checkout, base, "a", "b")) == {"two": "target `default` changed"}
+
+
+def test_a_base_whose_targets_file_does_not_parse(checkout: Checkout) -> None:
+    evals = "evalcases:\n  - {id: one, input: Hi, rubrics: [polite]}\n"
+    base = checkout.commit(
+        FILES | {"more/a.yaml": evals, "more/targets.yaml": TARGETS.replace("mock", "[mock]")}
+    )
+    checkout.write({"more/targets.yaml": TARGETS})
+    problem = (
+        "the base's `more/targets.yaml` does not parse: line 1: `provider` must be text, not a list"
+    )
+    assert reasons(chosen(checkout, base, "evals", "more")) == {"one": problem}
+
+
+def test_a_rule_that_is_switched_off_is_off_on_both_sides(checkout: Checkout) -> None:
+    config = CONFIG + "rules: {unknown-key: off}\n"
+    evals = GREETINGS.replace("description:", "colour: red\ndescription:")
+    base = checkout.commit(FILES | {"rubric-ci.yaml": config, "evals/greetings.yaml": evals})
+    edited = evals.replace("A kind greeting", "A greeting")
+    checkout.write({"evals/greetings.yaml": edited})
+    assert reasons(chosen(checkout, base)) == {"kind": "case edited: expected_outcome"}

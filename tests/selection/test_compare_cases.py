@@ -31,7 +31,14 @@ from rubric_ci.model.evals import (
 )
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
-from rubric_ci.selection.compare_cases import Selection, Side, everything, select
+from rubric_ci.selection.compare_cases import (
+    NoSetup,
+    Revision,
+    Selection,
+    place,
+    select,
+    select_all,
+)
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.fingerprint import Setup
 
@@ -74,17 +81,21 @@ def side(
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
     answers: Mapping[str, str] | None = None,
     unreadable: Mapping[str, str] | None = None,
-) -> Side:
+) -> Revision:
     setup = Setup(target=target, judge=judge, thresholds=thresholds, prompt_version="1")
-    return Side(
+    return Revision(
         cases=cases,
-        setups=dict.fromkeys({case.target for case in cases} | {""}, setup),
+        setups={place(case): setup for case in cases},
         answers=answers or {},
         unreadable=unreadable or {},
     )
 
 
-def why(head: Side, base: Side, *paths: str) -> dict[str, str]:
+def without_setup(reason: str) -> Revision:
+    return replace(side(CASE), setups={place(CASE): NoSetup(reason=reason)})
+
+
+def why(head: Revision, base: Revision, *paths: str) -> dict[str, str]:
     """Return the reason of every case that runs."""
     selection = select(head, base, ChangedPaths(paths))
     assert len(selection.chosen) + selection.spared == len(head.cases)
@@ -205,10 +216,10 @@ STRICT = Thresholds(passing=0.9)
             side(CASE),
             "thresholds and judge changed",
         ),
-        (side(CASE), replace(side(CASE), setups={}), "its target is new"),
+        (side(CASE), without_setup("its target is new"), "its target is new"),
         (
             side(CASE),
-            replace(side(CASE), setups={}, no_setup="the base's rubric-ci.yaml does not parse"),
+            without_setup("the base's rubric-ci.yaml does not parse"),
             "the base's rubric-ci.yaml does not parse",
         ),
         (
@@ -218,7 +229,7 @@ STRICT = Thresholds(passing=0.9)
         ),
     ],
 )
-def test_what_it_runs_with(now: Side, then: Side, reason: str) -> None:
+def test_what_it_runs_with(now: Revision, then: Revision, reason: str) -> None:
     assert why(now, then) == ({now.cases[0].id: reason} if reason else {})
 
 
@@ -293,7 +304,7 @@ def test_files_that_it_depends_on(
     assert [why for _, why in selection.chosen] == ([reason] if reason else [])
 
 
-def test_the_report_says_how_to_narrow_a_target() -> None:
+def test_a_note_explains_how_to_narrow_a_target() -> None:
     now = side(CASE, target=AGENT)
     assert select(now, now, ChangedPaths(["README.md"])).notes == (
         (
@@ -352,7 +363,7 @@ def test_a_base_that_does_not_parse() -> None:
     )
 
 
-def test_cases_that_are_gone_are_told() -> None:
+def test_removed_cases_are_noted() -> None:
     gone = [replace(CASE, id=f"g{n}") for n in range(7)]
     selection = select(side(CASE), side(*gone, CASE), ChangedPaths([]))
     assert selection.notes == ("Removed since the base: `g0`, `g1`, `g2`, `g3`, `g4` and 2 more.",)
@@ -376,12 +387,12 @@ def test_a_copy_is_a_new_case() -> None:
 
 
 def test_nothing_to_compare_with() -> None:
-    assert everything((CASE,), "a `schedule` event is about no change") == Selection(
+    assert select_all((CASE,), "`schedule` events have no base commit") == Selection(
         chosen=((CASE, "there is nothing to compare with"),),
         notes=(
             (
                 "Every case runs, as there is nothing to compare with: "
-                "a `schedule` event is about no change."
+                "`schedule` events have no base commit."
             ),
         ),
     )

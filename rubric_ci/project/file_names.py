@@ -1,0 +1,37 @@
+"""Names of the files that serve an eval file; every path counts from the root."""
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from posixpath import basename, dirname, join, splitext
+from typing import Final
+
+CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
+TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
+HIDDEN: Final = ".agentv"
+
+
+def sidecar_name(name: str) -> str:
+    """Return the file that may hold the suite fields of a JSON Lines file, else nothing."""
+    stem, suffix = splitext(name)
+    return f"{stem}.yaml" if suffix == ".jsonl" else ""
+
+
+def folder_served(name: str) -> str:
+    """Return the folder whose eval files, and those below it, a targets file serves."""
+    folder = dirname(name)
+    return dirname(folder) if basename(folder) == HIDDEN else folder
+
+
+def targets_candidates(folder: str) -> Iterator[str]:
+    """Yield every targets file that would serve the eval files of a folder, the nearest first."""
+    outside = folder.split("/", maxsplit=1)[0] == ".." or PurePath(folder).is_absolute()
+    for above in (folder,) if outside else _upwards(folder):
+        for place in ("", HIDDEN):
+            yield from (join(above, place, name) for name in TARGETS_NAMES)
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while folder:
+        folder = dirname(folder)
+        yield folder

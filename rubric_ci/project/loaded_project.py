@@ -1,0 +1,122 @@
+"""The eval files that a command works on, loaded together with what serves them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.model.config import Config
+from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.model.evals import EvalFile
+from rubric_ci.project import discovery
+from rubric_ci.project.project import Project
+from rubric_ci.project.working_tree import WorkingTree
+from rubric_ci.text import escape
+from rubric_ci.validation.output.text import headline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedProject:
+    """Eval files with their problems, and the project that they belong to."""
+
+    project: Project
+    files: tuple[EvalFile, ...]  # those without errors
+    diagnostics: tuple[Diagnostic, ...]
+    invalid: tuple[str, ...]  # eval files with errors, as reports name them
+
+    @property
+    def root(self) -> Path:
+        """The folder of the repository."""
+        return self.project.root
+
+    @property
+    def config(self) -> Config:
+        """The configuration with the targets that serve the root: for all but targets."""
+        return self.project.config_for("")
+
+    def config_for(self, eval_file: str) -> Config:
+        """Return the configuration with every target that serves an eval file."""
+        return self.project.config_for(eval_file)
+
+    def config_naming(self, target: str) -> Config:
+        """Return the configuration for a target that serves every eval file.
+
+        Raises CannotConfigure if eval files have different targets of that name.
+        """
+        configs = list(map(self.config_for, dict.fromkeys(file.path for file in self.files)))
+        first, *others = configs or [self.config]
+        if any(each.targets.get(target) != first.targets.get(target) for each in others):
+            raise CannotConfigure(
+                f"the eval files have different targets `{target}`",
+                "run it for the eval files of one folder, or name a model",
+            )
+        return first
+
+
+def load_project(paths: Sequence[str], config: Path | None) -> LoadedProject:
+    """Load the configuration and every eval file that the paths name.
+
+    Problems of eval files are values. Raises InvalidInput if the configuration or a targets file
+    has errors, CannotFindEvals if a path names no eval file.
+    """
+    project = open_project(config)
+    return load_evals(project, find_evals(project, paths))
+
+
+def open_project(config: Path | None) -> Project:
+    """Read the configuration and the targets files of the repository's root.
+
+    Raises InvalidInput if they have errors.
+    """
+    root = discovery.find_root(Path.cwd())
+    if config:
+        discovery.read_bytes(config, root)  # raises if there is none
+    project = Project(WorkingTree(root=root), discovery.from_root(config, root) if config else "")
+    show_problems(project.own_config.diagnostics)
+    _show_problems_of_targets(project, project.targets_files(""))
+    project.config_for("")
+    return project
+
+
+def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
+    """Return the eval files that the paths name; reads the targets files that serve them.
+
+    Raises InvalidInput if a targets file has errors, CannotFindEvals if a path names no eval file.
+    """
+    found = tuple(discovery.find_evals(paths, project.summary.globs, project.root))
+    names = [discovery.from_root(path, project.root) for path in found]
+    serving = dict.fromkeys(file for name in names for file in project.targets_files(name))
+    shown = project.targets_files("")
+    _show_problems_of_targets(project, [file for file in serving if file not in shown])
+    for name in names:
+        project.config_for(name)
+    return found
+
+
+def load_evals(project: Project, paths: Sequence[Path]) -> LoadedProject:
+    """Load eval files that were found."""
+    places = {discovery.from_root(path, project.root): path for path in paths}
+    loaded = {
+        name: each
+        for name, path in places.items()
+        if (each := project.load(name, place=path.absolute().as_posix()))
+    }
+    return LoadedProject(
+        project=project,
+        files=tuple(each.eval_file for each in loaded.values() if each.eval_file),
+        diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
+        invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
+    )
+
+
+def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
+    """Print problems on standard error, one line each, with workflow commands disabled."""
+    for problem in diagnostics:
+        click.echo(escape.log_line(headline(problem)), err=True)
+
+
+def _show_problems_of_targets(project: Project, names: Iterable[str]) -> None:
+    for name in names:
+        show_problems(project.load_targets(name).diagnostics)

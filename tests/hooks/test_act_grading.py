@@ -131,7 +131,10 @@ def test_a_comment_is_kept_up_to_date(
     assert not job.succeeded, job.log
     assert job.outputs["verdict"] == "fail"
     assert (job.outputs["passed"], job.outputs["failed"]) == ("0", "1")
-    assert job.annotations == ["error evals/a.eval.yaml:8"]
+    assert job.annotations == [
+        "error evals/a.eval.yaml:8",
+        "notice :",
+    ]  # the notice: recorded answers
     assert "stop-commands" in {event.get("command") for event in job.events}
     assert len(judge.requests()) == 1  # the greeting is not concerned
     other, comment = github.pulls[7].comments
@@ -231,7 +234,7 @@ def test_a_regression_is_red_has_an_issue_and_never_is_the_next_baseline(
 
     first = night("Hello!")
     assert first.succeeded, first.log
-    assert "no baseline yet" in first.summary
+    assert "No comparison: the baseline" in first.summary
     baseline = kept.read_text()
     assert not github.issues
 

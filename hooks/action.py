@@ -4,6 +4,9 @@ Standard library only, started with `python3 -I`: nothing in the repository unde
 imported, here or by rubric-ci. The environment is private, holds exactly the packages of one
 hash-locked list, and lies in the runner's tool cache under a name that is a digest of everything
 in it: a second job finds it there, and another version never meets it.
+
+Nothing below the workspace is executed: the checkout of a pull request is there. Installers see an
+environment of a few listed variables, and `GITHUB_TOKEN` reaches only commands that post.
 """
 
 from __future__ import annotations  # an old interpreter must get as far as our message
@@ -13,6 +16,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -27,6 +31,15 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
 USAGE = 2  # the same exit code as rubric-ci's own
 WINDOWS = os.name == "nt"
+WRITABLE, REACHABLE = 0o022, 0o077  # mode bits of other users
+NOT_POSTING = frozenset({"", "off", "false", "0", "no", "n", "f"})
+INSTALLERS_SEE = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TEMP", "TMP"}
+    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+    | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+    | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT"}
+    | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
+)
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
@@ -35,16 +48,19 @@ class Command(NamedTuple):
 
     words: tuple[str, ...]
     requirements: str
+    posts_if: tuple[str, ...] = ()  # inputs that make it post, by their variables
 
 
 COMMANDS = {
     "validate": Command(("validate",), "light"),
-    "run": Command(("run",), "judge"),
-    "generate": Command(("generate", "rubrics"), "judge"),
-    "comment": Command(("comment",), "github"),
+    "run": Command(("run",), "judge", ("RUBRIC_CI_RUN_COMMENT", "RUBRIC_CI_RUN_CHECK_RUN")),
+    "generate": Command(("generate", "rubrics"), "judge", ("RUBRIC_CI_GENERATE_RUBRICS_PR",)),
+    "comment": Command(("comment",), "github", ("RUBRIC_CI_COMMAND",)),
     "plan": Command(("plan",), "light"),
-    "merge": Command(("merge",), "github"),
-    "compare": Command(("compare",), "github"),
+    "merge": Command(
+        ("merge",), "github", ("RUBRIC_CI_MERGE_COMMENT", "RUBRIC_CI_MERGE_CHECK_RUN")
+    ),
+    "compare": Command(("compare",), "github", ("RUBRIC_CI_COMPARE_ISSUE",)),
 }
 
 
@@ -55,7 +71,7 @@ class CannotStart(Exception):
 def main(environ: Mapping[str, str]) -> NoReturn:
     """Install what the command needs, then become it."""
     try:
-        become(prepare(environ))
+        become(prepare(environ), without_token(environ))
     except (CannotStart, OSError) as problem:
         print(f"::error title=rubric-ci::{escape(str(problem))}", flush=True)
         sys.exit(USAGE)
@@ -69,6 +85,21 @@ def prepare(environ: Mapping[str, str]) -> list[str]:
         return [str(python), "-I", __file__]
     environment = install(command.requirements, cache_folder(environ))
     return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *command.words]
+
+
+def without_token(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a command; the token is in it only where the command posts."""
+    asked = choose(environ.get("RUBRIC_CI_COMMAND", "")).posts_if
+    posts = any(environ.get(name, "").lower() not in NOT_POSTING for name in asked)
+    return {name: value for name, value in environ.items() if posts or name != "GITHUB_TOKEN"}
+
+
+def in_workspace(path: str | Path) -> bool:
+    """Return True if a path is in the repository under test, as written or by its real path."""
+    workspace = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+    tops = {workspace, Path(os.path.realpath(workspace))}
+    ways = {Path(os.path.abspath(path)), Path(os.path.realpath(path))}  # noqa: PTH100 - links stay
+    return any(way.is_relative_to(top) for way in ways for top in tops)
 
 
 def choose(name: str) -> Command:
@@ -87,6 +118,7 @@ def interpreter(
     pattern = "Python/3.*/*/python.exe" if WINDOWS else "Python/3.*/*/bin/python3"
     cached = Path(environ.get("RUNNER_TOOL_CACHE") or os.devnull).glob(pattern)
     fitting = {version: path for path in cached if (version := release(path)) >= OLDEST}
+    fitting = {version: path for version, path in fitting.items() if not in_workspace(path)}
     if not fitting:
         raise CannotStart(
             f"Python {platform.python_version()} is too old, rubric-ci needs"
@@ -104,8 +136,11 @@ def release(python: Path) -> tuple[int, ...]:
 def cache_folder(environ: Mapping[str, str]) -> Path:
     """Return where environments are kept: with the runner's tools, else with the user's caches."""
     fallback = Path.home() / ("AppData/Local" if WINDOWS else ".cache")
-    kept = environ.get("RUNNER_TOOL_CACHE") or environ.get("XDG_CACHE_HOME") or str(fallback)
-    return Path(kept) / "rubric-ci"
+    named = (environ.get("RUNNER_TOOL_CACHE"), environ.get("XDG_CACHE_HOME"), str(fallback))
+    for kept in filter(None, named):
+        if not in_workspace(kept):
+            return Path(kept) / "rubric-ci"
+    raise CannotStart("every cache folder is in the workspace; set RUNNER_TOOL_CACHE to another")
 
 
 def install(requirements: str, folder: Path) -> Path:
@@ -115,17 +150,34 @@ def install(requirements: str, folder: Path) -> Path:
     never leaves or sees half an environment.
     """
     environment = folder / f"{requirements}-{digest(requirements)}"
-    if environment.is_dir():
-        return environment
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_owner(folder, WRITABLE)
+    if os.path.lexists(environment):
+        return check_owner(environment, REACHABLE)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True) as new:
         made = make(Path(new) / "environment", CHECKOUT / "requirements" / f"{requirements}.txt")
+        made.chmod(0o700)
         try:
             made.rename(environment)
         except OSError:
             if not environment.is_dir():  # else another job was faster: the same content
                 raise
-    return environment
+    return check_owner(environment, REACHABLE)
+
+
+def check_owner(folder: Path, forbidden: int) -> Path:
+    """Return a folder that is ours and has no forbidden mode bit; raises CannotStart.
+
+    NOTE: Windows has neither; its profile and tool folders are private by their access lists.
+    """
+    status = folder.lstat()
+    mine = WINDOWS or (status.st_uid == os.geteuid() and not status.st_mode & forbidden)
+    if stat.S_ISDIR(status.st_mode) and mine:
+        return folder
+    raise CannotStart(
+        f"{folder} may have been written by another user; remove it, or set RUNNER_TOOL_CACHE to a"
+        " folder of this user"
+    )
 
 
 def digest(requirements: str) -> str:
@@ -175,14 +227,33 @@ def fill(environment: Path, requirements: Path) -> None:
 
 def run(words: list[str], environment: Path) -> bool:
     """Run an installer, away from the workspace, whose configuration files must have no say."""
-    return subprocess.run(words, cwd=environment, check=False).returncode == 0
+    seen = installer_environment(os.environ)
+    return subprocess.run(words, cwd=environment, env=seen, check=False).returncode == 0
+
+
+def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what an installer may see: no PYTHON*, PIP_*, UV_*, token, or folder of the workspace.
+
+    A mirror of the package index is set in pip's configuration file of the user or the machine.
+    """
+    seen = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() in INSTALLERS_SEE or name.startswith("LC_")
+    }
+    paths = [path for path in environ.get("PATH", "").split(os.pathsep) if path]
+    outside = os.pathsep.join(path for path in paths if not in_workspace(path))
+    named = {
+        name for name, value in seen.items() if Path(value).is_absolute() and in_workspace(value)
+    }
+    return {name: value for name, value in seen.items() if name not in named} | {"PATH": outside}
 
 
 def uv(environment: Path, fetched: Path | None = None) -> list[str]:
     """Return how uv installs into an environment; [] where there is no uv."""
     found = shutil.which("uv", path=str(fetched / "bin") if fetched else None)
     # NOTE: on Windows `which` looks into the working directory first, and that is the workspace.
-    if not found or Path(found).resolve().parent == Path.cwd():
+    if not found or in_workspace(found):
         return []
     python = str(python_of(environment))
     return [found, "--no-config", "pip", "install", "--python", python, *LOCKED]
@@ -211,11 +282,11 @@ def escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def become(words: list[str]) -> NoReturn:
+def become(words: list[str], environ: Mapping[str, str]) -> NoReturn:
     """Run a program in our place, so that signals and the exit code are its own."""
     if WINDOWS:  # NOTE: exec on Windows starts a second process and returns at once
-        sys.exit(subprocess.run(words, check=False).returncode)
-    os.execv(words[0], words)  # noqa: S606 - there is no shell on purpose
+        sys.exit(subprocess.run(words, env=environ, check=False).returncode)
+    os.execve(words[0], words, environ)  # noqa: S606 - there is no shell on purpose
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Each evaluator takes a case, an answer and its spec, and gives a result."""
 
+from dataclasses import replace
 from typing import assert_never
 
 from rubric_ci.errors import NoVerdict
@@ -27,6 +28,7 @@ from rubric_ci.model.evaluators import (
     ToolTrajectorySpec,
 )
 from rubric_ci.model.results import Answer, EvaluatorResult, Unassessed
+from rubric_ci.system.masking import redact
 
 
 async def evaluate(
@@ -60,15 +62,20 @@ async def _evaluate(
 ) -> EvaluatorResult:
     match spec:
         case RubricSpec():
-            return await rubric(case, answer, spec, context)
+            return await rubric(case, _for_judges(answer), spec, context)
         case LlmJudgeSpec():
-            return await llm_judge(case, answer, spec, context)
+            return await llm_judge(case, _for_judges(answer), spec, context)
         case CodeJudgeSpec():
             return await code_judge.evaluate(case, answer, spec, context)
         case CompositeSpec():
             return await composite(case, answer, spec, context, evaluate)
         case _:
             return _measure(case, answer, spec, context)
+
+
+def _for_judges(answer: Answer) -> Answer:
+    """Return what may leave the machine: an answer without the secrets of this process."""
+    return replace(answer, text=redact(answer.text))
 
 
 def _measure(

@@ -16,6 +16,7 @@ from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
 from rubric_ci.model.results import Answer, Assessed, EvaluatorResult
 from rubric_ci.model.scoring import verdict
 from rubric_ci.system import processes
+from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment
 
 
@@ -56,8 +57,11 @@ async def run_script(
 
 
 def _without(folder: str, finished: Finished) -> Finished:
-    """Leave the folder out of what is said of the files, so that two runs say the same."""
-    stdout, stderr = finished.stdout.replace(folder, ""), finished.stderr.replace(folder, "")
+    """Leave out secrets and, so that two runs say the same, the folder of the files."""
+    stdout, stderr = (
+        redact(finished.stdout).replace(folder, ""),
+        finished.stderr.replace(folder, ""),
+    )
     return replace(finished, stdout=stdout, stderr=stderr)
 
 

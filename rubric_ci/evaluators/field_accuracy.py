@@ -13,6 +13,7 @@ from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Answer, Assessed, CriterionResult
 from rubric_ci.model.scoring import verdict, weighted_mean
+from rubric_ci.system.masking import redact
 
 _STEP = re.compile(r"[^.\[\]]+")
 _SHOWN = 120
@@ -112,5 +113,5 @@ def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float
 
 
 def _shown(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = redact(json.dumps(value, ensure_ascii=False))  # before it is cut
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
+from rubric_ci.system.masking import redact
 
 _STATUS: Mapping[str, int] = {
     "api_error": 500,
@@ -79,7 +80,7 @@ def status_of(word: JSON) -> int | None:
 
 
 def error_message(body: JSON) -> str:
-    """Return what an error says, on one line."""
+    """Return what an error says, on one line; a key that it echoes is replaced before the cut."""
     match body:
         case {"error": {"message": str(said)}} | {"message": str(said)} | {"error": str(said)}:
             pass
@@ -87,7 +88,7 @@ def error_message(body: JSON) -> str:
             pass
         case _:
             said = json.dumps(body, ensure_ascii=False)
-    return " ".join(said.split())[:MOST]
+    return " ".join(redact(said).split())[:MOST]
 
 
 def _trouble(error: Mapping[str, JSON]) -> RequestError:

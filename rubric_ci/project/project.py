@@ -1,5 +1,6 @@
 """Open what a command works on: the repository, its configuration, its eval files."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +11,10 @@ from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
+from rubric_ci.parsing import secret_values
 from rubric_ci.project import discovery
 from rubric_ci.project.loader import Loaded, load, load_config, load_targets
+from rubric_ci.system import masking
 from rubric_ci.text import escape
 from rubric_ci.validation.diagnostics import of_fault
 from rubric_ci.validation.output.text import headline
@@ -123,7 +126,15 @@ def _with_targets_beside(config: Config, found: Sequence[Path], root: Path) -> C
             )
         for target in loaded.targets:
             targets.setdefault(target.name, target)
-    return replace(config, targets=targets)
+    return _masked(replace(config, targets=targets))
+
+
+def _masked(config: Config) -> Config:
+    """Return a configuration whose secrets no output shows from now on."""
+    substituted = tuple(secret_values.substituted(config, os.environ))
+    masking.hide((*secret_values.written(config), *substituted))
+    masking.mask_on_runner(substituted)
+    return config
 
 
 def _targets_files(found: Sequence[Path], root: Path) -> Iterator[Path]:

@@ -16,6 +16,7 @@ from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined, processes
+from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.targets import answer_format
 
@@ -84,7 +85,7 @@ def _quote(text: str) -> str:
 def _check(finished: Finished, target: CliTarget) -> None:
     if finished.status == 0:
         return
-    said = " ".join((finished.stderr.strip() or finished.stdout.strip())[-_SHOWN:].split())
+    said = " ".join((finished.stderr.strip() or redact(finished.stdout).strip())[-_SHOWN:].split())
     told = f": {said}" if said else " and said nothing"
     raise CannotAnswer(f"the target `{target.name}` exited with status {finished.status}{told}")
 

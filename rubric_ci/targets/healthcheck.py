@@ -11,6 +11,7 @@ from rubric_ci.model.config import CliTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON
 from rubric_ci.system import processes
+from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, clean_environment
 
 
@@ -92,5 +93,5 @@ async def _run(
         return str(error)
     if finished.status == 0:
         return ""
-    said = " ".join((finished.stderr.strip() or finished.stdout.strip())[-_SHOWN:].split())
+    said = " ".join((finished.stderr.strip() or redact(finished.stdout).strip())[-_SHOWN:].split())
     return f"exit status {finished.status}{f': {said}' if said else ''}"

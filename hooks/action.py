@@ -4,6 +4,9 @@ Standard library only, started with `python3 -I`, so that nothing in the reposit
 be imported, here or by rubric-ci. The virtual environment is private and holds exactly the packages
 of one hash-locked list. It is kept in the runner's tool cache under a digest of its content: a
 later job reuses it, and another version has an environment of its own.
+
+Nothing below the workspace is executed: the checkout of a pull request is there. Installers see an
+environment of a few listed variables, and `GITHUB_TOKEN` reaches only commands that post.
 """
 
 from __future__ import annotations  # an old interpreter must get as far as the error message
@@ -13,6 +16,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,12 +30,22 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
 USAGE = 2  # exit code of a usage error, as in rubric-ci
+WRITABLE, REACHABLE = 0o022, 0o077  # mode bits of other users
+NOT_POSTING = frozenset({"", "off", "false", "0", "no", "n", "f"})
+INSTALLERS_SEE = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TEMP", "TMP"}
+    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+    | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+    | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT"}
+    | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
+)
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
 def run(arguments: list[str], environment: Path) -> bool:
     """Run an installer outside of the workspace, so that no configuration file there applies."""
-    return subprocess.run(arguments, cwd=environment, check=False).returncode == 0
+    listed = installer_environment(os.environ)
+    return subprocess.run(arguments, cwd=environment, env=listed, check=False).returncode == 0
 
 
 class Host(NamedTuple):
@@ -53,16 +67,19 @@ class Command(NamedTuple):
 
     arguments: tuple[str, ...]
     requirements: str
+    posts_if: tuple[str, ...] = ()  # inputs that make it post, by their variables
 
 
 COMMANDS = {
     "validate": Command(("validate",), "light"),
-    "run": Command(("run",), "judge"),
-    "generate": Command(("generate", "rubrics"), "judge"),
-    "comment": Command(("comment",), "github"),
+    "run": Command(("run",), "judge", ("RUBRIC_CI_RUN_COMMENT", "RUBRIC_CI_RUN_CHECK_RUN")),
+    "generate": Command(("generate", "rubrics"), "judge", ("RUBRIC_CI_GENERATE_RUBRICS_PR",)),
+    "comment": Command(("comment",), "github", ("RUBRIC_CI_COMMAND",)),
     "plan": Command(("plan",), "light"),
-    "merge": Command(("merge",), "github"),
-    "compare": Command(("compare",), "github"),
+    "merge": Command(
+        ("merge",), "github", ("RUBRIC_CI_MERGE_COMMENT", "RUBRIC_CI_MERGE_CHECK_RUN")
+    ),
+    "compare": Command(("compare",), "github", ("RUBRIC_CI_COMPARE_ISSUE",)),
 }
 
 
@@ -73,7 +90,7 @@ class CannotStart(Exception):
 def main(environ: Mapping[str, str]) -> NoReturn:
     """Install the requirements of the command, then run it in place of this process."""
     try:
-        become(prepare(environ))
+        become(prepare(environ), without_token(environ))
     except (CannotStart, OSError) as error:
         print(f"::error title=rubric-ci::{escape(str(error))}", flush=True)
         sys.exit(USAGE)
@@ -87,6 +104,21 @@ def prepare(environ: Mapping[str, str]) -> list[str]:
         return [str(python), "-I", __file__]
     environment = install(command.requirements, cache_folder(environ))
     return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *command.arguments]
+
+
+def without_token(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a command; the token is in it only where the command posts."""
+    asked = choose(environ.get("RUBRIC_CI_COMMAND", "")).posts_if
+    posts = any(environ.get(name, "").lower() not in NOT_POSTING for name in asked)
+    return {name: value for name, value in environ.items() if posts or name != "GITHUB_TOKEN"}
+
+
+def in_workspace(path: str | Path) -> bool:
+    """Return True if a path is in the repository under test, as written or by its real path."""
+    workspace = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+    tops = {workspace, Path(os.path.realpath(workspace))}
+    ways = {Path(os.path.abspath(path)), Path(os.path.realpath(path))}  # noqa: PTH100 - links stay
+    return any(way.is_relative_to(top) for way in ways for top in tops)
 
 
 def choose(name: str) -> Command:
@@ -109,6 +141,7 @@ def interpreter(
     pattern = "Python/3.*/*/python.exe" if host.windows else "Python/3.*/*/bin/python3"
     cached = Path(environ.get("RUNNER_TOOL_CACHE") or os.devnull).glob(pattern)
     fitting = {version: path for path in cached if (version := release(path)) >= OLDEST}
+    fitting = {version: path for version, path in fitting.items() if not in_workspace(path)}
     if not fitting:
         raise CannotStart(
             f"Python {platform.python_version()} is too old: rubric-ci needs"
@@ -127,8 +160,11 @@ def release(python: Path) -> tuple[int, ...]:
 def cache_folder(environ: Mapping[str, str], host: Host = THIS) -> Path:
     """Return the folder of the environments: in the runner's tool cache, else the user's cache."""
     fallback = Path.home() / ("AppData/Local" if host.windows else ".cache")
-    kept = environ.get("RUNNER_TOOL_CACHE") or environ.get("XDG_CACHE_HOME") or str(fallback)
-    return Path(kept) / "rubric-ci"
+    named = (environ.get("RUNNER_TOOL_CACHE"), environ.get("XDG_CACHE_HOME"), str(fallback))
+    for folder in filter(None, named):
+        if not in_workspace(folder):
+            return Path(folder) / "rubric-ci"
+    raise CannotStart("every cache folder is in the workspace; set RUNNER_TOOL_CACHE to another")
 
 
 def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
@@ -138,18 +174,35 @@ def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
     incomplete environment and a parallel job never sees one.
     """
     environment = folder / f"{requirements}-{digest(requirements, host)}"
-    if environment.is_dir():
-        return environment
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_owner(folder, WRITABLE, host)
+    if os.path.lexists(environment):
+        return check_owner(environment, REACHABLE, host)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True) as new:
         created = Path(new) / "environment"
         create(created, host.checkout / "requirements" / f"{requirements}.txt", host)
+        created.chmod(0o700)
         try:
             created.rename(environment)
         except OSError:
             if not environment.is_dir():  # a parallel job was faster; its content is the same
                 raise
-    return environment
+    return check_owner(environment, REACHABLE, host)
+
+
+def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
+    """Return a folder of this user without forbidden mode bits; raises CannotStart.
+
+    NOTE: Windows has neither; its profile and tool folders are private by their access lists.
+    """
+    status = folder.lstat()
+    mine = host.windows or (status.st_uid == os.geteuid() and not status.st_mode & forbidden)
+    if stat.S_ISDIR(status.st_mode) and mine:
+        return folder
+    raise CannotStart(
+        f"{folder} may have been written by another user; remove it, or set RUNNER_TOOL_CACHE to a"
+        " folder of this user"
+    )
 
 
 def digest(requirements: str, host: Host = THIS) -> str:
@@ -194,11 +247,29 @@ def install_packages(environment: Path, requirements: Path, host: Host) -> None:
         raise CannotStart(f"cannot install {requirements.name}; see the output of pip or uv above")
 
 
+def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables for an installer: no PYTHON*, PIP_*, UV_*, token or workspace path.
+
+    A mirror of the package index is set in pip's configuration file of the user or the machine.
+    """
+    listed = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() in INSTALLERS_SEE or name.startswith("LC_")
+    }
+    paths = [path for path in environ.get("PATH", "").split(os.pathsep) if path]
+    outside = os.pathsep.join(path for path in paths if not in_workspace(path))
+    inside = {
+        name for name, value in listed.items() if Path(value).is_absolute() and in_workspace(value)
+    }
+    return {name: value for name, value in listed.items() if name not in inside} | {"PATH": outside}
+
+
 def uv(environment: Path, host: Host = THIS, folder: Path | None = None) -> list[str]:
     """Return uv's command for installing into an environment; [] if there is no uv."""
     found = host.which("uv", path=str(folder / "bin") if folder else None)
     # NOTE: on Windows `which` searches the working directory first, and that is the workspace.
-    if not found or Path(found).resolve().parent == Path.cwd():
+    if not found or in_workspace(found):
         return []
     python = str(python_of(environment, host))
     return [found, "--no-config", "pip", "install", "--python", python, *LOCKED]
@@ -227,11 +298,11 @@ def escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def become(arguments: list[str]) -> NoReturn:
+def become(arguments: list[str], environ: Mapping[str, str]) -> NoReturn:
     """Replace this process by a program, so that signals and the exit code are the program's."""
     if os.name == "nt":  # NOTE: exec on Windows starts a second process and returns at once
-        sys.exit(subprocess.run(arguments, check=False).returncode)
-    os.execv(arguments[0], arguments)  # noqa: S606 - there is no shell on purpose
+        sys.exit(subprocess.run(arguments, env=environ, check=False).returncode)
+    os.execve(arguments[0], arguments, environ)  # noqa: S606 - there is no shell on purpose
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Output streams that survive a closed pipe and report a full disk.
 
-A reader that stops early, such as `head`, changes neither the work nor the exit code.
+A reader that stops early, such as `head`, changes neither the work nor the exit code. No stream
+shows a secret that the process knows, not even in the traceback of a bug.
 """
 
 import io
@@ -8,13 +9,14 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from rubric_ci.errors import CannotWriteFile
+from rubric_ci.system.masking import redact
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
 def open_streams() -> None:
-    """Replace stdout and stderr by streams that survive a closed pipe, except at a terminal."""
+    """Replace stdout and stderr by streams that hide secrets and survive a closed pipe."""
     sys.stdout = _safe(sys.stdout, "standard output")
     sys.stderr = _safe(sys.stderr, "")
 
@@ -46,11 +48,23 @@ class _SafeOutput(io.RawIOBase):
             return memoryview(data).nbytes
 
 
+class _Redacting(io.TextIOWrapper):
+    """Writes text with `***` in place of every secret."""
+
+    def write(self, text: str, /) -> int:
+        super().write(redact(text))
+        return len(text)
+
+
 def _safe(stream: TextIO, name: str) -> TextIO:
-    if stream is None or stream.isatty():
+    if stream is None:
         return stream
+    if stream.isatty():
+        return _Redacting(
+            stream.buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True
+        )
     raw = getattr(stream.buffer, "raw", stream.buffer)  # with -u there is only one layer
-    return io.TextIOWrapper(
+    return _Redacting(
         io.BufferedWriter(_SafeOutput(raw, name)),
         encoding=stream.encoding,
         errors="backslashreplace",  # encodings of Windows lack most characters

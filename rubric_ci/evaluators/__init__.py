@@ -1,5 +1,6 @@
 """Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
 
+from dataclasses import replace
 from typing import assert_never
 
 from rubric_ci.errors import NoVerdict
@@ -28,6 +29,7 @@ from rubric_ci.model.evaluators import (
     ToolTrajectorySpec,
 )
 from rubric_ci.model.results import Answer, Assessment, EvaluatorResult, assessed, unassessed
+from rubric_ci.system.masking import redact
 
 
 async def evaluate(
@@ -47,15 +49,20 @@ async def _assess(
 ) -> Assessment:
     match spec:
         case RubricSpec():
-            return await rubric(case, answer, spec, context)
+            return await rubric(case, _for_judges(answer), spec, context)
         case LlmJudgeSpec():
-            return await llm_judge(case, answer, spec, context)
+            return await llm_judge(case, _for_judges(answer), spec, context)
         case CodeJudgeSpec():
             return await code_judge.code_judge(case, answer, spec, context)
         case CompositeSpec():
             return await composite(case, answer, spec, context, evaluate)
         case _:
             return _measure(case, answer, spec)
+
+
+def _for_judges(answer: Answer) -> Answer:
+    """Return what may leave the machine: the answer without the secrets of this process."""
+    return replace(answer, text=redact(answer.text))
 
 
 def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:

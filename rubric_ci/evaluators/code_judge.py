@@ -12,6 +12,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
+from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment, shell_quote
 
 
@@ -39,8 +40,9 @@ async def run_script(
 
 
 def _without_folder(folder: str, finished: Finished) -> Finished:
-    """Remove the temporary folder from the output, so that runs are comparable."""
-    stdout, stderr = finished.stdout.replace(folder, ""), finished.stderr.replace(folder, "")
+    """Remove secrets and the temporary folder from the output, so that runs are comparable."""
+    stdout = redact(finished.stdout).replace(folder, "")
+    stderr = finished.stderr.replace(folder, "")
     return replace(finished, stdout=stdout, stderr=stderr)
 
 

@@ -10,6 +10,7 @@ from typing import assert_never
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import FieldSpec
+from rubric_ci.system.masking import redact
 
 _TOKENS = {
     "YYYY": "%Y",
@@ -53,7 +54,7 @@ def equal(one: JSON, other: JSON) -> bool:
 
 def shortened(value: JSON) -> str:
     """Return a value as JSON, short enough for a message."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = redact(json.dumps(value, ensure_ascii=False))  # before it is cut
     return text if len(text) <= 120 else f"{text[:120]}…"
 
 

@@ -12,6 +12,7 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.system.masking import redact
 
 _Call: TypeAlias = Mapping[str, JSON]
 
@@ -123,7 +124,7 @@ def _difference(call: _Call, expected: ExpectedCall) -> str:
         if not isinstance(given, dict) or name not in given:
             return f"`{name}` is not given"
         if not equal(given[name], value):
-            return f"`{name}` is {json.dumps(given[name], ensure_ascii=False)}"
+            return f"`{name}` is {redact(json.dumps(given[name], ensure_ascii=False))}"
     return _too_slow(call, expected)
 
 

@@ -15,6 +15,7 @@ from rubric_ci.model.config import Config
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
+from rubric_ci.system import masking
 
 
 def build_context(
@@ -56,7 +57,18 @@ def build_model_caller(
         ask = batch_module.connect(caps=caps_of(requests), tell=batch)
     else:
         ask = connect(concurrency=requests.concurrency, caps=caps_of(requests))
+    ask = _without_secrets(ask)
     return recording.record(ask, requests.record) if requests.record else ask
+
+
+def _without_secrets(ask: ModelCaller) -> ModelCaller:
+    """Replace secrets in replies before they are recorded, cached or used."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        reply = await ask(call)
+        return replace(reply, text=masking.redact(reply.text))
+
+    return asked
 
 
 async def _not_asked(call: ModelCall) -> ModelReply:

@@ -10,6 +10,7 @@ from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.system.masking import redact
 
 _NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
 """Codes of requests that were not processed; they are not retried, which could take a day more."""
@@ -95,7 +96,9 @@ def _reply(call: ModelCall, line: JSON, batch: str) -> ModelReply:
                 f"{batch}: {error_message(error)}", retryable=retryable, billed=False
             )
         case _:
-            raise RequestError(f"{batch}: broken reply: {json.dumps(line)[:200]}", retryable=True)
+            raise RequestError(
+                f"{batch}: broken reply: {redact(json.dumps(line))[:200]}", retryable=True
+            )
 
 
 def _at_batch_price(call: ModelCall, reply: ModelReply) -> ModelReply:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.evals import JSON
+from rubric_ci.system.masking import redact
 
 _STATUS: Mapping[str, int] = {
     "api_error": 500,
@@ -79,7 +80,7 @@ def status_of(word: JSON) -> int | None:
 
 
 def error_message(body: JSON) -> str:
-    """Return the message of an error, on one line."""
+    """Return the message of an error, on one line; secrets are replaced before it is cut."""
     match body:
         case (
             {"error": {"message": str(message)}}
@@ -91,7 +92,7 @@ def error_message(body: JSON) -> str:
             pass
         case _:
             message = json.dumps(body, ensure_ascii=False)
-    return " ".join(message.split())[:MESSAGE_LIMIT]
+    return " ".join(redact(message).split())[:MESSAGE_LIMIT]
 
 
 def _request_error(error: Mapping[str, JSON]) -> RequestError:

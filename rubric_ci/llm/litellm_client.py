@@ -25,6 +25,7 @@ from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.system.masking import redact
 
 # Without these, litellm downloads both lists, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
@@ -204,7 +205,8 @@ def _retry_after(error: Any) -> float | None:
 
 def _without_prefixes(message: str) -> str:
     """Return a message without litellm's prefixes and tracebacks."""
-    text, traceback, _ = " ".join(message.split()).partition(" Traceback (most recent call last)")
+    line = " ".join(redact(message).split())
+    text, traceback, _ = line.partition(" Traceback (most recent call last)")
     at = 0
     while match := _PREFIX.match(text, at):
         at = match.end()

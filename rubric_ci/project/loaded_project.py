@@ -1,5 +1,6 @@
 """The eval files that a command works on, loaded together with what serves them."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.config import Config
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
+from rubric_ci.parsing import secret_values
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
+from rubric_ci.system import masking
 from rubric_ci.text import escape
 from rubric_ci.validation.output.text import headline
 
@@ -76,7 +79,7 @@ def open_project(config: Path | None) -> Project:
     project = Project(WorkingTree(root=root), discovery.from_root(config, root) if config else "")
     show_problems(project.own_config.diagnostics)
     _show_problems_of_targets(project, project.targets_files(""))
-    project.config_for("")
+    _mask_secrets(project.config_for(""))
     return project
 
 
@@ -91,7 +94,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
     shown = project.targets_files("")
     _show_problems_of_targets(project, [file for file in serving if file not in shown])
     for name in names:
-        project.config_for(name)
+        _mask_secrets(project.config_for(name))
     return found
 
 
@@ -109,6 +112,13 @@ def load_evals(project: Project, paths: Sequence[Path]) -> LoadedProject:
         diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
         invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
     )
+
+
+def _mask_secrets(config: Config) -> None:
+    """Replace the secrets of a configuration by `***` in every output from now on."""
+    substituted = tuple(secret_values.substituted(config, os.environ))
+    masking.hide((*secret_values.written(config), *substituted))
+    masking.mask_on_runner(substituted)
 
 
 def show_problems(diagnostics: Sequence[Diagnostic]) -> None:

@@ -22,7 +22,9 @@ from rubric_ci.model.report import (
 from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
+from rubric_ci.reports.redaction import without_secrets
 from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.system import masking
 
 INTERRUPTED = "interrupted before it finished"
 
@@ -38,7 +40,7 @@ def build_report(
     started_at: datetime,
     seconds: float,
 ) -> RunReport:
-    """Return the report of a run; unfinished tasks are errored cases."""
+    """Return the report of a run, without secrets; unfinished tasks are errored cases."""
     cases = _with_interrupted(tasks, ended)
     if settings.require_rubrics:
         cases = tuple(_required(case) for case in cases)
@@ -46,7 +48,7 @@ def build_report(
     fail_on = settings.fail_on or opened.config.gate.fail_on
     thresholds = opened.config.gate.thresholds
     verdict = run_verdict(cases, complete=not opened.invalid and not interrupted)
-    return RunReport(
+    report = RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(seconds, 3),
@@ -67,6 +69,7 @@ def build_report(
         metadata=publish.run_metadata(os.environ),
         shard=shard,
     )
+    return without_secrets(report, masking.redactor())
 
 
 def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tuple[CaseResult, ...]:

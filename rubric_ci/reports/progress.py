@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports import wording
+from rubric_ci.system.masking import redact
 from rubric_ci.text import escape, numbers
 
 
@@ -37,7 +38,11 @@ class _Lines:
         kind = wording.status(case)
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
         line = f"{done} {kind:10} {score:>4}  {escape.log_line(case.id)}"
-        why = "" if kind == "pass" else f": {escape.log_line(numbers.shortened(case.reason, 200))}"
+        why = (
+            ""
+            if kind == "pass"
+            else f": {escape.log_line(numbers.shortened(redact(case.reason), 200))}"
+        )
         print(f"{line}{why}", file=self._stream, flush=True)
 
 

@@ -24,7 +24,7 @@ def print_block(text: str, *, aside: bool = False) -> None:
 def _shown(text: str, stream: TextIO) -> str:
     if stream.isatty():
         return escape.visible(text)
-    if os.environ.get("GITHUB_ACTIONS") != "true" or _is_file(stream):
+    if os.environ.get("GITHUB_ACTIONS") != "true" or is_file(stream):
         return text
     from secrets import token_hex
 
@@ -33,7 +33,8 @@ def _shown(text: str, stream: TextIO) -> str:
     return disable_workflow_commands(escape.visible(text), token_hex(16))
 
 
-def _is_file(stream: TextIO) -> bool:
+def is_file(stream: TextIO) -> bool:
+    """Return True if a stream goes to a regular file."""
     try:
         return S_ISREG(os.fstat(stream.fileno()).st_mode)
     except UnsupportedOperation:

@@ -14,11 +14,12 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 
 from rubric_ci.errors import CannotRunScript
+from rubric_ci.system.masking import redact
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
 STDERR_LIMIT = 64 * 1024  # bytes, from the end, where the reason is
@@ -26,6 +27,7 @@ TAIL_LENGTH = 300  # characters of an output in a message
 _CHUNK = 64 * 1024
 _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
+_PR_SET_DUMPABLE = 4
 
 _INHERITED = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LANGUAGE"}
@@ -48,13 +50,13 @@ class Command:
     def __str__(self) -> str:
         """Return the command in backquotes, short enough for a message."""
         line = self.script if isinstance(self.script, str) else subprocess.list2cmdline(self.script)
-        line = " ".join(line.split())
+        line = " ".join(redact(line).split())  # before it is cut: half a key is not recognised
         return f"`{line}`" if len(line) <= 120 else f"`{line[:117]}…`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The result of a command that ended by itself."""
+    """The result of a command that ended by itself; its stderr has no secret of this process."""
 
     status: int  # negative: the signal that ended it
     stdout: str
@@ -82,7 +84,7 @@ def shell_quote(text: str) -> str:
 
 def describe_exit(finished: Finished) -> str:
     """Return the exit status and the end of the output: of stderr, else of stdout."""
-    tail = one_line_tail(finished.stderr) or one_line_tail(finished.stdout)
+    tail = one_line_tail(finished.stderr) or one_line_tail(redact(finished.stdout))
     return f"exit status {finished.status}{f': {tail}' if tail else ', no output'}"
 
 
@@ -121,7 +123,7 @@ async def run(command: Command) -> Finished:
     return Finished(
         status=process.returncode if process.returncode is not None else 0,
         stdout=_text(printed),
-        stderr=_text(stderr_tail),
+        stderr=redact(_text(stderr_tail)),
         duration_seconds=duration,
     )
 
@@ -150,7 +152,20 @@ async def _abandon(process: Process) -> None:
     _close(process)
 
 
+@cache
+def _hide_memory() -> None:
+    """Keep this process from scripts of the same user: its environment, memory and open files.
+
+    NOTE: Linux only. A script that is root, or the shell that started us, can still be read.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 async def _spawn(command: Command) -> Process:
+    _hide_memory()
     cwd, env = command.cwd, dict(command.environment)
     new_session = sys.platform != "win32"
     flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)

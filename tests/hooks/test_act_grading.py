@@ -145,7 +145,7 @@ def test_a_comment_is_kept_up_to_date(
     job = push(greeting="Hello!", farewell="Goodbye, and thank you.")
     assert job.succeeded, job.log
     assert job.outputs["verdict"] == "pass"
-    assert job.annotations == []
+    assert job.annotations == ["notice :"]
     assert github.pulls[7].comments == [other, comment]
     assert comment.edits == 1
     assert "It sends the reader away." not in comment.body

@@ -1,0 +1,51 @@
+"""Which values of a configuration are secret: key options, and what `${{ NAME }}` stands for."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rubric_ci.model.config import CliTarget, Config, LlmTarget
+from rubric_ci.parsing.env_vars import names
+from rubric_ci.text.redact import is_secret_name
+
+_PUBLIC = frozenset({"CI", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"})
+_OF_THE_RUNNER = ("GITHUB_", "RUNNER_")
+
+
+def written(config: Config) -> Iterator[str]:
+    """Yield the values of key options and of header fields that authenticate."""
+    for value in _sources(config):
+        yield from _keys(value)
+
+
+def substituted(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield what stands for `${{ NAME }}`; facts of the runner, such as its folders, are public."""
+    for value in _sources(config):
+        yield from (environment.get(name, "") for name in names(value) if not _is_public(name))
+
+
+def _sources(config: Config) -> Iterator[Any]:
+    """Yield everything in which variables are substituted."""
+    if config.judge:
+        yield config.judge.endpoint.options
+    for target in config.targets.values():
+        if isinstance(target, LlmTarget):
+            yield target.endpoint.options
+        elif isinstance(target, CliTarget):
+            yield (target.command_template, target.cwd, target.healthcheck)
+
+
+def _keys(value: Any) -> Iterator[str]:
+    match value:
+        case Mapping():
+            for name, item in value.items():
+                if isinstance(item, str) and is_secret_name(str(name)) and not any(names(item)):
+                    yield from (item, item.rpartition(" ")[2])  # "Bearer KEY"
+                yield from _keys(item)
+        case list() | tuple():
+            for item in value:
+                yield from _keys(item)
+
+
+def _is_public(name: str) -> bool:
+    known = name in _PUBLIC or name.startswith(_OF_THE_RUNNER)
+    return known and not is_secret_name(name)

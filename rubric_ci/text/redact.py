@@ -1,0 +1,91 @@
+"""Which values are secret, the forms that they take in texts, and texts without them."""
+
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TypeAlias
+
+MASK = "***"
+SHORTEST = 6  # characters; a shorter value would mask words and numbers that are no secrets
+_SHORTEST_BASE64 = 8
+
+_SECRET_NAME = re.compile(
+    r"(?:^|[_-]|api)(?:key|token|secret|password|passwd|credentials?|authorization|cookie)$",
+    re.IGNORECASE,
+)
+_PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*+:([^/@\s]++)@")
+_OURS = "RUBRIC_CI_"  # options, such as RUBRIC_CI_RUN_COMMENT_KEY
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_URL_SAFE = str.maketrans("+/", "-_")
+
+Redact: TypeAlias = Callable[[str], str]
+"""Return a text with every secret replaced by `***`."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Return True if what has this name is secret: `*_KEY`, `*_TOKEN`, `*_SECRET`, passwords."""
+    return _SECRET_NAME.search(name) is not None and not name.startswith(_OURS)
+
+
+def environment_secrets(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the secret values of an environment: by name, and passwords in addresses."""
+    for name, value in environment.items():
+        if is_secret_name(name):
+            yield value
+        if "://" in value:
+            yield from _PASSWORD_IN_URL.findall(value)
+
+
+def redactor(secrets: Iterable[str]) -> Redact:
+    """Return a function that replaces these values, in every form in which they are recognised."""
+    needles = _needles(frozenset(secrets))
+
+    def redact(text: str) -> str:
+        for needle in needles:
+            if needle in text:
+                text = text.replace(needle, MASK)
+        return text
+
+    return redact
+
+
+@lru_cache(maxsize=16)
+def _needles(secrets: frozenset[str]) -> tuple[str, ...]:
+    """Return what to look for, longest first: a secret may hold another one."""
+    found = {form for secret in secrets for form in forms(secret)}
+    return tuple(sorted(found, key=lambda form: (-len(form), form)))
+
+
+def forms(secret: str) -> Iterator[str]:
+    """Yield a value, its lines, and how JSON, URLs, HTML, Python, a shell and base64 write them."""
+    import html  # few processes have a secret, and `validate` starts at each commit
+    import json
+
+    pieces = {secret, secret.strip(), " ".join(secret.split()), *map(str.strip, secret.split("\n"))}
+    for piece in pieces:
+        if len(piece) >= SHORTEST:
+            data = piece.encode("utf-8", "surrogatepass")
+            yield from (piece, html.escape(piece), repr(piece)[1:-1], piece.replace("'", "'\"'\"'"))
+            yield from (json.dumps(piece)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1])
+            yield from (piece.replace("'", "'\\''"), json.dumps(piece)[1:-1].replace("/", "\\/"))
+            yield from _percent_encoded(data)
+            yield from _base64(data)
+
+
+def _percent_encoded(data: bytes) -> Iterator[str]:
+    """Yield the text in a URL: with and without slashes, `+` for blanks, digits in either case."""
+    for kept in (_UNRESERVED, _UNRESERVED | {ord("/")}):
+        for digits in ("%{:02X}", "%{:02x}"):
+            text = "".join(chr(byte) if byte in kept else digits.format(byte) for byte in data)
+            yield from (text, text.replace("%20", "+"))
+
+
+def _base64(data: bytes) -> Iterator[str]:
+    """Yield what base64 makes of the value at each of three offsets, as in `user:value`."""
+    for offset, cut in enumerate((0, 2, 3)):
+        padded = bytes(offset) + data
+        whole = binascii.b2a_base64(padded, newline=False).decode()
+        text = whole[cut : len(padded) // 3 * 4 + len(padded) % 3]  # the rest is not its own
+        if len(text) >= _SHORTEST_BASE64:
+            yield from (text, text.translate(_URL_SAFE))

@@ -1,0 +1,66 @@
+"""Which values of a configuration are secret."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.parsing.secret_values import substituted, written
+
+ENVIRONMENT = {
+    "PART": "value of PART",
+    "HOME": "/home/me",
+    "GITHUB_WORKSPACE": "/work",
+    "GITHUB_TOKEN": "ghs",
+}
+
+
+def judge(**options: Any) -> Config:
+    return Config(judge=JudgeConfig(endpoint=Endpoint(model="openai/m", options=options)))
+
+
+@pytest.mark.parametrize(
+    ("config", "values"),
+    [
+        (Config(), []),
+        (judge(api_key="lit", temperature=0, api_base="http://h"), ["lit", "lit"]),
+        (judge(api_key="${{ PART }}"), []),
+        (
+            judge(extra_headers={"Authorization": "Bearer lit", "X-Title": "App"}),
+            ["Bearer lit", "lit"],
+        ),
+        (
+            Config(
+                targets={
+                    "m": LlmTarget(name="m", endpoint=Endpoint(model="m", options={"token": "lit"}))
+                }
+            ),
+            ["lit", "lit"],
+        ),
+    ],
+    ids=["nothing", "key", "variable", "header", "target"],
+)
+def test_written(config: Config, values: list[str]) -> None:
+    assert list(written(config)) == values
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("PART", ["value of PART"]),
+        ("UNSET", [""]),
+        ("HOME", []),
+        ("GITHUB_WORKSPACE", []),
+        ("GITHUB_TOKEN", ["ghs"]),
+    ],
+)
+def test_substituted(name: str, values: list[str]) -> None:
+    variable = f"${{{{ {name} }}}}"
+    command = CliTarget(name="c", command_template=f"run {variable}")
+    address = CliTarget(name="c", command_template="run", healthcheck={"url": f"h/{variable}"})
+    for config in (
+        judge(api_base=f"http://{variable}/v1"),
+        Config(targets={"c": command}),
+        Config(targets={"c": address}),
+    ):
+        assert list(substituted(config, ENVIRONMENT)) == values

@@ -1,0 +1,215 @@
+"""Attacks on `hooks/action.py`: the workspace, the variables of other steps, and other users."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hooks import action
+from hooks.action import Host
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.hooks import composite
+from tests.hooks.conftest import ROOT
+
+pytestmark = pytest.mark.timeout(60)
+
+HOSTILE = "#!/bin/sh\necho pwned; exit 42\n"
+TOKEN = "ghs_0123456789abcdef"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository under test, where the step runs."""
+    (folder := tmp_path / "workspace").mkdir()
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(folder))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def program(path: Path, text: str = HOSTILE) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_installers_see_listed_variables_only(workspace: Path, tmp_path: Path) -> None:
+    dump = "import json, os; json.dump(dict(os.environ), open('seen.json', 'w'))"
+    names = ("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PIP_INDEX_URL", "PIP_CONFIG_FILE")
+    more = ("UV_INDEX_URL", "UV_CONFIG_FILE", "GITHUB_TOKEN", "OPENAI_API_KEY", "LD_PRELOAD")
+    hostile = dict.fromkeys((*names, *more, "XDG_CONFIG_HOME", "VIRTUAL_ENV"), str(workspace))
+    listed = {"HTTPS_PROXY": "http://proxy:3128", "SSL_CERT_FILE": "/etc/ca.pem", "LC_ALL": "C"}
+    path = os.pathsep.join([str(workspace / "bin"), "bin", os.defpath, ""])
+    given = {**hostile, **listed, "HOME": str(workspace / "home"), "PATH": path}
+    seen = action.installer_environment(given)
+    assert seen == {**listed, "PATH": os.defpath}
+    installer = [sys.executable, "-I", "-c", dump]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (hostile | {"PYTHONHOME": "", "LD_PRELOAD": ""}).items():
+            patch.setenv(name, value)
+        assert action.run(installer, tmp_path)
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert not [name for name in seen if name in hostile]
+
+
+@pytest.mark.parametrize("where", ["bin", "node_modules/.bin", "../link"])
+def test_a_uv_of_the_workspace_is_not_run(
+    where: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(workspace / "bin" / "uv")
+    program(workspace / "node_modules" / ".bin" / "uv")
+    (workspace.parent / "link").symlink_to(workspace / "bin")
+    monkeypatch.setenv("PATH", str(workspace / where))
+    assert action.uv(workspace.parent / "environment") == []
+
+
+@pytest.mark.parametrize("folder", [".cache", "link/.cache"])
+def test_a_cache_in_the_workspace_is_not_used(folder: str, workspace: Path) -> None:
+    (workspace.parent / "link").symlink_to(workspace)
+    inside = str(workspace.parent / folder if "link" in folder else workspace / folder)
+    environ = {"RUNNER_TOOL_CACHE": inside, "XDG_CACHE_HOME": inside}
+    assert action.cache_folder(environ) == Path.home() / ".cache" / "rubric-ci"
+
+
+def test_no_cache_outside_the_workspace(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(workspace))
+    monkeypatch.setenv("USERPROFILE", str(workspace))
+    with pytest.raises(action.CannotStart, match="every cache folder is in the workspace"):
+        action.cache_folder({})
+
+
+def test_an_interpreter_of_the_workspace_is_not_run(workspace: Path) -> None:
+    program(workspace / "Python" / "3.12.1" / "x64" / "bin" / "python3")
+    with pytest.raises(action.CannotStart, match="too old"):
+        action.interpreter({"RUNNER_TOOL_CACHE": str(workspace)}, (3, 10, 1))
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    """A machine with a small checkout of the action, and an installer that does nothing."""
+    folder = tmp_path / "action"
+    for name in ("rubric_ci/__init__.py", "schemas/eval.schema.json", "requirements/light.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    return Host(checkout=folder, run=lambda *_: True, which=lambda *_, **__: "/opt/uv")
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has neither owners nor modes")
+
+
+def planted(folder: Path, host: Host) -> None:
+    program(folder / f"light-{action.digest('light', host)}" / "bin" / "python")
+
+
+def open_to_all(folder: Path, host: Host) -> None:
+    action.install("light", folder, host)
+    folder.chmod(0o777)
+
+
+def open_to_the_group(folder: Path, host: Host) -> None:
+    action.install("light", folder, host)
+    folder.chmod(0o775)
+
+
+def environment_open_to_the_group(folder: Path, host: Host) -> None:
+    action.install("light", folder, host).chmod(0o770)
+
+
+def environment_behind_a_link(folder: Path, host: Host) -> None:
+    environment = action.install("light", folder, host)
+    environment.symlink_to(environment.rename(folder.parent / "elsewhere"))
+
+
+def folder_behind_a_link(folder: Path, host: Host) -> None:
+    action.install("light", folder, host)
+    folder.symlink_to(folder.rename(folder.parent / "elsewhere"))
+
+
+def of_another_user(folder: Path, host: Host) -> None:
+    os.chown(action.install("light", folder, host), 12345, 12345)
+
+
+def folder_of_another_user(folder: Path, host: Host) -> None:
+    action.install("light", folder, host)
+    os.chown(folder, 12345, 12345)
+
+
+@posix
+@pytest.mark.parametrize(
+    "attack",
+    [
+        planted,
+        open_to_all,
+        open_to_the_group,
+        environment_open_to_the_group,
+        environment_behind_a_link,
+        folder_behind_a_link,
+        of_another_user,
+        folder_of_another_user,
+    ],
+    ids=lambda attack: attack.__name__.replace("_", "-"),
+)
+def test_an_environment_that_others_may_have_written_is_not_used(
+    attack: Callable[[Path, Host], None], host: Host, tmp_path: Path
+) -> None:
+    if "another_user" in attack.__name__ and os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    (folder := tmp_path / "tools" / "rubric-ci").mkdir(parents=True, mode=0o700)
+    attack(folder, host)
+    with pytest.raises(action.CannotStart, match="may have been written by another user; remove"):
+        action.install("light", folder, host)
+
+
+@posix
+def test_what_is_made_is_private_whatever_the_umask(host: Host, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        environment = action.install("light", tmp_path / "tools" / "rubric-ci", host)
+    finally:
+        os.umask(before)
+    modes = [path.stat().st_mode & 0o777 for path in (environment, environment.parent)]
+    assert modes == [0o700, 0o700]
+    assert action.install("light", tmp_path / "tools" / "rubric-ci", host) == environment
+
+
+@pytest.mark.parametrize(
+    ("command", "inputs", "reaches"),
+    [
+        ("validate", {}, False),
+        ("plan", {}, False),
+        ("run", {}, False),
+        ("run", {"RUBRIC_CI_RUN_COMMENT": "off"}, False),
+        ("run", {"RUBRIC_CI_RUN_COMMENT": "update"}, True),
+        ("run", {"RUBRIC_CI_RUN_CHECK_RUN": "evals"}, True),
+        ("generate", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "false"}, False),
+        ("generate", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, True),
+        ("merge", {"RUBRIC_CI_RUN_COMMENT": "update"}, False),
+        ("merge", {"RUBRIC_CI_MERGE_COMMENT": "new"}, True),
+        ("compare", {}, False),
+        ("compare", {"RUBRIC_CI_COMPARE_ISSUE": "Red"}, True),
+        ("comment", {}, True),
+    ],
+)
+def test_the_token_reaches_commands_that_post(
+    command: str, inputs: dict[str, str], reaches: bool
+) -> None:
+    environ = {"RUBRIC_CI_COMMAND": command, "GITHUB_TOKEN": TOKEN, "OTHER": "1", **inputs}
+    assert ("GITHUB_TOKEN" in action.without_token(environ)) is reaches
+    assert action.without_token(environ)["OTHER"] == "1"
+
+
+@posix
+@pytest.mark.parametrize("path", ["{workspace}/bin", "bin", "{workspace}/../link", ""])
+def test_the_step_starts_no_python_of_the_workspace(path: str, workspace: Path) -> None:
+    for name in ("python3", "python"):
+        program(workspace / "bin" / name)
+        program(workspace / name)
+    (workspace.parent / "link").symlink_to(workspace / "bin")
+    Checkout.create(workspace)
+    first = path.format(workspace=workspace)
+    environ = {**ENVIRONMENT, "PATH": os.pathsep.join([first, os.defpath])}
+    ran = composite.run(ROOT, {"command": "x"}, workspace=workspace, environ=environ)
+    assert ran.stdout.startswith("::error title=rubric-ci::unknown command 'x'"), ran.stdout

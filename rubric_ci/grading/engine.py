@@ -102,21 +102,21 @@ class _Failure:
 async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
         return _skipped(task, _nothing_to_grade(task.case))
-    trials = (_trial(task, context, run, attempt) for attempt in range(run.trials))
+    trials = (_trial(task, replace(context, trial=n), run) for n in range(run.trials))
     try:
         return median_trial(await task_groups.gather_all(trials))
     except NotCached as nothing:
         return _skipped(task, str(nothing))
 
 
-async def _trial(task: Task, context: RunContext, run: _Run, attempt: int) -> CaseResult:
+async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
     limits = run.limits
     async with AsyncExitStack() as held:
         # The target's slot comes first: a case that waits for a slow target blocks no other.
         async with limits.target_slot(task.target):
             await held.enter_async_context(limits.case_slot(task.target))
             started = perf_counter()
-            answer = await _guarded(_answer(task, context, run.health, attempt))
+            answer = await _guarded(_answer(task, context, run.health))
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
@@ -127,9 +127,9 @@ async def _trial(task: Task, context: RunContext, run: _Run, attempt: int) -> Ca
         return _concluded(task, answer, results, context, perf_counter() - started)
 
 
-async def _answer(task: Task, context: RunContext, health: HealthChecks, attempt: int) -> Answer:
+async def _answer(task: Task, context: RunContext, health: HealthChecks) -> Answer:
     await health.check(task.target, context)
-    return await targets.answer(task.case, task.target, context, attempt)
+    return await targets.answer(task.case, task.target, context, context.trial)
 
 
 async def _assess(

@@ -22,7 +22,7 @@ async def request_cached_reply(
     """
     if context.cache is None:
         return await request_valid_reply(context.call_model, call, read)
-    key = cache_key(call)
+    key = cache_key(call, context.trial)
     async with context.in_flight.setdefault(key, asyncio.Lock()):
         text = context.cache.get(key)
         if text is not None:
@@ -34,8 +34,14 @@ async def request_cached_reply(
         return reply
 
 
-def cache_key(call: ModelCall) -> str:
-    """Return a digest of the call and its host: the same name may be another model elsewhere."""
+def cache_key(call: ModelCall, trial: int = 0) -> str:
+    """Return a digest of the call, its host and its trial.
+
+    The same name may be another model on another host. Equal answers of several trials are judged
+    one by one: a shared judgement would hide how much the judge differs from itself. The first
+    trial has the key of a run without trials.
+    """
     options = call.endpoint.options
     host = options.get("api_base") or options.get("base_url") or ""
-    return hashlib.sha256(f"{call.key}\n{host}".encode()).hexdigest()
+    later = f"\ntrial {trial}" if trial else ""
+    return hashlib.sha256(f"{call.key}\n{host}{later}".encode()).hexdigest()

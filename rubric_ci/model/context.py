@@ -33,4 +33,5 @@ class RunContext:
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    trial: int = 0  # which answer to the case, from 0; judgements are cached per trial
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

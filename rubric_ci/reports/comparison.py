@@ -109,18 +109,34 @@ def _movement(after: Graded, before: Graded, tolerance: float) -> ChangeKind:
     difference = round(after.score - before.score, DECIMALS)
     if not rise and abs(difference) <= tolerance:
         return "same"
-    if not _separated(after, before):
+    better = (rise or difference) > 0
+    low, high = (before, after) if better else (after, before)
+    if not _separated(low, high, tolerance):
         return "flaky"
-    return "improved" if (rise or difference) > 0 else "regressed"
+    return "improved" if better else "regressed"
 
 
-def _separated(after: Graded, before: Graded) -> bool:
-    """Return True if all trials of one side are above all trials of the other."""
-    verdicts = [[_tier(v) for v in _verdicts(case)] for case in (after, before)]
-    scores = [[t.score for t in case.trials] or [case.score] for case in (after, before)]
-    return any(
-        max(some) < min(others) or max(others) < min(some) for some, others in (verdicts, scores)
-    )
+def _separated(low: Graded, high: Graded, tolerance: float) -> bool:
+    """Return True if all trials of `low` are below all of `high`, in a quantity that changed.
+
+    A verdict that fell while every score rose, a missed gate, is separated by its verdicts only.
+    """
+    if _tier(low.verdict) < _tier(high.verdict) and _below(_tiers(low), _tiers(high)):
+        return True
+    fell = round(high.score - low.score, DECIMALS) > tolerance
+    return fell and _below(_scores(low), _scores(high))
+
+
+def _below(low: list[float], high: list[float]) -> bool:
+    return max(low) < min(high)
+
+
+def _tiers(case: Graded) -> list[float]:
+    return [_tier(verdict) for verdict in _verdicts(case)]
+
+
+def _scores(case: Graded) -> list[float]:
+    return [trial.score for trial in case.trials] or [case.score]
 
 
 def _flips(case: Graded | None) -> bool:

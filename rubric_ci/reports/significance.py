@@ -2,21 +2,22 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import atan, comb, cos, fsum, pi, sin, sqrt
+from math import atan, comb, cos, erfc, fsum, pi, sin, sqrt
 
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
-MANY = 500  # differing cases; above this the sign test is used
+MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 
 
 def p_value(differences: Sequence[float]) -> float:
     """Return the two-sided p-value of the null hypothesis that the mean difference is 0.
 
-    An exact paired permutation test over the signs of the differences; above `MANY` differences,
-    the sign test.
+    An exact paired permutation test over the signs of the differences (Fisher, The Design of
+    Experiments, 1935, section 21). Above `MANY` differences d, the normal approximation of the
+    same permutation: their sum has mean 0 and variance Σd², so z = Σd / √Σd².
     """
     steps = [step for d in differences if (step := round(d * STEPS))]
     if len(steps) > MANY:
-        return _p_value(len(steps), sum(step > 0 for step in steps), [1] * len(steps))
+        return erfc(abs(sum(steps)) / sqrt(2 * sum(step * step for step in steps)))
     return _p_value(sum(map(abs, steps)), sum(s for s in steps if s > 0), [abs(s) for s in steps])
 
 

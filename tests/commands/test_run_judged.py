@@ -227,10 +227,22 @@ def test_equal_requests_in_flight_are_sent_once(judged: Judged) -> None:
     same = (json.dumps({"id": name, "answer": "Hello"}) for name in ("one", "two", "three"))
     judged.write("answers.jsonl", "\n".join(same))
     judged.server.script(marks(True, True))
-    judged.run("--trials", "3", "--votes", "3")
+    judged.run("--votes", "3")
     assert len(judged.server.requests()) == 3  # one for each vote
     totals = judged.report()["totals"]
-    assert (totals["calls"], totals["cache_hits"], totals["passed"]) == (3, 24, 3)
+    assert (totals["calls"], totals["cache_hits"], totals["passed"]) == (3, 6, 3)
+
+
+def test_equal_answers_of_several_trials_are_judged_one_by_one(judged: Judged) -> None:
+    judged.server.script(marks(True, True), marks(False, False), marks(True, True))
+    judged.run("--trials", "3")
+    assert len(judged.server.requests()) == 3
+    (case,) = judged.results()
+    assert sorted(trial["verdict"] for trial in case["trials"]) == ["fail", "pass", "pass"]
+    judged.server.script(fails(500))
+    judged.run("--trials", "3")  # each trial has its own cached judgement
+    (again,) = judged.results()
+    assert (again["trials"], again["usage"]["calls"]) == (case["trials"], 0)
 
 
 def test_a_failed_request_is_sent_again_by_the_next_case(judged: Judged) -> None:

@@ -229,8 +229,9 @@ def test_a_regression_is_red_has_an_issue_and_never_is_the_next_baseline(
         )
 
     kept = topic.checkout.root.parent / "kept/cache/report.json"
-    # The trials of a recorded answer are one question, asked once.
-    judge.script(mark(True, True), mark(True, False), mark(True, True))
+    # Each of the three trials of a recorded answer is judged by itself.
+    good, worse = mark(True, True), mark(True, False)
+    judge.script(*[good] * 3, *[worse] * 3, good)
 
     first = night("Hello!")
     assert first.succeeded, first.log

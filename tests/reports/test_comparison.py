@@ -105,6 +105,59 @@ def test_trials(before: Graded, after: Graded, kind: ChangeKind, *, flips: bool)
     assert (change.kind, change.flips) == (kind, flips)
 
 
+def mixed(*each: tuple[VerdictWord, float]) -> Graded:
+    """Return a case of these trials and their median, the lowest verdict first."""
+    order = ("fail", "borderline", "pass")
+    ranked = sorted(each, key=lambda trial: (order.index(trial[0]), trial[1]))
+    word, score = ranked[len(ranked) // 2]
+    every = tuple(Trial(verdict=v, score=s) for v, s in each)
+    return replace(graded(score), verdict=word, trials=every)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        pytest.param(
+            mixed(("pass", 0.82), ("pass", 0.82), ("fail", 0.8)),
+            mixed(("fail", 0.95), ("fail", 0.95), ("pass", 1.0)),
+            "flaky",
+            id="every-score-rose-and-the-verdicts-overlap",
+        ),
+        pytest.param(
+            mixed(("pass", 0.82), ("pass", 0.82), ("pass", 0.8)),
+            mixed(("fail", 0.95), ("fail", 0.95), ("fail", 1.0)),
+            "regressed",
+            id="every-score-rose-and-every-verdict-fell",
+        ),
+        pytest.param(
+            mixed(("pass", 0.8), ("pass", 0.8), ("borderline", 0.79)),
+            mixed(("borderline", 0.78), ("borderline", 0.78), ("borderline", 0.78)),
+            "flaky",
+            id="the-scores-are-separated-by-less-than-the-tolerance",
+        ),
+        pytest.param(
+            mixed(("pass", 0.9), ("pass", 0.9), ("borderline", 0.79)),
+            mixed(("borderline", 0.7), ("borderline", 0.7), ("borderline", 0.7)),
+            "regressed",
+            id="the-scores-are-separated-and-fell",
+        ),
+    ],
+)
+def test_the_separation_is_in_what_changed(
+    before: Graded, after: Graded, kind: ChangeKind
+) -> None:
+    (change,) = against(before, after)
+    assert change.kind == kind
+
+
+def test_many_rises_and_fewer_larger_falls_are_no_fall_of_the_mean() -> None:
+    scores = [0.51] * 350 + [0.49] * 147 + [0.48] * 104
+    then = report(*(graded(0.5, case=f"c{n}") for n in range(601)))
+    comparison = compare(report(*(graded(s, case=f"c{n}") for n, s in enumerate(scores))), then)
+    assert comparison.p_value == pytest.approx(0.8686, abs=1e-4)
+    assert (comparison.significant, comparison.regressed) == (False, False)
+
+
 def test_a_case_that_has_moved_is_the_same_case() -> None:
     (change,) = against(graded(0.9), graded(0.5, file="b.yaml"))
     assert (change.kind, change.file, change.difference) == ("regressed", "b.yaml", -0.4)

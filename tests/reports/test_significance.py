@@ -45,8 +45,9 @@ def test_p_value_has_no_direction_and_ignores_what_did_not_change(
         ([-0.2] * 5, 0.0625),
         ([-0.2] * 6, 0.03125),
         ([-0.5, -0.4, -0.3, -0.2, -0.1, 0.05], 0.0625),
-        ([-0.1] * 600, 2.0**-599),
-        ([-0.1] * 320 + [0.3] * 280, 0.11127),  # the normal curve, continuity corrected: 0.1113
+        ([-0.1] * 600, 1.67417e-132),  # z = √600
+        ([-0.1] * 320 + [0.3] * 280, 1.7111e-22),  # z = 52 / √28.4
+        ([0.01] * 350 + [-0.01] * 147 + [-0.02] * 104, 0.86857),  # z = -5 / √913
     ],
 )
 def test_p_value(differences: list[float], expected: float) -> None:

@@ -53,6 +53,7 @@ class Message:
     parts: tuple[Part, ...] = ()  # empty when there are tool calls only
     name: str = ""
     tool_calls: tuple[Mapping[str, JSON], ...] = ()
+    in_list: bool = False  # the file lists the parts, even if there is only one
 
     @property
     def text(self) -> str:

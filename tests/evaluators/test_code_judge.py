@@ -11,7 +11,10 @@ import pytest
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import code_judge
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.parsing.eval_file import read_messages
+from rubric_ci.parsing.file_references import UsedFiles
 from tests.cases import build_case, build_context, build_script, text_answer, text_message
 
 pytestmark = [
@@ -22,6 +25,7 @@ pytestmark = [
 HELLO = text_answer("hello")
 GOOD = "Here you are:\n```python\ndef f():\n    return 1\n```\n"
 BAD = "```python\ndef f(:\n```\n"
+SCORED = """echo '{"score": 1}'"""
 
 
 def judge(
@@ -105,7 +109,7 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
     answer = Answer(
         text="héllo",
         messages=({"role": "assistant", "content": "héllo"},),
-        trace_summary={"event_count": 0},
+        trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
     )
     judge(tmp_path, "cat > seen.json", answer, case, config={"maxLength": 3, "nested_key": [1]})
     raw = (tmp_path / "seen.json").read_bytes()
@@ -118,6 +122,7 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         "reference_answer": '{\n  "Say": "hi"\n}',
         "candidate_answer": "héllo",
         "output_messages": [{"role": "assistant", "content": "héllo"}],
+        "guideline_files": [],
         "input_files": [str(tmp_path / "docs/who.md")],
         "input_messages": [
             {"role": "system", "content": "Be kind"},
@@ -129,9 +134,38 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
                 ],
             },
         ],
-        "trace_summary": {"event_count": 0},
+        "trace_summary": {
+            "event_count": 3,
+            "tool_names": ["read", "search"],
+            "tool_calls_by_name": {"search": 2, "read": 1},
+            "error_count": 0,
+            "duration_ms": 7,
+        },
         "config": {"maxLength": 3, "nested_key": [1]},
     }
+
+
+@pytest.mark.parametrize(
+    ("content", "arrives"),
+    [
+        pytest.param("Greet", "Greet", id="string"),
+        pytest.param(
+            [{"type": "text", "value": "Greet"}], [{"type": "text", "value": "Greet"}], id="list"
+        ),
+        pytest.param({"say": "hi"}, {"say": "hi"}, id="object"),
+    ],
+)
+def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: Path) -> None:
+    written = [{"role": "user", "content": content}]
+    messages = read_messages(written, "user", UsedFiles(lambda _: NotFound("no such file")))
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=build_case(input_messages=messages))
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert seen["input_messages"] == [{"role": "user", "content": arrives}]
+
+
+def test_a_target_without_measurements_has_no_summary(tmp_path: Path) -> None:
+    judge(tmp_path, f"cat > seen.json; {SCORED}")
+    assert json.loads((tmp_path / "seen.json").read_text())["trace_summary"] is None
 
 
 def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:

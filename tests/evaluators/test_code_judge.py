@@ -94,7 +94,27 @@ def test_files_are_gone_afterwards(tmp_path: Path) -> None:
 
 
 def test_other_braces_are_the_script_s(tmp_path: Path) -> None:
-    assert judge(tmp_path, """echo a | awk '{exit ($1 == "a" ? 0 : 1)}'""").score == 1.0
+    script = """echo a | awk '{exit ($1 == "a" ? 0 : 1)}'"""
+    assert judge(tmp_path, script, score_from="exit_status").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("script", "score_from", "score"),
+    [
+        pytest.param("test -s {answer_file}", None, 1.0, id="takes-the-answer"),
+        pytest.param(("test", "-d", "{code_file}"), None, 0.0, id="takes-the-code"),
+        pytest.param("exit 1", "exit_status", 0.0, id="said-explicitly"),
+        pytest.param("echo '{\"score\": 0.3}'", "exit_status", 1.0, id="output-is-ignored"),
+        pytest.param(
+            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'", "output", 0.3, id="output"
+        ),
+        pytest.param("echo '{\"score\": 0.3}'", None, 0.3, id="printed"),
+    ],
+)
+def test_where_the_score_comes_from(
+    script: str | tuple[str, ...], score_from: Any, score: float, tmp_path: Path
+) -> None:
+    assert judge(tmp_path, script, score_from=score_from).score == score
 
 
 def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
@@ -111,7 +131,13 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         messages=({"role": "assistant", "content": "héllo"},),
         trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
     )
-    judge(tmp_path, "cat > seen.json", answer, case, config={"maxLength": 3, "nested_key": [1]})
+    judge(
+        tmp_path,
+        f"cat > seen.json; {SCORED}",
+        answer,
+        case,
+        config={"maxLength": 3, "nested_key": [1]},
+    )
     raw = (tmp_path / "seen.json").read_bytes()
     assert raw.isascii()
     assert json.loads(raw) == {
@@ -176,7 +202,7 @@ def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
             Message(role="tool", name="search", parts=(TextPart("found"),)),
         )
     )
-    judge(tmp_path, "cat > seen.json", case=case)
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
     assert json.loads((tmp_path / "seen.json").read_text())["input_messages"] == [
         {"role": "assistant", "content": "", "tool_calls": [{"tool": "search", "input": {"q": 1}}]},
         {"role": "tool", "content": "found", "name": "search"},
@@ -185,12 +211,12 @@ def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
 
 def test_runs_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
-    judge(tmp_path, "touch here", cwd="evals")
+    judge(tmp_path, "touch here", cwd="evals", score_from="exit_status")
     assert (tmp_path / "evals" / "here").exists()
 
 
 def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
-    judge(tmp_path, "env > seen", env=("DEMO",))
+    judge(tmp_path, f"env > seen; {SCORED}", env=("DEMO",))
     seen = (tmp_path / "seen").read_text()
     assert "DEMO=on" in seen
     assert "HOME=/nowhere" in seen
@@ -203,6 +229,18 @@ def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
         pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
         pytest.param("no-such-tool", "the script was not found", id="not-found"),
         pytest.param("echo fine", "the script printed `fine`", id="not-json"),
+        pytest.param("true", "the script printed nothing; expected one JSON object", id="nothing"),
+        pytest.param(
+            "echo '{\"score\": 1}'; echo refused >&2; exit 1",
+            "the script failed: exit status 1: refused",
+            id="failed",
+        ),
+        pytest.param(
+            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'",
+            "the script takes a file, so its exit status is the score, but it printed",
+            id="two-scores",
+        ),
+        pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
     ],
 )
 def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:

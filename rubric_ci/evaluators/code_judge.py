@@ -5,6 +5,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import assert_never
 
 from rubric_ci.evaluators import code_blocks, script_output
 from rubric_ci.evaluators.script_input import payload
@@ -15,13 +16,37 @@ from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment, shell_quote
 
+_ANSWER_FILE, _CODE_FILE = "{answer_file}", "{code_file}"
+
 
 async def code_judge(
     case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
 ) -> Assessment:
     """Run the script on the answer; raises CannotRunScript if it gives no score."""
     script_input = payload(case, answer, spec.config, context.root)
-    return script_output.read(await run_script(spec, script_input, answer.text, context))
+    finished = await run_script(spec, script_input, answer.text, context)
+    return read_score(finished, spec)
+
+
+def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
+    """Return the score of a finished script, from its output or its exit status."""
+    match spec.score_from:
+        case "output":
+            return script_output.read(finished)
+        case "exit_status":
+            return script_output.read_status(finished)
+        case None if _takes_file(spec.script):
+            script_output.refuse_score(finished)
+            return script_output.read_status(finished)
+        case None:
+            return script_output.read(finished)
+        case _:
+            assert_never(spec.score_from)
+
+
+def _takes_file(script: str | tuple[str, ...]) -> bool:
+    words = (script,) if isinstance(script, str) else script
+    return any(name in word for word in words for name in (_ANSWER_FILE, _CODE_FILE))
 
 
 async def run_script(
@@ -52,11 +77,11 @@ def _fill_placeholders(
     """Write the files that the script names and replace the placeholders by their paths."""
     paths: dict[str, str] = {}
     words = script if isinstance(script, str) else "\0".join(script)
-    if "{answer_file}" in words:
-        paths["{answer_file}"] = _write(folder / "answer.txt", answer)
-    if "{code_file}" in words:
+    if _ANSWER_FILE in words:
+        paths[_ANSWER_FILE] = _write(folder / "answer.txt", answer)
+    if _CODE_FILE in words:
         code = code_blocks.extract(answer)
-        paths["{code_file}"] = _write(folder / f"candidate{code.suffix}", code.text)
+        paths[_CODE_FILE] = _write(folder / f"candidate{code.suffix}", code.text)
     if isinstance(script, str):
         return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
     return tuple(_replace(word, paths) for word in script)

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeAlias, assert_never
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.evaluators import code_judge, script_output
+from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
@@ -129,7 +129,7 @@ async def _by_script(
 ) -> Assessment:
     script_input = {**payload(case, answer, judge.config, context.root), "results": results}
     finished = await code_judge.run_script(judge, script_input, answer.text, context)
-    found = script_output.read(finished)
+    found = code_judge.read_score(finished, judge)
     details = {"members": results, "script": found.details}
     return replace(found, score=round(found.score, DECIMALS), details=details)
 

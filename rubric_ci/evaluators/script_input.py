@@ -20,16 +20,17 @@ def payload(
         "reference_answer": case.reference_answer,
         "candidate_answer": answer.text,
         "output_messages": [dict(m) for m in answer.messages],
+        "guideline_files": [],
         "input_files": list(dict.fromkeys(str(root / part.path) for part in files)),
         "input_messages": [message(m) for m in case.input_messages],
-        "trace_summary": answer.trace_summary,
+        "trace_summary": _with_counts(answer.trace_summary),
         "config": dict(config),
     }
 
 
 def message(written: Message) -> dict[str, JSON]:
-    """Return a message in the form of eval files."""
-    shape: dict[str, JSON] = {"role": written.role, "content": _content(written.parts)}
+    """Return a message in the form of eval files: a string stays a string, a list a list."""
+    shape: dict[str, JSON] = {"role": written.role, "content": _content(written)}
     if written.name:
         shape["name"] = written.name
     if written.tool_calls:
@@ -37,15 +38,31 @@ def message(written: Message) -> dict[str, JSON]:
     return shape
 
 
-def _content(parts: tuple[Part, ...]) -> JSON:
-    match parts:
+def _with_counts(summary: Mapping[str, JSON] | None) -> JSON:
+    """Return a summary with all counts that AgentV's SDK requires; None without a summary."""
+    if summary is None:
+        return None
+    given = summary.get("tool_calls_by_name")
+    counts = given if isinstance(given, dict) else {}
+    numbers = [count for count in counts.values() if isinstance(count, int)]
+    return {
+        "event_count": sum(numbers),
+        "tool_names": sorted(counts),
+        "tool_calls_by_name": counts,
+        "error_count": 0,
+        **summary,
+    }
+
+
+def _content(written: Message) -> JSON:
+    match written.parts:
         case ():
             return ""
-        case (TextPart(text),):
+        case (TextPart(text),) if not written.in_list:
             return text
         case (DataPart(data),):
             return data
-        case _:
+        case parts:
             return [_part(part) for part in parts]
 
 

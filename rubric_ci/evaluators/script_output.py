@@ -1,4 +1,4 @@
-"""Output of scripts: a JSON object with `score`, or the exit status."""
+"""Score of scripts: a JSON object with `score` on stdout, or the exit status."""
 
 import json
 import math
@@ -7,23 +7,57 @@ from typing import NoReturn
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.results import Assessment
-from rubric_ci.system.processes import Finished, one_line_tail
+from rubric_ci.system.processes import Finished, describe_exit, one_line_tail
 
 _SHOWN = 300
 _REASON_SHOWN = 2000
 _TRACEBACK = (
     "stderr contains a Python traceback. If the script itself failed, "
-    "make it print a JSON object with `score`."
+    "make it print a JSON object with `score` and set `score_from: output`."
 )
-_EXPECTED = "one JSON object with `score` (0..1), or no output (then the exit status decides)"
+_BY_STATUS = "set `score_from: exit_status` if the exit status is the score"
 
 
 def read(finished: Finished) -> Assessment:
-    """Return the score of a finished script; raises CannotRunScript for invalid output."""
+    """Return the score that a script printed; raises CannotRunScript without one.
+
+    A script that ends with another status than 0 has no score, whatever it printed.
+    """
     _check_ran(finished)
-    if not finished.stdout.strip():
-        return _from_status(finished)
-    return _from_object(_parse(finished), finished)
+    value = _parse(finished)
+    if finished.status != 0:
+        hint = "" if isinstance(value, dict) else f"; {_BY_STATUS}"
+        raise CannotRunScript(f"the script failed: {describe_exit(finished)}{hint}")
+    if not isinstance(value, dict):
+        printed = _quoted(finished.stdout) if finished.stdout.strip() else "nothing"
+        raise CannotRunScript(
+            f"the script printed {printed}; expected one JSON object with `score` (0..1); "
+            f"{_BY_STATUS}{_stderr(finished)}"
+        )
+    return _from_object(value)
+
+
+def read_status(finished: Finished) -> Assessment:
+    """Return 1.0 for status 0, else 0.0; raises CannotRunScript if the script did not run."""
+    _check_ran(finished)
+    if finished.status == 0:
+        return Assessment(score=1.0, reasoning="exit status 0")
+    printed = finished.stderr.strip() or finished.stdout.strip()
+    return Assessment(
+        score=0.0,
+        reasoning=printed[-_REASON_SHOWN:] or f"exit status {finished.status}",
+        warnings=(_TRACEBACK,) if "Traceback (most recent call last)" in finished.stderr else (),
+    )
+
+
+def refuse_score(finished: Finished) -> None:
+    """Raise CannotRunScript if a script that is scored by its status printed a score as well."""
+    value = _parse(finished)
+    if isinstance(value, dict) and "score" in value:
+        raise CannotRunScript(
+            f"the script takes a file, so its exit status is the score, but it printed "
+            f"{_quoted(finished.stdout)}; set `score_from` to `output` or `exit_status`"
+        )
 
 
 def _check_ran(finished: Finished) -> None:
@@ -38,44 +72,24 @@ def _check_ran(finished: Finished) -> None:
         raise CannotRunScript(f"the script was killed by signal {signal}{_stderr(finished)}")
 
 
-def _from_status(finished: Finished) -> Assessment:
-    if finished.status == 0:
-        return Assessment(score=1.0, reasoning="exit status 0")
-    stderr = finished.stderr.strip()[-_REASON_SHOWN:]
-    return Assessment(
-        score=0.0,
-        reasoning=stderr or f"exit status {finished.status}",
-        warnings=(_TRACEBACK,) if "Traceback (most recent call last)" in finished.stderr else (),
-    )
-
-
-def _parse(finished: Finished) -> dict[str, JSON]:
+def _parse(finished: Finished) -> JSON:
     try:
-        value = json.loads(finished.stdout, parse_constant=_refuse_constant)
+        return json.loads(finished.stdout, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        failed = f" and exited with status {finished.status}" if finished.status else ""
-        raise CannotRunScript(
-            f"the script printed {_quoted(finished.stdout)}{failed}; expected {_EXPECTED}"
-            f"{_stderr(finished)}"
-        )
-    return value
+        return None
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _from_object(value: dict[str, JSON], finished: Finished) -> Assessment:
-    failed = (f"the script exited with status {finished.status}",) if finished.status else ()
+def _from_object(value: dict[str, JSON]) -> Assessment:
     return Assessment(
         score=_score(value),
         reasoning=_reasoning(value),
         hits=_texts(value, "hits"),
         misses=_texts(value, "misses"),
         details=value.get("details"),
-        warnings=failed,
     )
 
 

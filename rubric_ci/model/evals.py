@@ -13,6 +13,7 @@ JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+ScoreFrom: TypeAlias = Literal["output", "exit_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Message:
     parts: tuple[Part, ...] = ()  # empty when there are tool calls only
     name: str = ""
     tool_calls: tuple[Mapping[str, JSON], ...] = ()
+    in_list: bool = False  # the file lists the parts, even if there is only one
 
     @property
     def text(self) -> str:
@@ -84,6 +86,7 @@ class CodeJudgeSpec:
     timeout_seconds: float = 60.0
     env: tuple[str, ...] = ()  # names of environment variables passed to the script
     config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
+    score_from: ScoreFrom | None = None  # None: exit_status if the script takes a file
     span: Span
 
 

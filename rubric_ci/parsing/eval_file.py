@@ -86,6 +86,7 @@ def _message(message: dict[str, Any], files: UsedFiles) -> Message:
         parts=_parts(message["content"], files) if "content" in message else (),
         name=message.get("name", ""),
         tool_calls=tuple(message.get("tool_calls", ())),
+        in_list=isinstance(message.get("content"), list),
     )
 
 

@@ -110,6 +110,7 @@ def _code_judge(
         timeout_seconds=float(evaluator.get("timeout_seconds", 60.0)),
         env=tuple(evaluator.get("env", ())),
         config={**own, **evaluator.get("config", {})},
+        score_from=evaluator.get("score_from"),
         span=span,
     )
 

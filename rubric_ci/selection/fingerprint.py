@@ -103,7 +103,7 @@ def _message(message: Message) -> JSON:
     parts = [
         [type(p).__name__, p.path if isinstance(p, FilePart) else p.text] for p in message.parts
     ]
-    return [message.role, message.name, parts, message.tool_calls]
+    return [message.role, message.name, parts, message.tool_calls, message.in_list]
 
 
 def _canonical(value: object) -> str:

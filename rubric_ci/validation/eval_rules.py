@@ -12,7 +12,9 @@ from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
 from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
-CODE_JUDGE_KEYS = ("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config")
+CODE_JUDGE_KEYS = (
+    *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
+)
 
 
 CASE_ID_DUPLICATE: Final = Rule(

@@ -75,7 +75,7 @@ evalcases:
       - {name: time, type: latency, threshold: 1000}
       - {name: price, type: cost, budget: 0.10}
       - {name: tokens, type: token_usage, maxTotal: 99}
-      - {name: own, type: code_judge, script: grep -q /somewhere, limit: 3}
+      - {name: own, type: code_judge, script: grep -q /somewhere, score_from: exit_status, limit: 3}
       - name: gate
         type: composite
         evaluators:

@@ -11,7 +11,10 @@ import pytest
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import code_judge
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.parsing.eval_file import read_messages
+from rubric_ci.parsing.file_references import UsedFiles
 from tests.cases import build_case, build_context, build_script, text_answer, text_message
 
 pytestmark = [
@@ -22,6 +25,7 @@ pytestmark = [
 HELLO = text_answer("hello")
 GOOD = "Here you are:\n```python\ndef f():\n    return 1\n```\n"
 BAD = "```python\ndef f(:\n```\n"
+SCORED = """echo '{"score": 1}'"""
 
 
 def judge(
@@ -90,7 +94,27 @@ def test_files_are_gone_afterwards(tmp_path: Path) -> None:
 
 
 def test_other_braces_are_the_script_s(tmp_path: Path) -> None:
-    assert judge(tmp_path, """echo a | awk '{exit ($1 == "a" ? 0 : 1)}'""").score == 1.0
+    script = """echo a | awk '{exit ($1 == "a" ? 0 : 1)}'"""
+    assert judge(tmp_path, script, score_from="exit_status").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("script", "score_from", "score"),
+    [
+        pytest.param("test -s {answer_file}", None, 1.0, id="takes-the-answer"),
+        pytest.param(("test", "-d", "{code_file}"), None, 0.0, id="takes-the-code"),
+        pytest.param("exit 1", "exit_status", 0.0, id="said-explicitly"),
+        pytest.param("echo '{\"score\": 0.3}'", "exit_status", 1.0, id="output-is-ignored"),
+        pytest.param(
+            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'", "output", 0.3, id="output"
+        ),
+        pytest.param("echo '{\"score\": 0.3}'", None, 0.3, id="printed"),
+    ],
+)
+def test_where_the_score_comes_from(
+    script: str | tuple[str, ...], score_from: Any, score: float, tmp_path: Path
+) -> None:
+    assert judge(tmp_path, script, score_from=score_from).score == score
 
 
 def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
@@ -105,9 +129,15 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
     answer = Answer(
         text="héllo",
         messages=({"role": "assistant", "content": "héllo"},),
-        trace_summary={"event_count": 0},
+        trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
     )
-    judge(tmp_path, "cat > seen.json", answer, case, config={"maxLength": 3, "nested_key": [1]})
+    judge(
+        tmp_path,
+        f"cat > seen.json; {SCORED}",
+        answer,
+        case,
+        config={"maxLength": 3, "nested_key": [1]},
+    )
     raw = (tmp_path / "seen.json").read_bytes()
     assert raw.isascii()
     assert json.loads(raw) == {
@@ -118,6 +148,7 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         "reference_answer": '{\n  "Say": "hi"\n}',
         "candidate_answer": "héllo",
         "output_messages": [{"role": "assistant", "content": "héllo"}],
+        "guideline_files": [],
         "input_files": [str(tmp_path / "docs/who.md")],
         "input_messages": [
             {"role": "system", "content": "Be kind"},
@@ -129,9 +160,38 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
                 ],
             },
         ],
-        "trace_summary": {"event_count": 0},
+        "trace_summary": {
+            "event_count": 3,
+            "tool_names": ["read", "search"],
+            "tool_calls_by_name": {"search": 2, "read": 1},
+            "error_count": 0,
+            "duration_ms": 7,
+        },
         "config": {"maxLength": 3, "nested_key": [1]},
     }
+
+
+@pytest.mark.parametrize(
+    ("content", "arrives"),
+    [
+        pytest.param("Greet", "Greet", id="string"),
+        pytest.param(
+            [{"type": "text", "value": "Greet"}], [{"type": "text", "value": "Greet"}], id="list"
+        ),
+        pytest.param({"say": "hi"}, {"say": "hi"}, id="object"),
+    ],
+)
+def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: Path) -> None:
+    written = [{"role": "user", "content": content}]
+    messages = read_messages(written, "user", UsedFiles(lambda _: NotFound("no such file")))
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=build_case(input_messages=messages))
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert seen["input_messages"] == [{"role": "user", "content": arrives}]
+
+
+def test_a_target_without_measurements_has_no_summary(tmp_path: Path) -> None:
+    judge(tmp_path, f"cat > seen.json; {SCORED}")
+    assert json.loads((tmp_path / "seen.json").read_text())["trace_summary"] is None
 
 
 def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
@@ -142,7 +202,7 @@ def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
             Message(role="tool", name="search", parts=(TextPart("found"),)),
         )
     )
-    judge(tmp_path, "cat > seen.json", case=case)
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
     assert json.loads((tmp_path / "seen.json").read_text())["input_messages"] == [
         {"role": "assistant", "content": "", "tool_calls": [{"tool": "search", "input": {"q": 1}}]},
         {"role": "tool", "content": "found", "name": "search"},
@@ -151,12 +211,12 @@ def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
 
 def test_runs_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
-    judge(tmp_path, "touch here", cwd="evals")
+    judge(tmp_path, "touch here", cwd="evals", score_from="exit_status")
     assert (tmp_path / "evals" / "here").exists()
 
 
 def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
-    judge(tmp_path, "env > seen", env=("DEMO",))
+    judge(tmp_path, f"env > seen; {SCORED}", env=("DEMO",))
     seen = (tmp_path / "seen").read_text()
     assert "DEMO=on" in seen
     assert "HOME=/nowhere" in seen
@@ -169,6 +229,18 @@ def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
         pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
         pytest.param("no-such-tool", "the script was not found", id="not-found"),
         pytest.param("echo fine", "the script printed `fine`", id="not-json"),
+        pytest.param("true", "the script printed nothing; expected one JSON object", id="nothing"),
+        pytest.param(
+            "echo '{\"score\": 1}'; echo refused >&2; exit 1",
+            "the script failed: exit status 1: refused",
+            id="failed",
+        ),
+        pytest.param(
+            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'",
+            "the script takes a file, so its exit status is the score, but it printed",
+            id="two-scores",
+        ),
+        pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
     ],
 )
 def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:

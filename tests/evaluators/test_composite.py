@@ -135,7 +135,7 @@ def test_a_script_may_decide(tmp_path: Path) -> None:
 
 
 def test_a_script_that_decides_reads_the_members_and_the_case(tmp_path: Path) -> None:
-    by = build_script("cat > seen.json", name="whole")
+    by = build_script("cat > seen.json", name="whole", score_from="exit_status")
     assert assessed(tmp_path, script(0.5, "a"), RUBRIC, by=by, replies={"closed": MARKS}).score == 1
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert seen["candidate_answer"] == "hello"
@@ -157,7 +157,7 @@ def test_a_script_that_decides_reads_the_members_and_the_case(tmp_path: Path) ->
 
 
 def test_gates_hold_whatever_a_script_decides(tmp_path: Path) -> None:
-    by = build_script("true", name="whole")
+    by = build_script("true", name="whole", score_from="exit_status")
     result = assessed(tmp_path, RUBRIC, by=by, replies={"closed": MARKS})
     assert (result.score, result.verdict) == (1.0, "fail")
 

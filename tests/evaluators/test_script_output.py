@@ -1,11 +1,12 @@
 """Valid and invalid output of scripts."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.script_output import read
+from rubric_ci.evaluators.script_output import read, read_status, refuse_score
 from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import Finished
 
@@ -32,16 +33,30 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
             Assessment(score=0.0),
             id="nulls",
         ),
-        pytest.param(
-            finished('{"score": 0.4}', status=1),
-            Assessment(score=0.4, warnings=("the script exited with status 1",)),
-            id="a-mark-and-a-status",
-        ),
+    ],
+)
+def test_scores_that_are_printed(output: Finished, mark: Assessment) -> None:
+    assert read(output) == mark
+
+
+@pytest.mark.parametrize(
+    ("output", "mark"),
+    [
         pytest.param(finished(""), Assessment(score=1.0, reasoning="exit status 0"), id="status-0"),
         pytest.param(
             finished("\n", status=1, stderr=" line 1: no\n"),
             Assessment(score=0.0, reasoning="line 1: no"),
             id="status-1-with-stderr",
+        ),
+        pytest.param(
+            finished("x.py:1: E501\n", status=1),
+            Assessment(score=0.0, reasoning="x.py:1: E501"),
+            id="status-1-with-stdout",
+        ),
+        pytest.param(
+            finished('{"score": 0.3}'),
+            Assessment(score=1.0, reasoning="exit status 0"),
+            id="output-does-not-count",
         ),
         pytest.param(
             finished("", status=255),
@@ -56,7 +71,7 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
                 warnings=(
                     (
                         "stderr contains a Python traceback. If the script itself failed, "
-                        "make it print a JSON object with `score`."
+                        "make it print a JSON object with `score` and set `score_from: output`."
                     ),
                 ),
             ),
@@ -64,13 +79,12 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
         ),
     ],
 )
-def test_marks(output: Finished, mark: Assessment) -> None:
-    assert read(output) == mark
+def test_scores_by_status(output: Finished, mark: Assessment) -> None:
+    assert read_status(output) == mark
 
 
-WANTED = (
-    "; expected one JSON object with `score` (0..1), or no output (then the exit status decides)"
-)
+BY_STATUS = "; set `score_from: exit_status` if the exit status is the score"
+WANTED = f"; expected one JSON object with `score` (0..1){BY_STATUS}"
 
 
 @pytest.mark.parametrize(
@@ -79,9 +93,22 @@ WANTED = (
         pytest.param(finished("all fine\n"), f"the script printed `all fine`{WANTED}", id="text"),
         pytest.param(
             finished("x.py:1: E501", 1, "1 error"),
-            f"the script printed `x.py:1: E501` and exited with status 1{WANTED}"
-            "; stderr: `1 error`",
+            f"the script failed: exit status 1: 1 error{BY_STATUS}",
             id="a-linter",
+        ),
+        pytest.param(
+            finished("", 1), f"the script failed: exit status 1, no output{BY_STATUS}", id="status"
+        ),
+        pytest.param(
+            finished('{"score": 1}', 1, "Error: refused\n  at judge.ts:3\n"),
+            "the script failed: exit status 1: Error: refused at judge.ts:3",
+            id="a-score-and-a-status",
+        ),
+        pytest.param(finished(""), f"the script printed nothing{WANTED}", id="nothing"),
+        pytest.param(
+            finished("", 0, "no case"),
+            f"the script printed nothing{WANTED}; stderr: `no case`",
+            id="nothing-but-stderr",
         ),
         pytest.param(finished("0.9"), f"the script printed `0.9`{WANTED}", id="bare-number"),
         pytest.param(
@@ -132,20 +159,42 @@ WANTED = (
             "`reasoning` must be a string, not `3`",
             id="reasoning",
         ),
-        pytest.param(
-            finished("", 127, "sh: 1: mypy: not found"),
-            "the script was not found; stderr: `sh: 1: mypy: not found`",
-            id="127-is-no-fail",
-        ),
-        pytest.param(finished("", 126), "the script is not executable", id="126-is-no-fail"),
-        pytest.param(finished("", -11), "the script was killed by signal 11", id="signal"),
-        pytest.param(finished("", 137), "the script was killed by signal 9", id="shell-signal"),
     ],
 )
 def test_errors(output: Finished, message: str | None) -> None:
     pattern = ".*" if message is None else f"^{re.escape(message)}$"
     with pytest.raises(CannotRunScript, match=pattern):
         read(output)
+
+
+@pytest.mark.parametrize("reader", [read, read_status])
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        pytest.param(
+            finished("", 127, "sh: 1: mypy: not found"),
+            "the script was not found; stderr: `sh: 1: mypy: not found`",
+            id="127",
+        ),
+        pytest.param(finished('{"score": 1}', 126), "the script is not executable", id="126"),
+        pytest.param(finished("", -11), "the script was killed by signal 11", id="signal"),
+        pytest.param(finished("", 137), "the script was killed by signal 9", id="shell-signal"),
+    ],
+)
+def test_a_script_that_did_not_run_has_no_score(
+    reader: Callable[[Finished], Assessment], output: Finished, message: str
+) -> None:
+    with pytest.raises(CannotRunScript, match=f"^{re.escape(message)}$"):
+        reader(output)
+
+
+def test_a_printed_score_is_not_ignored() -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        refuse_score(finished('{"score": 0.2}'))
+    assert str(caught.value) == (
+        "the script takes a file, so its exit status is the score, but it printed "
+        '`{"score": 0.2}`; set `score_from` to `output` or `exit_status`'
+    )
 
 
 def test_long_output_is_shortened() -> None:

@@ -288,6 +288,12 @@ outputs = _bundle(
         callback=_read_formats,
         help=f"Comma-separated report formats: {', '.join(defaults.REPORT_FORMATS)}.",
     ),
+    reporting(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        help="Print question, expected outcome and answer of each case without a pass.",
+    ),
 )
 
 color = reporting(

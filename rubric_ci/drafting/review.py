@@ -40,7 +40,7 @@ def _decide(made: Drafted) -> Drafted | None:
         click.echo(escape.log_text(rubrics_block([*made.draft.rubrics])), err=True)
         for warning in made.warnings:
             click.echo(f"  {escape.log_line(warning)}", err=True)
-        choice = _prompt_choice()
+        choice = _ask("Accept, edit or drop it?", "a", "e", "d")
         if choice == "a":
             return made
         if choice == "d":
@@ -48,16 +48,20 @@ def _decide(made: Drafted) -> Drafted | None:
         made = _edit(made)
 
 
-def _prompt_choice() -> str:
-    letters = click.Choice(["a", "e", "d"], case_sensitive=False)
+def _ask(question: str, *letters: str) -> str:
+    """Return one of the letters; the first is the default."""
+    choice = click.Choice(letters, case_sensitive=False)
     try:
-        return str(click.prompt("Accept, edit or drop it?", type=letters, default="a", err=True))
+        return str(click.prompt(question, type=choice, default=letters[0], err=True))
     except click.Abort:  # Ctrl-C, or the end of the input
         raise KeyboardInterrupt from None
 
 
 def _edit(made: Drafted) -> Drafted:
-    """Open an editor until its text is valid; closing it without saving keeps the draft."""
+    """Open an editor until its text is valid or the edit is discarded.
+
+    Closing the editor without saving keeps the draft as it was.
+    """
     text = rubrics_block([*made.draft.rubrics])
     while True:
         edited = click.edit(text, extension=".yaml")
@@ -69,7 +73,8 @@ def _edit(made: Drafted) -> Drafted:
             case InvalidReply() as invalid:
                 for problem in invalid.problems:
                     click.echo(escape.log_line(problem), err=True)
-                click.pause("Press a key to edit it again.", err=True)
+                if _ask("Edit it again, or discard the edit?", "e", "d") == "d":
+                    return made
                 text = edited
 
 

@@ -184,6 +184,8 @@ def _concluded(
         gated_by=score.gated_by,
         why=task.why,
         target=task.target.name,
+        question=task.case.question,
+        expected_outcome=task.case.expected_outcome,
         answer=answer.text,
         recorded=isinstance(task.target, RecordedTarget),
         evaluators=tuple(results),
@@ -210,6 +212,8 @@ def _errored(
         reason=why_none,
         why=task.why,
         target=task.target.name,
+        question=task.case.question,
+        expected_outcome=task.case.expected_outcome,
         answer=answer.text,
         recorded=isinstance(task.target, RecordedTarget),
         evaluators=results,
@@ -225,6 +229,8 @@ def _skipped(task: Task, why_not: str) -> Skipped:
         id=task.case.id,
         reason=why_not,
         why=task.why,
+        question=task.case.question,
+        expected_outcome=task.case.expected_outcome,
     )
 
 

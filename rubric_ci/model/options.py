@@ -68,6 +68,7 @@ class RunSettings:
     votes: int | Literal["auto"] | None = None  # None: from the configuration
     cache: CacheOptions = _CACHE
     color: Literal["auto", "always", "never"] = "auto"
+    verbose: bool = False  # print question, expected outcome and answer of cases without a pass
     comment: CommentMode = "off"
     comment_key: str = "default"  # identifies this comment when a pull request has several
     check_run: str = ""  # name of a check run to create; empty: none

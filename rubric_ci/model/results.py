@@ -160,6 +160,8 @@ class Graded:
     gated_by: tuple[str, ...] = ()
     why: str = ""  # why the case ran
     target: str = ""
+    question: str = ""  # the input messages as one text
+    expected_outcome: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
@@ -179,6 +181,8 @@ class Errored:
     reason: str
     why: str = ""
     target: str = ""
+    question: str = ""
+    expected_outcome: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
     evaluators: tuple[EvaluatorResult, ...] = ()
@@ -196,6 +200,8 @@ class Skipped:
     id: str
     reason: str
     why: str = ""
+    question: str = ""
+    expected_outcome: str = ""
 
 
 CaseResult: TypeAlias = Graded | Errored | Skipped

@@ -84,6 +84,8 @@ def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tup
             reason=INTERRUPTED,
             why=task.why,
             target=task.target.name,
+            question=task.case.question,
+            expected_outcome=task.case.expected_outcome,
         )
         for task in tasks
     )
@@ -91,11 +93,17 @@ def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tup
 
 def _required(case: CaseResult) -> CaseResult:
     """Return a skipped case as an errored one."""
-    match case:
-        case Skipped(file=file, line=line, id=name, reason=reason, why=why):
-            return Errored(file=file, line=line, id=name, reason=reason, why=why)
-        case _:
-            return case
+    if not isinstance(case, Skipped):
+        return case
+    return Errored(
+        file=case.file,
+        line=case.line,
+        id=case.id,
+        reason=case.reason,
+        why=case.why,
+        question=case.question,
+        expected_outcome=case.expected_outcome,
+    )
 
 
 def _judge_info(

@@ -84,11 +84,10 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
     yield from (f"<small>{html(fact)}</small>" for fact in _marks(case))
     yield f'<span class="reason">{html_prose(case.reason)}</span></summary>'
     yield f'<p class="meta">{" · ".join(_about(case))}</p>'
+    yield from (f"<h3>{title}</h3><pre>{html(text)}</pre>" for title, text in wording.texts(case))
     if not isinstance(case, Skipped):
         for evaluator in case.evaluators:
             yield from _evaluator(evaluator, report)
-        if case.answer:
-            yield f"<h3>Answer</h3><pre>{html(case.answer)}</pre>"
     yield "</details>"
 
 

@@ -53,6 +53,9 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
             text = escape.xml_text("\n\n".join(_reasons(case, report)))
             facts = _attributes(type=case.verdict, message=about)
             yield f"      <failure {facts}>{text}</failure>"
+    if texts := wording.texts(case):
+        shown = "\n\n".join(f"{title}:\n{text}" for title, text in texts)
+        yield f"      <system-out>{escape.xml_text(shown)}</system-out>"
     yield "    </testcase>"
 
 

@@ -25,6 +25,7 @@ class _Plan:
 
     passing: bool = True
     why: bool = True
+    texts: bool = True  # question, expected outcome and answer of cases without a pass
     characters: int = 1500  # of a reason or a quote
     details: int  # cases without a pass that are shown in full
     rows: int  # of the table
@@ -69,7 +70,8 @@ def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
     yield (whole := _Plan(passing=passing > 0, details=failing, rows=failing))
     yield replace(whole, passing=False)
     yield replace(whole, passing=False, why=False)
-    yield (short := replace(whole, passing=False, why=False, characters=300))
+    yield (short := replace(whole, passing=False, why=False, texts=False))
+    yield (short := replace(short, characters=300))
     for fewer in _fewer(failing):
         yield replace(short, details=fewer)
     for fewer in _fewer(failing):
@@ -124,6 +126,9 @@ class _Page:
             "why cases ran"
             if not plan.why and len(wording.reasons_to_run(self.report)) > 1
             else "",
+            "questions, expected outcomes and answers"
+            if not plan.texts and any(map(wording.texts, self.failing))
+            else "",
             "the end of long reasons and quotes" if plan.characters < 1500 else "",
             f"details of {total - plan.details:,} of {total:,} cases"
             if plan.details < total
@@ -155,6 +160,7 @@ class _Page:
             report=self.report,
             links=self.links,
             characters=plan.characters,
+            shows_texts=plan.texts,
             shows_why=len(wording.reasons_to_run(self.report)) > 1,
         )
         shown = self.failing[: plan.details]

@@ -8,6 +8,7 @@ from rubric_ci.model.results import Assessed, CriterionResult, Errored, Evaluato
 from rubric_ci.reports import usage_text, wording
 from rubric_ci.text import escape, numbers
 
+LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
 ICONS: Mapping[wording.CaseStatus, str] = {
     "pass": "✅",
     "borderline": "🟡",
@@ -40,6 +41,7 @@ class Detail:
     report: RunReport
     links: Links
     characters: int  # of a reason or a quote
+    shows_texts: bool  # question, expected outcome and answer
     shows_why: bool  # the reason to run is shown: it differs between cases
 
     def prose(self, text: str) -> str:
@@ -54,6 +56,7 @@ def details(case: Graded, detail: Detail) -> Iterator[str]:
     score = numbers.score(case.score)
     yield f"<details><summary>{ICONS[case.verdict]} <b>{name}</b> · {score} · {reason}</summary>"
     yield _about(case, detail)
+    yield from _texts(case, detail)
     yield from _missed(case, detail)
     yield "</details>"
 
@@ -81,6 +84,17 @@ def _about(case: Graded, detail: Detail) -> str:
         *usage_text.usage_of(case),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _texts(case: Graded, detail: Detail) -> Iterator[str]:
+    """Yield the beginnings of question, expected outcome and answer."""
+    limit = min(LONGEST_TEXT, detail.characters)
+    lines = [
+        f"**{title}**: {escape.prose(numbers.shortened(text, limit))}"
+        for title, text in wording.texts(case)
+    ]
+    if lines and detail.shows_texts:
+        yield "<br>\n".join(lines)
 
 
 def _missed(case: Graded, detail: Detail) -> Iterator[str]:

@@ -30,11 +30,22 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
     "skipped": "-",
 }
 MOST_ROWS = MOST_DETAILS = 50
+LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 _RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
 
 
-def render(report: RunReport, *, width: int, color: bool, files: Sequence[str] = ()) -> str:
-    """Return lines of at most `width` columns, with ANSI colours if `color`."""
+def render(
+    report: RunReport,
+    *,
+    width: int,
+    color: bool,
+    files: Sequence[str] = (),
+    verbose: bool = False,
+) -> str:
+    """Return lines of at most `width` columns, with ANSI colours if `color`.
+
+    `verbose` adds question, expected outcome and answer of each case without a pass.
+    """
     console = Console(
         file=StringIO(),
         width=width,
@@ -46,11 +57,11 @@ def render(report: RunReport, *, width: int, color: bool, files: Sequence[str] =
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(Group(*_blocks(report, files)))
+        console.print(Group(*_blocks(report, files, verbose=verbose)))
     return "\n".join(line.rstrip() for line in captured.get().split("\n"))
 
 
-def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]:
+def _blocks(report: RunReport, files: Sequence[str], *, verbose: bool) -> Iterator[RenderableType]:
     rows = _rows(report)
     if rows:
         yield _table(rows)
@@ -59,7 +70,7 @@ def _blocks(report: RunReport, files: Sequence[str]) -> Iterator[RenderableType]
         yield _text(_unlisted(report.cases, rows), "dim")
     failing = [case for case in wording.by_attention(report.cases) if _not_passed(case)]
     for case in failing[:MOST_DETAILS]:
-        yield from _missed(case, report)
+        yield from _missed(case, report, verbose=verbose)
     if len(failing) > MOST_DETAILS:
         more = numbers.plural(len(failing) - MOST_DETAILS, "more case")
         yield _text(f"the reasons of {more} are in the report files", "dim")
@@ -118,10 +129,11 @@ def _table(rows: Sequence[CaseResult]) -> Table:
     return table
 
 
-def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
+def _missed(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:
     head = Text.assemble((f"{SIGNS[case.verdict]} ", STYLES[case.verdict]))
     place = " · ".join([f"{case.file}:{case.line}", *usage_text.other_judges(case, report)])
     yield head + _text(case.id, "bold") + _text(f"  {place}", "dim")
+    yield from _texts(case) if verbose else ()
     missed = list(wording.missed(case, report))
     for _, criterion in missed:
         yield from _criterion(case, criterion)
@@ -135,6 +147,12 @@ def _missed(case: Graded, report: RunReport) -> Iterator[RenderableType]:
             )
             yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
     yield Text()
+
+
+def _texts(case: Graded) -> Iterator[RenderableType]:
+    for title, text in wording.texts(case):
+        yield Padding(_text(f"{title}:", "dim"), (0, 0, 0, 2))
+        yield Padding(_text(numbers.shortened(text, LONGEST_TEXT)), (0, 0, 0, 4))
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:

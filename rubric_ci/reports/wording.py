@@ -19,6 +19,8 @@ CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "pass", "skippe
 STATUSES: tuple[CaseStatus, ...] = ("fail", "errored", "borderline", "pass", "skipped")
 """The outcome of a case, most urgent first."""
 
+NO_ANSWER = "(empty)"
+
 
 def status(case: CaseResult) -> CaseStatus:
     """Return the verdict of a graded case, else its outcome."""
@@ -132,6 +134,19 @@ def not_run(report: RunReport) -> list[str]:
             else []
         ),
     ]
+
+
+def texts(case: CaseResult) -> list[tuple[str, str]]:
+    """Return the title and text of question, expected outcome and answer, if they are known."""
+    answer = "" if isinstance(case, Skipped) else case.answer
+    if isinstance(case, Graded) and case.question:  # older reports have no question
+        answer = answer or NO_ANSWER
+    every = [
+        ("Question", case.question),
+        ("Expected outcome", case.expected_outcome),
+        ("Answer", answer),
+    ]
+    return [entry for entry in every if entry[1]]
 
 
 def trials(case: CaseResult) -> str:

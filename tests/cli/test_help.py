@@ -82,6 +82,8 @@ Reports:
   --output-dir FOLDER          Folder for report files.  [default: .rubric-ci]
   --reports NAMES              Comma-separated report formats: json, markdown,
                                junit, sarif, html.  [default: json,markdown]
+  -v, --verbose                Print question, expected outcome and answer of
+                               each case without a pass.
   --color [auto|always|never]  When to use colours; `auto`: at a terminal,
                                unless NO_COLOR is set.  [default: auto]
 

@@ -260,6 +260,26 @@ def test_interactive_edit(project: Project, tmp_path: Path) -> None:
     assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case got rubrics in 1 file\n"
 
 
+@pytest.mark.parametrize(
+    ("keys", "exit_code", "changed"),
+    [
+        pytest.param("e\nd\na\n", 0, True, id="discarded, then the draft is accepted"),
+        pytest.param("e\ne\nd\nd\n", 0, False, id="edited twice, discarded, dropped"),
+        pytest.param("e\n", 3, False, id="end of the input"),
+    ],
+)
+def test_interactive_invalid_edit(
+    project: Project, tmp_path: Path, keys: str, exit_code: int, *, changed: bool
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "rubrics: 3\n" >"$1"\n')
+    editor.chmod(0o755)
+    done = project.generate("--interactive", input=keys, EDITOR=str(editor), VISUAL="")
+    assert done.exit_code == exit_code
+    assert (project.file.read_text() == AFTER) is changed
+    assert "Edit it again, or discard the edit? (e, d) [e]: " in done.stderr
+
+
 def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(f"#!/bin/sh\necho '# theirs' >>'{project.file}'\n")

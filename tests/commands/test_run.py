@@ -29,6 +29,9 @@ def test_exit_0_when_the_gate_holds(project: Project) -> None:
     assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  greeting\n")
     report = project.report()
     assert (report["verdict"], report["gate"]["holds"]) == ("pass", True)
+    (case,) = report["cases"]
+    texts = (case["question"], case["expected_outcome"], case["answer"])
+    assert texts == ("Say hello", "", "Hello there")
     assert (project.root / ".rubric-ci/summary.md").exists()
 
 
@@ -120,7 +123,9 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
     assert case["outcome"] == "skipped"
     assert "rubric-ci generate rubrics evals/a.eval.yaml" in case["reason"]
     assert project.run("--require-rubrics").returncode == 3
-    assert project.report()["cases"][0]["outcome"] == "errored"
+    [case] = project.report()["cases"]
+    texts = (case["question"], case["expected_outcome"])
+    assert (case["outcome"], *texts) == ("errored", "Say hello", "Greets")
 
 
 USAGE = {

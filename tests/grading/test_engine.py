@@ -223,6 +223,7 @@ def test_nothing_to_grade_is_skipped_before_the_target_is_asked(tmp_path: Path) 
             reason="no rubrics and no evaluators; "
             "`rubric-ci generate rubrics evals/a.eval.yaml` drafts rubrics",
             why="new",
+            question="Say hello",
         ),
     )
 

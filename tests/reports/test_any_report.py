@@ -86,4 +86,4 @@ def test_refused_or_shown(changes: list[tuple[Path_, Any]]) -> None:
         formats.render(name, report).encode()
     markdown.render(report, limit=3000).encode()
     annotations.render(report).encode()
-    terminal.render(report, width=80, color=True).encode()
+    terminal.render(report, width=80, color=True, verbose=True).encode()

@@ -96,6 +96,7 @@ def everywhere(text: str) -> str:
     criterion = a_criterion(text, text=text, reasoning=text, evidence=text, gate=text)
     rubric = a_rubric(criterion, name=text, warnings=(text,))
     case = graded(text, evaluators=(rubric,), reason=text, why=text, target=text, answer=text)
+    case = replace(case, question=text, expected_outcome=text)
     passing = graded(text, "pass", why=text, file=f"dir/{text}")
     report = a_report(case, passing, errored(text, text), skipped(text, text), notes=(text,))
     comparison = replace(compare(report, a_report(skipped(text))), notes=(text,))

@@ -88,8 +88,8 @@ def test_stable_names() -> None:
     } <= data["totals"].keys()  # fmt: skip
     case = data["cases"][0]
     assert {
-        "file", "line", "id", "outcome", "verdict", "score", "reason", "why", "answer",
-        "evaluators",
+        "file", "line", "id", "outcome", "verdict", "score", "reason", "why", "question",
+        "expected_outcome", "answer", "evaluators",
     } <= case.keys()  # fmt: skip
     evaluator = case["evaluators"][0]
     assert {"name", "type", "weight", "score", "criteria"} <= evaluator.keys()
@@ -97,6 +97,13 @@ def test_stable_names() -> None:
         "id", "kind", "line", "mark", "normalised", "gated", "reasoning", "evidence",
     } <= evaluator["criteria"][0].keys()  # fmt: skip
     assert [case["outcome"] for case in data["cases"]] == ["graded", "errored", "skipped"]
+
+
+def test_a_report_without_questions_is_read() -> None:
+    data = json.loads(json_format.render(a_report()))
+    for case in data["cases"]:
+        del case["question"], case["expected_outcome"]
+    assert json_format.read(json.dumps(data)) == a_report()
 
 
 def test_unknown_keys_are_ignored() -> None:

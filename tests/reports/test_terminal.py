@@ -45,6 +45,37 @@ def test_text_is_not_markup() -> None:
     assert ":tada:[/]" in text
 
 
+def test_verbose_adds_question_expected_outcome_and_answer() -> None:
+    text = terminal.render(MIXED, width=90, color=False, verbose=True)
+    assert (
+        "✗ angry-customer  evals/support/refunds.eval.yaml:33\n"
+        "  Question:\n"
+        "    [system]\n"
+        "    You answer for the shop.\n"
+        "\n"
+        "    [user]\n"
+        "    Your lamp broke after five weeks!\n"
+        "    I want my money back NOW.\n"
+        "  Expected outcome:\n"
+        "    Stays calm, apologises\n"
+        "    and offers a next step.\n"
+        "  Answer:\n"
+        "    I am sorry that you feel that way. Our terms are clear: no refund after 30 days.\n"
+        "\n"
+        "    Have a nice day!\n"
+        "  offers-next-step: not satisfied, required"
+    ) in text
+    assert "I bought the lamp" not in text
+    assert "Question" not in terminal.render(MIXED, width=90, color=False)
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_verbose_text_cannot_steer_the_terminal(width: int) -> None:
+    text = terminal.render(HOSTILE, width=width, color=False, verbose=True)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+    assert [line for line in text.splitlines() if cell_len(line) > width] == []
+
+
 def test_files_are_named_last() -> None:
     text = terminal.render(MIXED, width=90, color=False, files=(".rubric-ci/report.json",))
     assert text.rstrip().splitlines()[-1] == "  .rubric-ci/report.json"

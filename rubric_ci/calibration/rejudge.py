@@ -10,7 +10,7 @@ import click
 from rubric_ci.errors import NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import Task, grade
-from rubric_ci.grading.resolve import choose_judge, resolve_judge
+from rubric_ci.grading.resolve import choose_judge, name_judge, resolve_judge
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -58,7 +58,7 @@ def configured_judge(opened: LoadedProject, override: str, *, replayed: bool) ->
     judge = choose_judge(opened.config_naming(override), RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise NoJudge
-    return judge if replayed else resolve_judge(judge, os.environ)
+    return (name_judge if replayed else resolve_judge)(judge, os.environ)
 
 
 def rejudge(

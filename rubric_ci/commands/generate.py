@@ -14,7 +14,7 @@ from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, re
 from rubric_ci.drafting.select import choose_drafter, choose_requests
 from rubric_ci.drafting.summary import SkippedCase, echo, show_diffs, show_outcome, show_spent
 from rubric_ci.errors import ExitCode
-from rubric_ci.grading.resolve import resolve_judge
+from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
@@ -77,8 +77,9 @@ def _draft(
         echo(unread, err=True)
     drafter = choose_drafter(opened.config_naming(settings.target), settings, os.environ)
     judge = opened.config.judge
-    if judge and settings.check and not settings.requests.replay:
-        judge = resolve_judge(judge, os.environ)
+    if judge and settings.check:
+        resolve = name_judge if settings.requests.replay else resolve_judge
+        judge = resolve(judge, os.environ)
     config = replace(opened.config, judge=judge)
     context = build_context(opened.root, config, settings.requests, os.environ, cache=cache)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rubric_ci.drafting.engine import Drafter, DraftRequest
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.grading.resolve import choose_cases, resolve_judge
+from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
 from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.model.options import GenerateSettings
@@ -48,9 +48,9 @@ def choose_drafter(
     config: Config, settings: GenerateSettings, environment: Mapping[str, str]
 ) -> Drafter:
     """Return the drafting model: the target or model that `--target` names, else the judge's."""
-    chosen = _model(config, settings.target)
-    if not settings.requests.replay:  # a recording is looked up without secrets
-        chosen = resolve_judge(chosen, environment)
+    # A recording is looked up without secrets.
+    resolve = name_judge if settings.requests.replay else resolve_judge
+    chosen = resolve(_model(config, settings.target), environment)
     return Drafter(
         endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check
     )

@@ -1,6 +1,6 @@
 """Selection of cases by id and tag, and the target and the judge of each case."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
@@ -85,9 +85,26 @@ def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
 
 
 def resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
-    """Substitute environment variables in the options of a model; raises MissingVariable."""
+    """Substitute environment variables in a model's name and options; raises MissingVariable."""
     options = _substituted(endpoint.options, who, environment)
-    return replace(endpoint, options=options)
+    return replace(named(endpoint, who, environment), options=options)
+
+
+def named(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
+    """Substitute environment variables in the name of a model; raises MissingVariable."""
+    return replace(endpoint, model=_substituted(endpoint.model, who, environment))
+
+
+def name_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
+    """Substitute environment variables in the name of the judge's model, in nothing secret."""
+    return replace(judge, endpoint=named(judge.endpoint, _judge(judge), environment))
+
+
+def name_target(target: Target, environment: Mapping[str, str]) -> Target:
+    """Substitute environment variables in the name of a target's model, in nothing secret."""
+    if not isinstance(target, LlmTarget):
+        return target
+    return replace(target, endpoint=named(target.endpoint, f"target `{target.name}`", environment))
 
 
 def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
@@ -148,9 +165,12 @@ def judge_info(judge: JudgeConfig) -> JudgeInfo:
 
 
 def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
-    """Substitute environment variables in the judge's options; raises MissingVariable."""
-    who = f"judge `{judge.endpoint.model}`"
-    return replace(judge, endpoint=resolved(judge.endpoint, who, environment))
+    """Substitute environment variables in the judge's model; raises MissingVariable."""
+    return replace(judge, endpoint=resolved(judge.endpoint, _judge(judge), environment))
+
+
+def _judge(judge: JudgeConfig) -> str:
+    return f"judge `{judge.endpoint.model}`"
 
 
 def needs_judge(case: EvalCase) -> bool:
@@ -170,7 +190,13 @@ def judges_of(
 
 def without_own_judges(case: EvalCase) -> EvalCase:
     """Return the case without the judge models of its evaluators, for --judge."""
-    return replace(case, evaluators=tuple(_without_model(spec) for spec in case.evaluators))
+    return _with_models(case, lambda _: "")
+
+
+def name_own_judges(case: EvalCase, environment: Mapping[str, str]) -> EvalCase:
+    """Substitute environment variables in the judge models of the case's evaluators."""
+    who = f"{case.file}:{case.span.line}: case `{case.id}`"
+    return _with_models(case, lambda model: str(_substituted(model, who, environment)))
 
 
 def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
@@ -179,14 +205,20 @@ def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
             yield spec
 
 
-def _without_model(spec: EvaluatorSpec) -> EvaluatorSpec:
+def _with_models(case: EvalCase, change: Callable[[str], str]) -> EvalCase:
+    return replace(case, evaluators=tuple(_with_model(spec, change) for spec in case.evaluators))
+
+
+def _with_model(spec: EvaluatorSpec, change: Callable[[str], str]) -> EvaluatorSpec:
     match spec:
         case RubricSpec() | LlmJudgeSpec():
-            return replace(spec, model="")
+            return replace(spec, model=change(spec.model))
         case CompositeSpec(evaluators=members, aggregator=LlmJudgeSpec() as judge):
-            own = tuple(_without_model(member) for member in members)
-            return replace(spec, evaluators=own, aggregator=replace(judge, model=""))
+            own = tuple(_with_model(member, change) for member in members)
+            return replace(
+                spec, evaluators=own, aggregator=replace(judge, model=change(judge.model))
+            )
         case CompositeSpec(evaluators=members):
-            return replace(spec, evaluators=tuple(_without_model(one) for one in members))
+            return replace(spec, evaluators=tuple(_with_model(one, change) for one in members))
         case _:
             return spec

@@ -10,6 +10,9 @@ from rubric_ci.grading.resolve import (
     choose_judge,
     choose_target,
     judges_of,
+    name_judge,
+    name_own_judges,
+    name_target,
     needs_judge,
     resolve_judge,
     resolve_target,
@@ -41,14 +44,26 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
         judge = replace(judge, votes=settings.votes)
     own = without_own_judges(case) if settings.judge else case
     task = Task(case=own, target=target, judge=judge, why=why)
-    if settings.requests.replay:  # a recording needs no secrets
-        return task
+    if settings.requests.replay:  # a recording needs no secrets, but it has names of models
+        return _named(task)
     try:
-        return _resolved(task)
+        return _resolved(_named(task))
     except MissingVariable:
         if settings.offline:  # no request is sent, so no key is needed
             return task
         raise
+
+
+def _named(task: Task) -> Task:
+    """Substitute environment variables in the names of models."""
+    named = replace(
+        task,
+        case=name_own_judges(task.case, os.environ),
+        target=name_target(task.target, os.environ),
+    )
+    if task.judge is None or not needs_judge(task.case):
+        return named
+    return replace(named, judge=name_judge(task.judge, os.environ))
 
 
 def _resolved(task: Task) -> Task:

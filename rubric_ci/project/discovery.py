@@ -1,5 +1,6 @@
 """Find and read the files of a working tree: the root, eval files, references."""
 
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,9 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 _HOLDS_CASES = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 _HOLDS_ID = rb"\"id\"\s*+:"
 _HOLDS_INPUT = rb"\"input(?:_messages)?\"\s*+:"
+
+_INPUTS: Final = frozenset(("input", "input_messages"))
+_MISSPELT_INPUTS: Final = frozenset(("inputs", "input_message", "prompt", "question", "messages"))
 
 
 def find_root(start: Path) -> Path:
@@ -158,9 +162,12 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 
 def _may_hold_evals(path: Path) -> bool:
-    """Return False for configuration, targets files and sidecars, which globs match too."""
+    """Return False for files that globs match too, such as targets files and recorded answers."""
     if path.name in (*CONFIG_NAMES, *TARGETS_NAMES):
         return False
+    if path.suffix == ".jsonl":
+        keys = _first_keys(path)
+        return keys is None or bool(keys & (_INPUTS | _MISSPELT_INPUTS))
     is_sidecar = path.suffix == ".yaml" and path.with_suffix(".jsonl").is_file()
     return not is_sidecar or holds_cases(path)
 
@@ -246,6 +253,34 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     except CannotReadFile:
         return path.exists()  # it is reported, unless it is a dangling link
     if path.suffix == ".jsonl":
-        first = data.split(b"\n", 1)[0]
-        return bool(re.search(_HOLDS_ID, first) and re.search(_HOLDS_INPUT, first))
+        return _line_holds_case(_first_line(data))
     return re.search(_HOLDS_CASES, data) is not None
+
+
+def _line_holds_case(line: bytes) -> bool:
+    """Return True for a case, and for broken JSON that looks like one: its error is reported."""
+    keys = _keys(line)
+    if keys is None:
+        return bool(re.search(_HOLDS_ID, line) and re.search(_HOLDS_INPUT, line))
+    return "id" in keys and bool(keys & _INPUTS)
+
+
+def _first_keys(path: Path) -> frozenset[str] | None:
+    """Return the keys of the first line of JSON Lines, or None if it cannot be read."""
+    try:
+        return _keys(_first_line(read_bytes(path)))
+    except CannotReadFile:
+        return None
+
+
+def _first_line(data: bytes) -> bytes:
+    lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+    return next((line for line in lines if line.strip()), b"")
+
+
+def _keys(line: bytes) -> frozenset[str] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return frozenset(value) if isinstance(value, dict) else None

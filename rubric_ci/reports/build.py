@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from rubric_ci import __version__
+from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.engine import Task
-from rubric_ci.grading.resolve import choose_judge, judge_info
+from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
@@ -113,7 +115,10 @@ def _judge_info(
     judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
     if judge is None:
         return None
-    return judge_info(replace(judge, votes=settings.votes) if settings.votes else judge)
+    judge = replace(judge, votes=settings.votes) if settings.votes else judge
+    with suppress(MissingVariable):  # no case needed the judge
+        judge = name_judge(judge, os.environ)
+    return judge_info(judge)
 
 
 def _notes(opened: LoadedProject) -> tuple[str, ...]:

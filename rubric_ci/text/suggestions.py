@@ -9,7 +9,7 @@ SYNONYMS: Final = {
     **dict.fromkeys(("tests", "cases", "test_cases", "evals"), ("evalcases",)),
     **dict.fromkeys(("criteria", "criterion", "outcome"), ("expected_outcome",)),
     **dict.fromkeys(("prompt", "question", "messages"), ("input",)),
-    **dict.fromkeys(("reference", "answer", "expected"), ("expected_output",)),
+    **dict.fromkeys(("reference", "reference_answer", "answer", "expected"), ("expected_output",)),
     **dict.fromkeys(("assert", "assertions", "checks"), ("rubrics",)),
     **dict.fromkeys(("text", "message"), ("value", "content")),
     **dict.fromkeys(("path", "file"), ("value",)),

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.validation.other_tools import hint_for_key
 from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
 from rubric_ci.validation.schema_wording import KINDS, one_of, owner_name, shown, value_name
@@ -113,8 +114,9 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
     for key in instance:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             message = f"unknown key `{key}` in {owner_name(path)}"
+            hint = hint_for_key(key, path, instance)
             meant = nearest(key, known)
-            where, hint = (*path, key), did_you_mean(meant)
+            where, hint = (*path, key), hint or did_you_mean(meant)
             yield Problem(UNKNOWN_KEY, where, message, hint, at_key=True, meant=meant)
 
 

@@ -33,6 +33,8 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
     owner = path[-1] if path else ""
     if owner == "score_range" and isinstance(value, str):
         return _range(value)
+    if owner == "required_min_score" and isinstance(value, float) and 0 < value < 1:
+        return "scores are integers from 0 to 10" + _times_ten(value)
     if isinstance(value, str) and {"number", "integer"} & {*wanted}:
         return _number(value)
     if "array" in wanted:
@@ -104,6 +106,11 @@ def _mapping(path: Path, value: Any) -> str:
 def _range(text: str) -> str:
     found = re.fullmatch(r"\s*(\d{1,2})\s*(?:-|to|\.\.)\s*(\d{1,2})\s*", text)
     return f"write [{found[1]}, {found[2]}]" if found else ""
+
+
+def _times_ten(share: float) -> str:
+    score = round(share * 10, 6)
+    return f"; write {score:g}" if score == int(score) else ""
 
 
 def _number(text: str) -> str:

@@ -33,6 +33,9 @@ def check_evals(
     targets that rubric-ci does not start.
     Without `nearest_path`, globs under `depends_on` are not checked.
     """
+    other = _other_tool(source)
+    if other:
+        return _diagnosed(source, [other])
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
         found.extend(_first(target_problems(source.data, targets, agents)))
@@ -67,6 +70,14 @@ def check_config(
     if nearest_path:
         found.extend(_first(unmatched_dependencies(document.data, nearest_path)))
     return _diagnosed(document, found)
+
+
+def _other_tool(source: Source) -> Problem | None:
+    if not isinstance(source.data, dict) or "evalcases" in source.data:
+        return None
+    from rubric_ci.validation.other_tools import recognise
+
+    return recognise(source.data)
 
 
 def _rule_ids() -> Collection[str]:

@@ -287,6 +287,23 @@ def test_cached_judgements_need_no_library(judged: Judged) -> None:
     assert loaded & {"litellm", "openai", "httpx", "aiohttp"} == set()
 
 
+def test_variables_in_the_name_of_a_judge_are_expanded_in_requests_and_reports(
+    judged: Judged,
+) -> None:
+    provider, _, name = judged.server.endpoint("openai").model.partition("/")
+    judged.judge(model=f"'{provider}/${{{{ JUDGE_NAME }}}}'")
+    judged.server.script(marks(True, False))
+    judged.run("--record", "kept.jsonl", JUDGE_NAME=name)
+    [result] = judged.results()
+    assert result["outcome"] == "graded"
+    assert [each["judge"] for each in result["evaluators"]] == [f"{provider}/{name}"]
+    assert judged.run("--replay", "kept.jsonl", JUDGE_NAME=name).returncode == 1
+    assert judged.report()["judge"]["model"] == f"{provider}/{name}"
+    unset = judged.run("--replay", "kept.jsonl")
+    assert unset.returncode == 2
+    assert "the environment variable JUDGE_NAME is not set" in unset.stderr
+
+
 def test_a_recording_replays_without_the_server(judged: Judged) -> None:
     judged.server.script(says("Hm."), marks(True, False))
     judged.run()  # into the cache, which a recording must not rely on

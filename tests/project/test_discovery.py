@@ -51,6 +51,32 @@ FOUND = {
 }
 
 
+LINES = {
+    '{"id": "a", "input": "q"}': (True, True),
+    '\n{"input_messages": [], "id": "a"}': (True, True),
+    '{"id": "a", "prompt": "q"}': (False, True),
+    '{"id": "a", "answer": "x"}': (False, False),
+    '{"eval_id": "a", "score": 1, "trace": [{"id": "b", "input": "q"}]}': (False, False),
+    '{"id": "a", "input": "q"': (True, True),
+    "": (False, True),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LINES.items(), ids=LINES.keys())
+def test_json_lines_with_id_and_input_are_eval_files(
+    tree: Path, text: str, expected: tuple[bool, bool]
+) -> None:
+    (tree / "empty/lines.jsonl").write_text(f"{text}\n")
+    found = []
+    for paths, globs in ((["empty"], []), ([], ["evals/a.yaml", "empty/*.jsonl"])):
+        try:
+            files = discovery.find_evals(paths, globs, tree)
+        except CannotFindEvals:
+            files = []
+        found.append(Path("empty/lines.jsonl") in files)
+    assert tuple(found) == expected
+
+
 @pytest.mark.parametrize(("paths", "globs", "expected"), FOUND.values(), ids=FOUND.keys())
 def test_find_evals(tree: Path, paths: list[str], globs: list[str], expected: str) -> None:
     found = [path.as_posix() for path in discovery.find_evals(paths, globs, tree)]

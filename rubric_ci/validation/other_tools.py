@@ -1,0 +1,116 @@
+"""Files of other tools and of later AgentV versions, recognised by their keys.
+
+Only files with problems are compared: a file of rubric-ci never gets here.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rubric_ci.model.rules import GOOD_FILE, Rule
+from rubric_ci.yaml_text.problems import Path, Problem
+
+OTHER_TOOL: Final = Rule(
+    id="other-tool",
+    meaning=(
+        "The file is written for another tool or for another version of AgentV. Its keys have "
+        "other meanings, so its other problems are not reported."
+    ),
+    bad="prompts: ['Say {{word}}']\nproviders: [openai:gpt-4.1]\ntests: [{vars: {word: hello}}]\n",
+    good=GOOD_FILE,
+)
+
+_CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/from-agentv.md)"
+_PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios"))
+_PROMPTFOO_TEST: Final = frozenset(("vars", "assert", "threshold", "assertScoringFunction"))
+_LATER_CASE: Final = frozenset(
+    ("criteria", "input", "expected_output", "assertions", "rubrics", "graders", "id")
+)
+
+
+def recognise(data: Any) -> Problem | None:
+    """Return the one problem of a file that another tool or version reads, if it is recognised."""
+    if not isinstance(data, dict) or any(map(_means_evalcases, data)):
+        return None
+    if "testData" in data:
+        return _problem("testData", "GitHub Models", _CASES)
+    tests = data.get("tests")
+    keys = _keys_of(tests)
+    if data.keys() & _PROMPTFOO or (keys & _PROMPTFOO_TEST and not keys & {"input", "criteria"}):
+        key = next(key for key in data if key in {*_PROMPTFOO, "tests"})
+        return _problem(key, "promptfoo or AgentV 5", _CASES)
+    if "tests" in data and _is_later(tests, keys):
+        return _problem("tests", _version(keys, data), _renamed(keys, data))
+    if "cases" in data and _is_later(data["cases"], _keys_of(data["cases"])):
+        return _problem("cases", "AgentV 3", _renamed(_keys_of(data["cases"]), data, "cases"))
+    return None
+
+
+def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
+    """Return what to write for a key of another tool or version, or ""."""
+    if key == "min_score" and len(path) > 1 and path[-2] == "rubrics":
+        return _min_score(owner)
+    return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
+
+
+_CHECKS: Final = "write criteria as `rubrics`, checks as `execution.evaluators`"
+_HINTS: Final = {
+    "assertions": f"a key of AgentV 4; {_CHECKS}",
+    "assert": f"a key of promptfoo and AgentV 3 and 5; {_CHECKS}",
+    "vars": "a key of promptfoo and AgentV 5; write the text that the target gets as `input`",
+    "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
+    "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
+    "testData": f"a key of GitHub Models; {_CASES}",
+    "tests": "a key of promptfoo and AgentV 4; move the cases to `evalcases`",
+}
+
+
+def _means_evalcases(key: str) -> bool:
+    return key.lower().replace("_", "").startswith("evalcase")
+
+
+def _is_suite_or_case(path: Path) -> bool:
+    return not path or (len(path) == 2 and path[0] == "evalcases")
+
+
+def _min_score(criterion: Mapping[str, Any]) -> str:
+    if "score_ranges" not in criterion:
+        return "a criterion with `score_ranges` has `required_min_score`, from 0 to 10"
+    if "required_min_score" in criterion:
+        return "`required_min_score` is the gate"
+    value = criterion.get("min_score")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "write `required_min_score`, an integer from 0 to 10"
+    score = value if isinstance(value, int) and value > 1 else value * 10
+    if score != round(score) or not 0 <= score <= 10:
+        return "write `required_min_score`, an integer from 0 to 10"
+    return f"write `required_min_score: {round(score)}`; scores are integers from 0 to 10"
+
+
+def _problem(key: str, tool: str, hint: str) -> Problem:
+    message = f"the file is written for {tool}: it has `{key}` and no `evalcases`"
+    return Problem(OTHER_TOOL, (key,), message, hint, at_key=True)
+
+
+def _keys_of(tests: Any) -> frozenset[str]:
+    """Return the keys of all entries of a list of tests."""
+    entries = tests if isinstance(tests, list) else ()
+    return frozenset(key for entry in entries if isinstance(entry, dict) for key in entry)
+
+
+def _is_later(tests: Any, keys: frozenset[str]) -> bool:
+    return isinstance(tests, str) or bool(keys & _LATER_CASE)
+
+
+def _version(keys: frozenset[str], data: Mapping[str, Any]) -> str:
+    given = keys | data.keys()
+    return "AgentV 3" if "assert" in given and "assertions" not in given else "AgentV 4"
+
+
+def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests") -> str:
+    """Return the renames that the file needs."""
+    given = keys | data.keys()
+    names = [f"`{cases}` to `evalcases`"]
+    names += ["`criteria` to `expected_outcome`"] if "criteria" in given else []
+    moved = [f"`{key}`" for key in ("assertions", "assert") if key in given]
+    rest = f", and {' and '.join(moved)} to `rubrics` or `execution.evaluators`" if moved else ""
+    return f"rename {' and '.join(names)}{rest} (docs/from-agentv.md)"

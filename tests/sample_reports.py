@@ -66,12 +66,13 @@ def skipped(name: str, reason: str = "no rubrics") -> Skipped:
 
 def a_report(*cases: CaseResult, **changes: Any) -> RunReport:
     verdict = run_verdict(cases)
+    holds = verdict not in {"fail", "error"}
     facts: dict[str, Any] = {
         "tool": "rubric-ci 0",
         "started_at": "2026-01-01T00:00:00Z",
         "duration_seconds": 1.0,
         "verdict": verdict,
-        "gate": GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=verdict != "fail"),
+        "gate": GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=holds),
         "totals": totals(cases),
         "cases": cases,
     }

@@ -20,6 +20,8 @@ class FinishedRun:
     head_owner: str  # of the repository that the branch is in, which may be a fork
     event: str  # that started it
     url: str
+    head_repository: str = ""  # owner/name
+    conclusion: str = ""  # success, failure, cancelled, …
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,16 @@ class Event:
     from_fork: bool = False
     run_url: str = ""  # the page of this run
     finished: FinishedRun | None = None
+
+    @property
+    def distrust(self) -> str:
+        """Why a report of this event is not trusted, behind "the run"; "" if it is trusted."""
+        run = self.finished
+        if self.from_fork or (run and run.head_repository != self.repository):
+            return "from a fork: the numbers are not verified"
+        if run and run.conclusion != "success":
+            return f"which ended with {run.conclusion or 'no conclusion'}"
+        return ""
 
     @property
     def blob_url(self) -> str:
@@ -113,6 +125,8 @@ def _finished(run: Mapping[str, Any]) -> FinishedRun | None:
         head_owner=_text(run, "head_repository", "owner", "login"),
         event=_text(run, "event"),
         url=_text(run, "html_url"),
+        head_repository=_text(run, "head_repository", "full_name"),
+        conclusion=_text(run, "conclusion"),
     )
 
 

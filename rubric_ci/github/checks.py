@@ -1,6 +1,7 @@
 """A check run on a commit, with its annotations in batches that GitHub accepts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rubric_ci.github.client import Server, connected, with_retries
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 Conclusion: TypeAlias = Literal["success", "failure", "neutral"]
 
 PER_REQUEST = 50
+REQUESTS = 10  # for annotations; a report of a fork may hold any number of them
 SUMMARY_LIMIT = 65_000  # GitHub accepts 65,535 characters
 _LEVELS = {"error": "failure", "warning": "warning", "notice": "notice"}
 
@@ -27,11 +29,12 @@ def create(
     summary: str,
     annotations: Sequence[Annotation],
 ) -> str:
-    """Create a completed check run with all annotations; return the URL of its page."""
-    portions = [
-        [_entry(annotation) for annotation in annotations[at : at + PER_REQUEST]]
-        for at in range(0, len(annotations), PER_REQUEST)
-    ]
+    """Create a completed check run with its annotations; return the URL of its page.
+
+    After ten requests the last annotation counts the rest.
+    """
+    entries = [_entry(annotation) for annotation in _capped(annotations)]
+    portions = [entries[at : at + PER_REQUEST] for at in range(0, len(entries), PER_REQUEST)]
     output: dict[str, Any] = {"title": title[:255], "summary": summary}
 
     def attempt() -> str:
@@ -47,6 +50,16 @@ def create(
             return check.html_url or ""
 
     return with_retries(server, attempt, repeatable=False)
+
+
+def _capped(annotations: Sequence[Annotation]) -> list[Annotation]:
+    shown = annotations[: PER_REQUEST * REQUESTS]
+    rest = len(annotations) - len(shown) + 1
+    if rest == 1:
+        return list(shown)
+    message = "The report files list all; a check run of rubric-ci shows 500 annotations."
+    more = replace(shown[-1], level="notice", title=f"{rest:,} more", message=message)
+    return [*shown[:-1], more]
 
 
 def _add(check: "CheckRun", output: dict[str, Any], portions: list[list[dict[str, Any]]]) -> None:

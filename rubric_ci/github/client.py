@@ -194,8 +194,16 @@ if TYPE_CHECKING:
     from github.Organization import Organization
 
 
+_VIEWER = "query { viewer { login } }"
+_ACTIONS_APP = "github-actions[bot]"  # author of what a workflow's own token writes
+
+
 def own_login(client: "Github") -> str:
-    """Return the login of the token's user; "" for an app, whose login GitHub does not return."""
+    """Return the login of the token's user; of an app: its slug and `[bot]`.
+
+    An app cannot ask REST who it is. Where GraphQL cannot be reached, the token is taken for the
+    workflow's own.
+    """
     from github import GithubException
 
     try:
@@ -203,14 +211,20 @@ def own_login(client: "Github") -> str:
     except GithubException as error:
         if error.status not in {403, 404}:
             raise
-        return ""
+    try:
+        _, reply = client.requester.graphql_query(_VIEWER, {})
+    except GithubException as error:
+        if error.status not in {400, 403, 404}:
+            raise
+        return _ACTIONS_APP
+    return str(reply["data"]["viewer"]["login"]).removesuffix("[bot]") + "[bot]"
 
 
 def is_by(user: "NamedUser | Organization | None", login: str) -> bool:
-    """Return True if a user is the owner of the token; an app (no login) writes as a bot.
+    """Return True if a user is the owner of the token.
 
     The user is None if the account was deleted, which PyGithub's types do not show.
     """
     if user is None:
         return False
-    return user.login == login if login else user.type == "Bot"
+    return user.login == login and (user.type == "Bot") == login.endswith("[bot]")

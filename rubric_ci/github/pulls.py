@@ -10,6 +10,10 @@ def pull_request_of(server: Server, repository: str, run: FinishedRun) -> int:
 
     The event of a fork's run has no pull request, and its artifacts are not trusted.
     """
+    for name, value in (("owner", run.head_owner), ("branch", run.head_branch)):
+        if not value:  # GitHub would list the pull requests of every branch
+            message = f"the workflow run {run.id} has no head {name}"
+            raise CannotFindPullRequest(message, "check whether the fork was deleted")
     branch = f"{run.head_owner}:{run.head_branch}"
 
     def attempt() -> list[tuple[int, str]]:

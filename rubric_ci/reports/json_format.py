@@ -1,7 +1,7 @@
 """RunReport to JSON and back: stable names, a version, unknown keys ignored."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.report import REPORT_VERSION, Comparison, RunReport
-from rubric_ci.model.results import Assessed, Graded, Skipped
+from rubric_ci.reports import consistency
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
@@ -30,7 +30,8 @@ def render_comparison(comparison: Comparison) -> str:
 def read(text: str, name: str = "report") -> RunReport:
     """Return the report of a JSON text; unknown keys are ignored.
 
-    Raises `CannotReadReport`; `name` is the file in its message.
+    Raises `CannotReadReport`, also for a report that contradicts itself; `name` is the file in its
+    message.
     """
     data = _parse(text, name)
     _check_version(data, name)
@@ -40,10 +41,8 @@ def read(text: str, name: str = "report") -> RunReport:
         raise CannotReadReport(
             f"{name}: {_first(error)}", "create it again with `rubric-ci run`"
         ) from error
-    for score in _scores(report):
-        if not 0 <= score <= 1:
-            message = f"{name}: not a valid report: score {score:g} is not between 0 and 1"
-            raise CannotReadReport(message, _HINT)
+    if problem := next(consistency.problems(report), ""):
+        raise CannotReadReport(f"{name}: not a valid report: {problem}", _HINT)
     return report
 
 
@@ -108,19 +107,6 @@ def _check_version(data: Mapping[str, JSON], name: str) -> None:
             f"{name}: version {data['version']} is newer than this program's {REPORT_VERSION}",
             "upgrade rubric-ci, or create the report with this version",
         )
-
-
-def _scores(report: RunReport) -> Iterator[float]:
-    if report.totals.score is not None:
-        yield report.totals.score
-    for case in report.cases:
-        if isinstance(case, Graded):
-            yield case.score
-            yield from (trial.score for trial in case.trials)
-        if not isinstance(case, Skipped):
-            yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
-    for change in report.comparison.changes if report.comparison else ():
-        yield from (side.score for side in (change.before, change.after) if side)
 
 
 def _first(error: ValidationError) -> str:

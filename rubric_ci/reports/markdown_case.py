@@ -28,8 +28,8 @@ class Links:
     def place(self, file: str, line: int, shown: str = "") -> str:
         """Return a line of a file as a link, or as plain text without a server."""
         text = shown or f"{numbers.shortened(file, 200)}:{line}"
-        if not self.blob:
-            return escape.markdown(text)
+        if not self.blob or ".." in file.replace("\\", "/").split("/"):
+            return escape.markdown(text)  # `..` would lead to another page of the server
         target = f"{escape.link_target(self.blob)}/{escape.path_target(file)}"
         return f"[{escape.markdown(text)}]({target}#L{line})"
 

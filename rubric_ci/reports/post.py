@@ -51,6 +51,13 @@ class _Target:
     pull_request: int
     head_sha: str
     links: Links
+    distrust: str  # why the report is not trusted; empty: it is
+
+    @property
+    def disclaimer(self) -> str:
+        """One line about a report that is not trusted, for the top of comment and check run."""
+        own = "Graded by the pull request's own run"
+        return f"{own}, {self.distrust}." if self.distrust else ""
 
 
 def _target(
@@ -61,6 +68,9 @@ def _target(
     if not repository:
         hint = "run in a workflow, or pass `--repository owner/name --pull-request N`"
         raise CannotFindPullRequest("the repository to comment on is unknown", hint)
+    if event and repository.casefold() != event.repository.casefold():
+        message = f"this workflow runs in {event.repository}, not in {repository}"
+        raise CannotFindPullRequest(message, "remove `--repository`")
     server = build_server(environment)
     number = _pull_request(report, settings, event, server)
     finished = event.finished if event else None
@@ -73,6 +83,7 @@ def _target(
             blob=event.blob_url if event else "",
             run=finished.url if finished else event.run_url if event else "",
         ),
+        distrust=event.distrust if event else "",
     )
 
 
@@ -109,13 +120,15 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
     place = comments.Place(
         repository=target.repository, pull_request=target.pull_request, key=settings.key
     )
-    bodies = [
-        markdown.render(report, limit=size, most=markdown.COMMENT_CASES, links=target.links)
-        for size in SIZES
-    ]
+    bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
     failing = exit_code(report) is not ExitCode.OK
     posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
+
+
+def _body(report: RunReport, target: _Target, limit: int, most: int | None = None) -> str:
+    head = f"> [!WARNING]\n> {target.disclaimer}\n\n" if target.disclaimer else ""
+    return head + markdown.render(report, limit=limit - len(head), most=most, links=target.links)
 
 
 def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str:
@@ -124,16 +137,19 @@ def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str
         target.repository,
         target.head_sha,
         name=settings.check,
-        conclusion=_conclusion(report),
+        conclusion=_conclusion(report, target),
         title=escape.one_line(wording.headline(report)),
-        summary=markdown.render(report, limit=checks.SUMMARY_LIMIT, links=target.links),
+        summary=_body(report, target, checks.SUMMARY_LIMIT),
         annotations=annotations.annotations(report),
     )
     return f"check run {settings.check} created{f': {url}' if url else ''}"
 
 
-def _conclusion(report: RunReport) -> checks.Conclusion:
-    """Return the status that matches the exit code; `neutral` if no case was graded."""
+def _conclusion(report: RunReport, target: _Target) -> checks.Conclusion:
+    """Return the status that matches the exit code.
+
+    `neutral` if no case was graded, or if the report is not trusted.
+    """
     if exit_code(report) is not ExitCode.OK:
         return "failure"
-    return "success" if report.totals.graded else "neutral"
+    return "success" if report.totals.graded and not target.distrust else "neutral"

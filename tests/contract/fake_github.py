@@ -224,6 +224,8 @@ class _Handler(BaseHTTPRequestHandler):
             if token.user.type == "Bot":
                 raise Answer(403, "Resource not accessible by integration")
             return 200, self._complete("public-user", token.user.as_json()), {}
+        if path in {"/graphql", "/api/graphql"}:
+            return 200, {"data": {"viewer": {"login": token.user.login}}}, {}
         start, _, rest = path.removeprefix("/repos/").partition(f"{self.github.repository}/")
         if start or not rest:
             raise Answer(404, "Not Found")

@@ -61,7 +61,7 @@ def a_report(*, text: str = "text", mark: MarkValue = True) -> RunReport:
         started_at="2026-01-01T00:00:00Z",
         duration_seconds=1.0,
         verdict="error",
-        gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=True),
+        gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False),
         totals=totals(cases),
         cases=cases,
         metadata={"head_sha": "abc"},

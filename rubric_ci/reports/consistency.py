@@ -1,0 +1,101 @@
+"""Contradictions inside a report: its numbers and verdicts are computed from its cases again.
+
+A report may come from a fork, whose code wrote it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from math import isclose, isfinite
+
+from rubric_ci.model.config import FailOn
+from rubric_ci.model.report import RunReport, gate_passes, run_verdict, totals
+from rubric_ci.model.results import Assessed, Graded, Skipped
+from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.text import numbers
+
+
+def problems(report: RunReport) -> Iterator[str]:
+    """Yield what is wrong with a report of the right shape, each as field and reason."""
+    yield from _not_finite(report, "")
+    yield from _out_of_range(report)
+    yield from _totals(report)
+    yield from _case_verdicts(report)
+    yield from _run_verdict(report)
+    yield from _gate(report)
+
+
+def _not_finite(value: object, path: str) -> Iterator[str]:
+    """Yield numbers such as NaN; what a script returned (`details`) is shown as text only."""
+    if isinstance(value, float) and not isfinite(value):
+        yield f"{path}: {value} is not a finite number"
+    elif isinstance(value, tuple):
+        for at, entry in enumerate(value):
+            yield from _not_finite(entry, f"{path}.{at}")
+    elif is_dataclass(value):
+        for field in fields(value):
+            if field.name != "details":
+                step = f"{path}.{field.name}" if path else field.name
+                yield from _not_finite(getattr(value, field.name), step)
+
+
+def _out_of_range(report: RunReport) -> Iterator[str]:
+    for score in _scores(report):
+        if not 0 <= score <= 1:
+            yield f"score {score:g} is not between 0 and 1"
+
+
+def _scores(report: RunReport) -> Iterator[float]:
+    if report.totals.score is not None:
+        yield report.totals.score
+    for case in report.cases:
+        if isinstance(case, Graded):
+            yield case.score
+            yield from (trial.score for trial in case.trials)
+        if not isinstance(case, Skipped):
+            yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
+    for change in report.comparison.changes if report.comparison else ():
+        yield from (side.score for side in (change.before, change.after) if side)
+
+
+def _totals(report: RunReport) -> Iterator[str]:
+    computed = totals(report.cases)
+    for field in fields(computed):
+        claimed, found = getattr(report.totals, field.name), getattr(computed, field.name)
+        if not _same(claimed, found):
+            yield f"totals.{field.name} is {_shown(claimed)}, its cases give {_shown(found)}"
+
+
+def _same(claimed: float | None, found: float | None) -> bool:
+    if isinstance(claimed, float) and isinstance(found, float):
+        return isclose(claimed, found, rel_tol=1e-6, abs_tol=1e-6)
+    return claimed == found
+
+
+def _shown(number: float | None) -> str:
+    return "null" if number is None else numbers.shortened(str(number), 20)
+
+
+def _case_verdicts(report: RunReport) -> Iterator[str]:
+    limits = Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
+    for at, case in enumerate(report.cases):
+        if isinstance(case, Graded):
+            found = verdict(case.score, case.gated_by, limits).value
+            if case.verdict != found:
+                yield f"cases.{at}.verdict is {case.verdict}, its score and gates give {found}"
+
+
+def _run_verdict(report: RunReport) -> Iterator[str]:
+    """Compare the verdict; `error` is possible for any cases: some eval files were not read."""
+    found = run_verdict(report.cases, complete=not report.interrupted)
+    if report.verdict not in {found, run_verdict(report.cases, complete=False)}:
+        yield f"verdict is {report.verdict}, its cases give {found}"
+
+
+def _gate(report: RunReport) -> Iterator[str]:
+    passes = gate_passes(report.cases, FailOn(report.gate.fail_on)) and report.verdict != "error"
+    if report.gate.holds != passes:
+        yield f"gate.holds is {_json(report.gate.holds)}, its cases give {_json(passes)}"
+
+
+def _json(value: bool) -> str:
+    return "true" if value else "false"

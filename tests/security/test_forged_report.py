@@ -1,0 +1,281 @@
+"""Forged reports: what a fork's run uploads is computed again and never turns a check green."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.commands.comment import comment
+from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
+from rubric_ci.github import checks, comments
+from rubric_ci.github.client import Server
+from rubric_ci.model.diagnostics import Annotation
+from rubric_ci.model.options import CommentSettings
+from rubric_ci.reports import json_format
+from rubric_ci.reports.markdown_case import Links
+from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving
+from tests.sample_reports import a_report, errored, graded
+
+pytestmark = pytest.mark.timeout(60)
+
+HEAD = "a" * 40
+GREEN = a_report(graded("good", "pass"))
+RED = a_report(graded("bad", "fail"))
+MARKER = "<!-- rubric-ci: default -->\n"
+OWN = "Graded by the pull request's own run, "
+Data = dict[str, Any]
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    with serving(GitHub(pulls={7: Pull(7, head_sha=HEAD)})) as server:
+        yield server
+
+
+def totals(**changes: Any) -> Callable[[Data], Data]:
+    return lambda data: {**data, "totals": {**data["totals"], **changes}}
+
+
+def gate(**changes: Any) -> Callable[[Data], Data]:
+    return lambda data: {**data, "gate": {**data["gate"], **changes}}
+
+
+def case(**changes: Any) -> Callable[[Data], Data]:
+    return lambda data: {**data, "cases": [{**data["cases"][0], **changes}, *data["cases"][1:]]}
+
+
+def top(**changes: Any) -> Callable[[Data], Data]:
+    return lambda data: {**data, **changes}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (top(verdict="pass"), "verdict is pass, its cases give fail"),
+        (top(interrupted=True, cases=[]), "totals.graded is 1, its cases give 0"),
+        (gate(holds=True), "gate.holds is true, its cases give false"),
+        (totals(failed=0), "totals.failed is 0, its cases give 1"),
+        (totals(passed=10**30), "totals.passed is 1000000000000000000…, its cases give 0"),
+        (totals(score=1.0), "totals.score is 1.0, its cases give 0.0"),
+        (totals(score=None), "totals.score is null, its cases give 0.0"),
+        (totals(cached_marks=-5), "totals.cached_marks is -5, its cases give 0"),
+        (totals(cost_usd="NaN"), "totals.cost_usd: nan is not a finite number"),
+        (top(duration_seconds="-Infinity"), "duration_seconds: -inf is not a finite number"),
+        (gate(passing="inf"), "gate.passing: inf is not a finite number"),
+        (case(score="nan"), "cases.0.score: nan is not a finite number"),
+        (case(score=1.5), "score 1.5 is not between 0 and 1"),
+        (case(verdict="pass"), "totals.passed is 0, its cases give 1"),
+        (case(score=1.0, verdict="fail"), "totals.score is 0.0, its cases give 1.0"),
+    ],
+)
+def test_a_report_that_contradicts_itself(change: Callable[[Data], Data], problem: str) -> None:
+    text = json.dumps(change(json.loads(json_format.render(RED))))
+    with pytest.raises(CannotReadReport) as caught:
+        json_format.read(text, "r.json")
+    assert caught.value.message == f"r.json: not a valid report: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "score", "gated_by"), [("pass", 0.2, ()), ("borderline", 0.9, ()), ("pass", 1, "c")]
+)
+def test_a_case_that_contradicts_itself(verdict: Any, score: float, gated_by: str) -> None:
+    report = a_report(graded("x", verdict, score=score, gated_by=tuple(gated_by)))
+    with pytest.raises(CannotReadReport, match=f"cases.0.verdict is {verdict}, its score and "):
+        json_format.read(json_format.render(report))
+
+
+def test_an_error_may_have_no_errored_case() -> None:
+    held = a_report(graded("x", "pass"), verdict="error")
+    text = json_format.render(held).replace('"holds": true', '"holds": false')
+    assert json_format.read(text).verdict == "error"
+    with pytest.raises(CannotReadReport, match="verdict is pass, its cases give error"):
+        json_format.read(json_format.render(a_report(errored("x"), verdict="pass")))
+
+
+def posted(
+    github: GitHub,
+    folder: Path,
+    run: Data | None,
+    *,
+    report: Any = GREEN,
+    repository: str | None = None,
+    pull: Data | None = None,
+) -> None:
+    """Post a report as the command does after an event."""
+    (folder / "report.json").write_text(json_format.render(report), encoding="utf-8")
+    event = {"workflow_run": run} if run else {"pull_request": pull}
+    (folder / "event.json").write_text(json.dumps(event), encoding="utf-8")
+    environment = {
+        "GITHUB_REPOSITORY": "acme/app",
+        "GITHUB_EVENT_NAME": "workflow_run" if run else "pull_request_target",
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_API_URL": github.url,
+        "GITHUB_TOKEN": "actions",
+    }
+    settings = CommentSettings(
+        report=folder / "report.json", check="evals", repository=repository or ""
+    )
+    comment(settings, environment)
+
+
+def finished(**changes: Any) -> Data:
+    repository = {"full_name": "acme/app", "owner": {"login": "acme"}}
+    return {
+        "id": 5,
+        "head_sha": HEAD,
+        "head_branch": "topic",
+        "head_repository": repository,
+        "event": "pull_request",
+        "conclusion": "success",
+        "html_url": "https://github.example/acme/app/actions/runs/5",
+        **changes,
+    }
+
+
+FORK = {"full_name": "mallory/app", "owner": {"login": "acme"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "report", "conclusion", "line"),
+    [
+        ({}, GREEN, "success", ""),
+        ({}, RED, "failure", ""),
+        (
+            {"head_repository": FORK},
+            GREEN,
+            "neutral",
+            f"{OWN}from a fork: the numbers are not verified.",
+        ),
+        (
+            {"head_repository": FORK},
+            RED,
+            "failure",
+            f"{OWN}from a fork: the numbers are not verified.",
+        ),
+        ({"conclusion": "failure"}, GREEN, "neutral", f"{OWN}which ended with failure."),
+        ({"conclusion": "cancelled"}, GREEN, "neutral", f"{OWN}which ended with cancelled."),
+        ({"conclusion": None}, GREEN, "neutral", f"{OWN}which ended with no conclusion."),
+    ],
+)
+def test_the_check_of_a_run(
+    changes: Data, report: Any, conclusion: str, line: str, github: GitHub, tmp_path: Path
+) -> None:
+    posted(github, tmp_path, finished(**changes), report=report)
+    (check,) = github.checks
+    assert check["conclusion"] == conclusion
+    for text in (check["output"]["summary"], *github.bodies(7)):
+        assert [entry for entry in text.splitlines() if OWN in entry] == [f"> {line}"] * bool(line)
+
+
+def test_the_check_of_a_fork_with_a_token(github: GitHub, tmp_path: Path) -> None:
+    head = {"sha": HEAD, "repo": {"full_name": "mallory/app"}}
+    posted(github, tmp_path, None, pull={"number": 7, "head": head})
+    assert github.checks[0]["conclusion"] == "neutral"
+
+
+@pytest.mark.parametrize(
+    ("changes", "repository", "message"),
+    [
+        (
+            {"head_branch": ""},
+            None,
+            "the workflow run 5 has no head branch",
+        ),
+        (
+            {"head_repository": None},
+            None,
+            "the workflow run 5 has no head owner",
+        ),
+        (
+            {},
+            "acme/other",
+            "this workflow runs in acme/app, not in acme/other",
+        ),
+    ],
+)
+def test_another_pull_request_is_not_reached(
+    changes: Data, repository: str | None, message: str, github: GitHub, tmp_path: Path
+) -> None:
+    github.pulls[8] = Pull(8, head_sha=HEAD, head_owner="", head_branch="")
+    with pytest.raises(CannotFindPullRequest) as caught:
+        posted(github, tmp_path, finished(**changes), repository=repository)
+    assert caught.value.message == message
+    assert (github.bodies(7), github.bodies(8), github.checks) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("number", "requests", "last"),
+    [(500, 10, "t"), (501, 10, "2 more"), (5_000, 10, "4,501 more"), (51, 2, "t")],
+)
+def test_the_annotations_of_a_check_are_limited(
+    number: int, requests: int, last: str, github: GitHub
+) -> None:
+    entry = Annotation(
+        level="error", rule="fail", subject=("x",), file="e", line=1, title="t", message="m"
+    )
+    checks.create(
+        Server(api_url=github.url, token="actions"),
+        "acme/app",
+        HEAD,
+        name="evals",
+        conclusion="failure",
+        title="t",
+        summary="s",
+        annotations=[entry] * number,
+    )
+    (check,) = github.checks
+    assert check["requests"] == requests
+    assert len(check["output"]["annotations"]) == min(number, 500)
+    assert check["output"]["annotations"][-1]["title"] == last
+
+
+OTHER_BOT = User("echo-bot[bot]", "Bot")
+SAME_NAME = User("github-actions[bot]", "User")
+
+
+@pytest.mark.parametrize("author", [OTHER_BOT, SAME_NAME, User("mallory"), None], ids=str)
+def test_the_marker_of_another_author(author: User | None, github: GitHub) -> None:
+    github.say(7, author, f"{MARKER}forged")
+    for body in ("first", "second"):
+        write(github, "actions", body)
+    assert github.bodies(7) == [f"{MARKER}forged", f"{MARKER}second"]
+
+
+def test_an_app_knows_its_own_slug(github: GitHub) -> None:
+    github.tokens["app"] = Token(User("evals-app[bot]", "Bot"))
+    github.say(7, BOT, f"{MARKER}of the workflow")
+    for body in ("first", "second"):
+        write(github, "app", body)
+    assert github.bodies(7) == [f"{MARKER}of the workflow", f"{MARKER}second"]
+
+
+def test_without_graphql_the_token_is_the_workflows(github: GitHub) -> None:
+    github.say(7, OTHER_BOT, f"{MARKER}forged")
+    github.say(7, BOT, f"{MARKER}first")
+    github.faults.append(Fault("POST", "graphql", status=404))
+    write(github, "actions", "second")
+    assert github.bodies(7) == [f"{MARKER}forged", f"{MARKER}second"]
+
+
+def write(github: GitHub, token: str, body: str) -> None:
+    place = comments.Place(repository="acme/app", pull_request=7)
+    server = Server(api_url=github.url, token=token)
+    comments.post(server, place, [body], mode="update", failing=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "linked"),
+    [
+        ("evals/a.yaml", True),
+        ("a..b/..c/d...yaml", True),
+        ("../../../../settings", False),
+        ("evals/../../x", False),
+        ("evals\\..\\x", False),
+        ("..", False),
+    ],
+)
+def test_a_link_stays_below_the_commit(file: str, linked: bool) -> None:
+    place = Links(blob="https://github.example/acme/app/blob/abc").place(file, 3)
+    assert place.startswith("[") == linked

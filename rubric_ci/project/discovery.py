@@ -141,6 +141,11 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
     """Yield the files of the globs in a stable order; `!glob` takes files away."""
     files: dict[Path, None] = {}
     for glob in globs:
+        if ".." in glob.removeprefix("!").split("/"):
+            raise CannotFindEvals(
+                f"{glob} under `evals` leaves the repository",
+                "use globs below the folder of rubric-ci.yaml, or pass file paths",
+            )
         for path in _glob(root, glob.removeprefix("!")):
             if glob.startswith("!"):
                 files.pop(path, None)

@@ -1,7 +1,7 @@
-"""Opens files that a repository names: regular, inside the root by real path, of bounded size.
+"""Open files that a repository names: regular, inside the root by real path, of bounded size.
 
-A path given on the command line may lie outside the root. A path below the root may not lead out
-of it through a link, whoever named it: what a link leads to is the repository's choice.
+A path given on the command line may be outside the root. A path below the root must not leave it
+through a link, whoever named it: the target of a link is the repository's choice.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotReadFile
 
-MOST_BYTES: Final = 64 * 2**20
+MAX_BYTES: Final = 64 * 2**20
 
 # Windows has neither, and no FIFOs below a folder.
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
@@ -23,10 +23,10 @@ def read_named(path: Path, root: Path) -> bytes:
     """Return the bytes of a file that a file of the repository names; raises CannotReadFile."""
     real, top = os.path.realpath(path), os.path.realpath(root)
     if not is_inside(real, top):
-        raise _refused(path, "it lies outside the repository")
+        raise _refused(path, "it is outside the repository")
     inside = real[len(top) :].replace("\\", "/").casefold().split("/")
     if ".git" in inside:
-        raise _refused(path, "it lies in `.git`")
+        raise _refused(path, "it is in `.git`")
     return read_own(Path(real), shown=path)
 
 
@@ -37,23 +37,23 @@ def read_given(path: Path, root: Path) -> bytes:
 
 
 def read_own(path: Path, *, shown: Path) -> bytes:
-    """Return the bytes of a regular file that is no link itself; raises CannotReadFile."""
+    """Return the bytes of a regular file that is not itself a link; raises CannotReadFile."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_WAIT | _NO_LINK | _BINARY)
     except OSError as error:
         raise _refused(shown, error.strerror) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise _refused(shown, "it is no regular file")
+        raise _refused(shown, "it is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise _refused(shown, f"it has more than {MOST_BYTES // 2**20} MiB")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise _refused(shown, f"it has more than {MAX_BYTES // 2**20} MiB")
     return data
 
 
 def empty_file(path: Path) -> None:
-    """Make a file, or empty the one that is there; raises OSError for a link and a pipe."""
+    """Create a file, or truncate it; raises OSError for a link or a pipe."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_WAIT | _NO_LINK | _BINARY
     os.close(os.open(path, flags, 0o666))
 

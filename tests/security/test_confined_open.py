@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from rubric_ci import targets
-from rubric_ci.errors import CannotReadFile, CannotWriteFile, NoVerdict
+from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotWriteFile, NoVerdict
 from rubric_ci.llm import recording
 from rubric_ci.model.config import CliTarget, RecordedTarget, Target
+from rubric_ci.project import discovery
 from rubric_ci.system import confined
 from tests.cases import build_case, build_context, no_model
 
@@ -37,17 +38,17 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-OUTSIDE = "it lies outside the repository"
+OUTSIDE = "it is outside the repository"
 NAMES = {
     "../secret": OUTSIDE,
     "link": OUTSIDE,
     "up/secret": OUTSIDE,
     "zero": OUTSIDE,
     "/etc/passwd": OUTSIDE,
-    ".git/config": "it lies in `.git`",
-    "inner": "it lies in `.git`",
-    "pipe": "it is no regular file",
-    "folder": "it is no regular file",
+    ".git/config": "it is in `.git`",
+    "inner": "it is in `.git`",
+    "pipe": "it is not a regular file",
+    "folder": "it is not a regular file",
 }
 
 
@@ -71,8 +72,8 @@ def test_a_user_may_name_a_file_outside(root: Path) -> None:
     ("command", "reason"),
     [
         ("ln -s /etc/passwd {OUTPUT_FILE}", "Too many levels of symbolic links"),
-        ("mkfifo {OUTPUT_FILE}", "it is no regular file"),
-        ("mkdir {OUTPUT_FILE}", "it is no regular file"),
+        ("mkfifo {OUTPUT_FILE}", "it is not a regular file"),
+        ("mkdir {OUTPUT_FILE}", "it is not a regular file"),
         ("truncate -s 65M {OUTPUT_FILE}", "it has more than 64 MiB"),
     ],
 )
@@ -86,7 +87,7 @@ def test_an_eval_file_that_leads_out_is_a_diagnostic(root: Path) -> None:
     (root / "a.eval.yaml").symlink_to("../secret")
     done = validate(root, "--format", "json")
     assert done.returncode == 1
-    assert "cannot read a.eval.yaml: it lies outside the repository" in done.stdout
+    assert "cannot read a.eval.yaml: it is outside the repository" in done.stdout
     assert "the secret" not in done.stdout + done.stderr
 
 
@@ -119,3 +120,10 @@ def validate(root: Path, *options: str) -> "subprocess.CompletedProcess[str]":
         timeout=60,
         check=False,
     )
+
+
+@pytest.mark.parametrize("glob", ["../*.yaml", "evals/../../*.yaml", "!../*"])
+def test_configured_globs_stay_in_the_repository(root: Path, glob: str) -> None:
+    with pytest.raises(CannotFindEvals) as caught:
+        discovery.find_evals([], [glob], root)
+    assert caught.value.message == f"{glob} under `evals` leaves the repository"

@@ -103,7 +103,7 @@ def test_other_addresses_are_not_opened(tmp_path: Path) -> None:
 
 
 def grade(target: CliTarget, root: Path, *folders: str) -> tuple[CaseResult, ...]:
-    check = build_script("true")
+    check = build_script("true", score_from="exit_status")
     tasks = [
         Task(case=build_case(id=str(n), evaluators=(check,)), target=replace(target, cwd=folder))
         for n, folder in enumerate(folders or (".", ".", "."))

@@ -178,8 +178,9 @@ def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem
         if gate in criterion and gate != own:
             message = f"`{gate}` has no effect on {owner}"
             yield Problem(GATE_KIND, (*path, gate), message, f"use `{own}`", at_key=True)
-        if gate in criterion and isinstance(criterion[gate], float):
-            message = f"`{gate}` must be an integer, not {criterion[gate]}"
+        minimum = criterion.get(gate)
+        if isinstance(minimum, float) and minimum.is_integer():  # others fail the schema
+            message = f"`{gate}` must be an integer, not {minimum}"
             yield Problem(WRONG_TYPE, (*path, gate), message)
 
 

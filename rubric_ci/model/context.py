@@ -32,5 +32,6 @@ class RunContext:
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
+    offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

@@ -241,6 +241,19 @@ def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
     assert project.report()["verdict"] == "pass"
 
 
+def test_offline_starts_no_command_target(project: Project) -> None:
+    target = "{name: default, provider: cli, command_template: 'touch started; exit 1', %s}"
+    check = "healthcheck: {type: command, command_template: touch checked}"
+    project.write("rubric-ci.yaml", f"evals: [evals/*.yaml]\ntargets: [{target % check}]\n")
+    done = project.run("--offline")
+    assert done.returncode == 0
+    [case] = project.report()["cases"]
+    assert (case["outcome"], case["reason"]) == (
+        "skipped", "target `default`: offline, so its command was not started",
+    )  # fmt: skip
+    assert list(project.root.glob("*ed")) == []
+
+
 def test_annotations_stand_on_the_lines_of_the_criteria(project: Project) -> None:
     project.write("answers.jsonl", '{"id": "greeting", "answer": "::error::gotcha"}\n')
     done = project.run("--annotations")

@@ -122,7 +122,9 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
     [case] = project.report()["cases"]
     assert case["outcome"] == "skipped"
     assert "rubric-ci generate rubrics evals/a.eval.yaml" in case["reason"]
-    assert project.run("--require-rubrics").returncode == 3
+    done = project.run("--require-rubrics")
+    assert done.returncode == 3
+    assert done.stderr == f"[1/1] errored       -  greeting: {case['reason']}\n"
     [case] = project.report()["cases"]
     texts = (case["question"], case["expected_outcome"])
     assert (case["outcome"], *texts) == ("errored", "Say hello", "Greets")

@@ -163,6 +163,16 @@ def test_an_invalid_file_does_not_hide_the_others(project: Project) -> None:
     assert done.exit_code == 2
     assert project.file.read_text() == AFTER
     assert "evals/b.yaml:3:5: unknown-key: " in done.stderr
+    assert done.stdout == SAID.replace(
+        "1 file\n", "1 file; not changed: 1 eval file with problems\n"
+    )
+
+
+def test_only_an_invalid_file(project: Project) -> None:
+    project.file.write_text("evalcases:\n  - id: b\n    rubric: [x]\n")
+    done = project.generate()
+    assert done.exit_code == 2
+    assert done.stdout == "no drafts; not changed: 1 eval file with problems\n"
 
 
 def test_rubrics_that_are_empty(project: Project) -> None:

@@ -168,4 +168,4 @@ class CannotReachModel(NoVerdict):
 
 
 class NotCached(Exception):
-    """An offline run needs a model request that is not cached; the engine skips the case."""
+    """An offline run needs a model request or a command; the engine skips the case."""

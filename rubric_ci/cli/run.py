@@ -75,7 +75,8 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
 @options.requesting(
     "--offline",
     is_flag=True,
-    help="Send no model requests; skip cases whose judgement is neither cached nor recorded.",
+    help="Send no model requests and start no command targets; skip cases whose answer or "
+    "judgement is neither cached nor recorded.",
 )
 @options.requesting(
     "--batch",

@@ -41,9 +41,12 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
         show_diffs(changes)
     else:
         changes = [write(change) for change in changes]
-    show_outcome(drafted, [*skipped, *failed], changes, err=settings.diff)
+    show_outcome(drafted, [*skipped, *failed], changes, invalid=opened.invalid, err=settings.diff)
     publish(changes)
-    return _exit_code(opened, drafted, failed, changes)
+    code = _exit_code(opened, drafted, failed, changes)
+    if settings.diff and code is ExitCode.OK and any(change.diff for change in changes):
+        return ExitCode.GATE  # as `validate --diff`
+    return code
 
 
 def _open_publication(

@@ -20,7 +20,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.results import CaseResult
+from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import publish
 from rubric_ci.reports.build import build_report
@@ -94,11 +94,27 @@ def _grade(
             tasks,
             context,
             concurrency=settings.requests.concurrency,
-            on_result=advance,
+            on_result=lambda case: advance(_ended(case, settings)),
             trials=settings.trials,
             batched=settings.batch and not _without_models(settings),
         )
-        return asyncio.run(run_until_terminated(grading))
+        results = asyncio.run(run_until_terminated(grading))
+    return tuple(_ended(case, settings) for case in results)
+
+
+def _ended(case: CaseResult, settings: RunSettings) -> CaseResult:
+    """Return the result; a skipped case is an errored one with --require-rubrics."""
+    if not (settings.require_rubrics and isinstance(case, Skipped)):
+        return case
+    return Errored(
+        file=case.file,
+        line=case.line,
+        id=case.id,
+        reason=case.reason,
+        why=case.why,
+        question=case.question,
+        expected_outcome=case.expected_outcome,
+    )
 
 
 def _without_models(settings: RunSettings) -> bool:

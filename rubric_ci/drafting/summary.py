@@ -39,9 +39,13 @@ def show_outcome(
     skipped: Sequence[SkippedCase],
     changes: Sequence[Rewrite],
     *,
+    invalid: Sequence[str],
     err: bool,
 ) -> None:
-    """Print a line for each case and a summary; `err`: on standard error."""
+    """Print a line for each case and a summary; `err`: on standard error.
+
+    `invalid` are the eval files with problems, of which no case was considered.
+    """
     rejected = {(c.name, name): r for c in changes for name, r in c.rejected.items()}
     for made in drafted:
         rejection = rejected.get((made.case.file, made.case.id))
@@ -56,7 +60,7 @@ def show_outcome(
         echo(f"{_place(one.case)}: left unchanged: {one.reason}", err=err)
         if one.block:
             print_block(one.block, aside=err)
-    echo(_summary(changes, skipped, would=err), err=err)
+    echo(_summary(changes, skipped, invalid, would=err), err=err)
 
 
 def show_spent(usage: Usage) -> None:
@@ -78,12 +82,23 @@ def _place(case: EvalCase) -> str:
     return f"{case.file}:{case.span.line}: {case.id}"
 
 
-def _summary(changes: Sequence[Rewrite], skipped: Sequence[SkippedCase], *, would: bool) -> str:
+def _summary(
+    changes: Sequence[Rewrite],
+    skipped: Sequence[SkippedCase],
+    invalid: Sequence[str],
+    *,
+    would: bool,
+) -> str:
+    unread = f"{numbers.plural(len(invalid), 'eval file')} with problems" if invalid else ""
     if not changes and not skipped:
+        if unread:
+            return f"no drafts; not changed: {unread}"
         return "nothing to do: every case has rubrics"
     added = sum(len(change.added) for change in changes)
     touched = sum(bool(change.added) for change in changes)
     verb = "would get" if would else "got"
-    files = f"{touched} file{'' if touched == 1 else 's'}"
-    summary = f"{added} case{'' if added == 1 else 's'} {verb} rubrics in {files}"
-    return f"{summary}, {len(skipped)} left unchanged" if skipped else summary
+    files = numbers.plural(touched, "file")
+    summary = f"{numbers.plural(added, 'case')} {verb} rubrics in {files}"
+    if skipped:
+        summary = f"{summary}, {len(skipped):,} left unchanged"
+    return f"{summary}; not changed: {unread}" if unread else summary

@@ -14,7 +14,7 @@ from rubric_ci.errors import NotCached, NoVerdict, UserError
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.reason import reason
 from rubric_ci.grading.trials import median_trial
-from rubric_ci.model.config import JudgeConfig, RecordedTarget, Target
+from rubric_ci.model.config import CliTarget, JudgeConfig, RecordedTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
@@ -128,6 +128,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
 
 
 async def _answer(task: Task, context: RunContext, health: HealthChecks) -> Answer:
+    if context.offline and isinstance(task.target, CliTarget):
+        raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
     await health.check(task.target, context)
     return await targets.answer(task.case, task.target, context, context.trial)
 

@@ -1,4 +1,4 @@
-"""The reason of a verdict in one line: the missed gate, or the largest loss."""
+"""The reason of a verdict in one line: the missed gate, or the score and the largest loss."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class _Loss:
 def reason(
     score: Score, evaluators: Sequence[Assessed], thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> str:
-    """Return the missed gate, or the largest loss with the judge's reasoning."""
+    """Return the missed gate, or the score and, without a pass, the largest loss."""
     missed = list(_missed_gates(evaluators))
     if missed:
         return missed[0] + _more(len(missed) - 1)
@@ -30,6 +30,8 @@ def reason(
     worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
     if worst is None or worst.points <= 0:
         return f"{summary}; no points lost"
+    if score.verdict is Verdict.PASS:
+        return summary
     return f"{summary}; largest loss: `{worst.name}`{_clause(worst.words)}"
 
 

@@ -35,6 +35,7 @@ def build_context(
         root=root,
         environment=environment,
         judge=config.judge,
+        offline=offline,
         thresholds=config.gate.thresholds,
     )
 

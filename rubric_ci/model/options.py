@@ -64,7 +64,7 @@ class RunSettings:
     reports: tuple[ReportFormat, ...] = ("json", "markdown")
     annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
     batch: bool = False  # send model requests in batches
-    offline: bool = False  # send no model requests: only cached judgements are used
+    offline: bool = False  # send no model requests, start no command targets
     votes: int | Literal["auto"] | None = None  # None: from the configuration
     cache: CacheOptions = _CACHE
     color: Literal["auto", "always", "never"] = "auto"

@@ -21,7 +21,7 @@ from rubric_ci.model.report import (
     run_verdict,
     totals,
 )
-from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.model.results import CaseResult, Errored
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
 from rubric_ci.reports.redaction import without_secrets
@@ -44,8 +44,6 @@ def build_report(
 ) -> RunReport:
     """Return the report of a run, without secrets; unfinished tasks are errored cases."""
     cases = _with_interrupted(tasks, ended)
-    if settings.require_rubrics:
-        cases = tuple(_required(case) for case in cases)
     interrupted = len(ended) < len(tasks)
     fail_on = settings.fail_on or opened.config.gate.fail_on
     thresholds = opened.config.gate.thresholds
@@ -90,21 +88,6 @@ def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tup
             expected_outcome=task.case.expected_outcome,
         )
         for task in tasks
-    )
-
-
-def _required(case: CaseResult) -> CaseResult:
-    """Return a skipped case as an errored one."""
-    if not isinstance(case, Skipped):
-        return case
-    return Errored(
-        file=case.file,
-        line=case.line,
-        id=case.id,
-        reason=case.reason,
-        why=case.why,
-        question=case.question,
-        expected_outcome=case.expected_outcome,
     )
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import fsum
+from typing import assert_never
 
 from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.report import (
@@ -13,7 +14,7 @@ from rubric_ci.model.report import (
     JudgeInfo,
     RunReport,
 )
-from rubric_ci.model.results import CaseResult, Errored, Graded, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 from rubric_ci.reports import significance
 
 SIGNIFICANT = 0.05
@@ -30,7 +31,8 @@ def compare(
     If `head` is not complete, a case that is missing in it was not run; it is not `gone`.
     """
     matched = dict(_matched(head.cases, baseline.cases))
-    changes = [_change(case, matched.get(_key(case)), tolerance) for case in head.cases]
+    compared = (_change(case, matched.get(_key(case)), tolerance) for case in head.cases)
+    changes = [change for change in compared if change]
     partial = not complete or head.spared > 0 or head.interrupted
     gone = () if partial else _gone(baseline.cases, matched.values())
     every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
@@ -80,8 +82,11 @@ def _gone(baseline: Iterable[CaseResult], found: Iterable[CaseResult]) -> tuple[
     )
 
 
-def _change(case: CaseResult, was: CaseResult | None, tolerance: float) -> CaseChange:
+def _change(case: CaseResult, was: CaseResult | None, tolerance: float) -> CaseChange | None:
+    """Return the change of a case; None if it is skipped and had no verdict before."""
     before, after = _graded(was), _graded(case)
+    if isinstance(case, Skipped) and before is None:
+        return None
     return CaseChange(
         kind=_kind(case, before, tolerance),
         file=case.file,
@@ -100,8 +105,10 @@ def _kind(case: CaseResult, before: Graded | None, tolerance: float) -> ChangeKi
             return _movement(case, before, tolerance)
         case Graded():
             return "new"
+        case Skipped():
+            return "gone"  # it is no longer graded
         case _:
-            return "same" if before is None else "gone"  # it is no longer graded
+            assert_never(case)
 
 
 def _movement(after: Graded, before: Graded, tolerance: float) -> ChangeKind:

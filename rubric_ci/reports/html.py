@@ -1,7 +1,7 @@
 """A report as one self-contained HTML page: no script, no external files, light and dark."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
@@ -30,6 +30,8 @@ _LABELS: dict[wording.CaseStatus, str] = {
 def render(report: RunReport) -> str:
     """Return the page; cases without a pass come first and are unfolded."""
     title = html(f"rubric-ci · {wording.headline(report)}")
+    changes = comparison_text.by_case(report.comparison) if report.comparison else {}
+    cases = wording.by_attention(report.cases)
     footer = " · ".join([*usage_text.summary(report), report.started_at])
     return "\n".join(
         [
@@ -41,7 +43,7 @@ def render(report: RunReport) -> str:
             f"<style>{STYLE}</style></head><body><main>",
             *_head(report),
             *_filters(report),
-            *(line for case in wording.by_attention(report.cases) for line in _case(case, report)),
+            *(line for case in cases for line in _case(case, report, changes)),
             *_notes(report),
             f"<footer>{html(footer)}</footer>",
             "</main></body></html>",
@@ -74,14 +76,16 @@ def _filter(kind: str, label: str, checked: str) -> str:
     return f'<label class="{kind}">{box} {html(label)}</label>'
 
 
-def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
+def _case(
+    case: CaseResult, report: RunReport, changes: Mapping[tuple[str, str], str]
+) -> Iterator[str]:
     kind = wording.status(case)
     opened = " open" if kind in {"fail", "errored", "borderline"} else ""
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
     yield f'<details class="case {kind}"{opened}><summary>'
     yield f'<span class="badge {kind}">{_LABELS[kind]}</span> <b>{html(case.id)}</b>'
     yield f'<span class="score">{score}</span>'
-    yield from (f"<small>{html(fact)}</small>" for fact in _marks(case))
+    yield from (f"<small>{html(fact)}</small>" for fact in _marks(case, changes))
     yield f'<span class="reason">{html_prose(case.reason)}</span></summary>'
     yield f'<p class="meta">{" · ".join(_about(case))}</p>'
     yield from (f"<h3>{title}</h3><pre>{html(text)}</pre>" for title, text in wording.texts(case))
@@ -91,8 +95,10 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
     yield "</details>"
 
 
-def _marks(case: CaseResult) -> Iterator[str]:
+def _marks(case: CaseResult, changes: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """Yield the facts that are visible while a case is folded."""
+    if change := changes.get((case.file, case.id)):
+        yield change
     if trials := wording.trials(case):
         yield trials
     if warnings := wording.warnings([case]):

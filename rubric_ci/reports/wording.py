@@ -109,12 +109,13 @@ def mark(kind: str, value: MarkValue) -> str:
 
 
 def gate_of(criterion: CriterionResult) -> str:
-    """Return the condition of a criterion's gate; empty: no gate."""
-    return (
-        f"{criterion.gate} to pass"
-        if criterion.gate and criterion.gate != "required"
-        else criterion.gate
-    )
+    """Return the condition of a criterion's gate, and whether it is met; empty: no gate.
+
+    A criterion that meets its gate can lose points, and is then in the list of missed criteria.
+    """
+    if not criterion.gate or criterion.gate == "required":
+        return criterion.gate
+    return f"{criterion.gate} to pass" if criterion.gated else f"gate met: {criterion.gate}"
 
 
 def votes(criterion: CriterionResult) -> str:

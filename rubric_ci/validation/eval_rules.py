@@ -284,7 +284,7 @@ def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
 def _whole_minimums(minimums: Any, path: Path) -> Iterator[Problem]:
     if isinstance(minimums, dict):
         for name, count in minimums.items():
-            if isinstance(count, float):
+            if isinstance(count, float) and count.is_integer():  # others fail the schema
                 message = f"`{name}` must be an integer, not {count}"
                 yield Problem(WRONG_TYPE, (*path, name), message)
 

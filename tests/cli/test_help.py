@@ -70,8 +70,9 @@ Limits:
 Requests and cache:
   --record FILE         Write every model reply to this file.
   --replay FILE         Take model replies from this recording; no network.
-  --offline             Send no model requests; skip cases whose judgement is
-                        neither cached nor recorded.
+  --offline             Send no model requests and start no command targets;
+                        skip cases whose answer or judgement is neither cached
+                        nor recorded.
   --batch               Send model requests in batches: cheaper, but replies
                         can take up to a day.
   --cache-dir FOLDER    Folder of the judgement cache.  [default: .rubric-

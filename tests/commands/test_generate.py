@@ -98,13 +98,15 @@ def test_json_lines(project: Project) -> None:
 
 def test_diff_prints_what_git_applies_and_changes_nothing(project: Project) -> None:
     done = project.generate("--diff")
-    assert done.exit_code == 0
+    assert done.exit_code == 1
     assert project.file.read_text() == EVAL
     assert "1 case would get rubrics in 1 file\n" in done.stderr
     patch = project.checkout.root.parent / "patch"
     patch.write_text(done.stdout)
     project.checkout.git("apply", str(patch))
     assert project.file.read_text() == AFTER
+    done = project.generate("--diff")
+    assert (done.exit_code, done.stdout) == (0, "")
 
 
 def test_a_runner_takes_no_orders_from_a_draft(project: Project) -> None:
@@ -161,6 +163,16 @@ def test_an_invalid_file_does_not_hide_the_others(project: Project) -> None:
     assert done.exit_code == 2
     assert project.file.read_text() == AFTER
     assert "evals/b.yaml:3:5: unknown-key: " in done.stderr
+    assert done.stdout == SAID.replace(
+        "1 file\n", "1 file; not changed: 1 eval file with problems\n"
+    )
+
+
+def test_only_an_invalid_file(project: Project) -> None:
+    project.file.write_text("evalcases:\n  - id: b\n    rubric: [x]\n")
+    done = project.generate()
+    assert done.exit_code == 2
+    assert done.stdout == "no drafts; not changed: 1 eval file with problems\n"
 
 
 def test_rubrics_that_are_empty(project: Project) -> None:

@@ -122,7 +122,9 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
     [case] = project.report()["cases"]
     assert case["outcome"] == "skipped"
     assert "rubric-ci generate rubrics evals/a.eval.yaml" in case["reason"]
-    assert project.run("--require-rubrics").returncode == 3
+    done = project.run("--require-rubrics")
+    assert done.returncode == 3
+    assert done.stderr == f"[1/1] errored       -  greeting: {case['reason']}\n"
     [case] = project.report()["cases"]
     texts = (case["question"], case["expected_outcome"])
     assert (case["outcome"], *texts) == ("errored", "Say hello", "Greets")
@@ -239,6 +241,19 @@ def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
         ("skipped", "evals/b.eval.yaml: judged: rubric: offline and not in the cache")
     ]
     assert project.report()["verdict"] == "pass"
+
+
+def test_offline_starts_no_command_target(project: Project) -> None:
+    target = "{name: default, provider: cli, command_template: 'touch started; exit 1', %s}"
+    check = "healthcheck: {type: command, command_template: touch checked}"
+    project.write("rubric-ci.yaml", f"evals: [evals/*.yaml]\ntargets: [{target % check}]\n")
+    done = project.run("--offline")
+    assert done.returncode == 0
+    [case] = project.report()["cases"]
+    assert (case["outcome"], case["reason"]) == (
+        "skipped", "target `default`: offline, so its command was not started",
+    )  # fmt: skip
+    assert list(project.root.glob("*ed")) == []
 
 
 def test_annotations_stand_on_the_lines_of_the_criteria(project: Project) -> None:

@@ -83,13 +83,19 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
         ),
         pytest.param(
             Score(value=0.9, verdict=Verdict.PASS),
+            [rubric(criterion(reasoning="a bit"))],
+            "score 0.90 reaches 0.80",
+            id="a-pass-with-losses",
+        ),
+        pytest.param(
+            Score(value=0.7, verdict=Verdict.BORDERLINE),
             [
                 rubric(
                     criterion(id="a", weight=1.0, normalised=0.4, reasoning="a bit"),
                     criterion(id="b", weight=3.0, normalised=0.7, reasoning="much"),
                 )
             ],
-            "score 0.90 reaches 0.80; largest loss: `b`: much",
+            "score 0.70 is below 0.80; largest loss: `b`: much",
             id="weights-count",
         ),
         pytest.param(

@@ -76,13 +76,19 @@ def against(before: CaseResult | None, after: CaseResult | None) -> tuple[CaseCh
         (ERRORED, ERRORED, "errored"),
         (None, ERRORED, "errored"),
         (graded(0.9), SKIPPED, "gone"),
-        (None, SKIPPED, "same"),
         (graded(0.9), None, "gone"),
     ],
 )
 def test_kind(before: CaseResult | None, after: CaseResult | None, kind: ChangeKind) -> None:
     (change,) = against(before, after)
     assert change.kind == kind
+
+
+@pytest.mark.parametrize("before", [None, SKIPPED, ERRORED], ids=["new", "skipped", "errored"])
+def test_a_skipped_case_without_an_earlier_verdict_is_not_compared(
+    before: CaseResult | None,
+) -> None:
+    assert against(before, SKIPPED) == ()
 
 
 @pytest.mark.parametrize(

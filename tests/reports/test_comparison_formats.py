@@ -1,8 +1,10 @@
 """A comparison by itself."""
 
 import json
+import re
+from dataclasses import replace
 
-from rubric_ci.reports import comparison_text
+from rubric_ci.reports import comparison_text, formats
 from rubric_ci.reports.comparison import compare
 from tests.sample_reports import a_report, errored, graded
 
@@ -14,6 +16,17 @@ AFTER = a_report(
 )
 WORSE = compare(AFTER, BEFORE)
 SAME = compare(BEFORE, BEFORE)
+
+
+def test_html_shows_the_change_of_each_case() -> None:
+    page = formats.render("html", replace(AFTER, comparison=WORSE))
+    marks = re.findall(r"<b>([^<]+)</b>\n<span class=\"score\">[^\n]*\n<small>(.*?)</small>", page)
+    assert marks == [
+        ("a|b", "▼ regressed: pass 1.00 → fail 0.00"),
+        ("lost", "was pass 1.00"),
+        ("same", "same"),
+        ("&lt;new&gt;", "new"),
+    ]
 
 
 def test_text() -> None:

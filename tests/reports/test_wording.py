@@ -26,6 +26,21 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("gate", "gated", "shown"),
+    [
+        ("", False, ""),
+        ("required", True, "required"),
+        ("required", False, "required"),
+        ("score >= 6", True, "score >= 6 to pass"),
+        ("score >= 6", False, "gate met: score >= 6"),
+        ("level >= 3", False, "gate met: level >= 3"),
+    ],
+)
+def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
+    assert wording.gate_of(a_criterion(gate=gate, gated=gated)) == shown
+
+
+@pytest.mark.parametrize(
     ("report", "shown"),
     [
         pytest.param(a_report(graded("a", "pass")), "pass: the only case passes", id="one"),

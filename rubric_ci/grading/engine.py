@@ -237,8 +237,12 @@ def _skipped(task: Task, why_not: str) -> Skipped:
 
 
 def _nothing_to_grade(case: EvalCase) -> str:
+    reason = "no rubrics and no evaluators"
     draft = f"`rubric-ci generate rubrics {shlex.quote(case.file)}` drafts rubrics"
-    return f"no rubrics and no evaluators; {draft}"
+    if not case.expected_outcome:
+        return f"{reason}; {draft}"
+    other = "`default_evaluator: llm_judge` in rubric-ci.yaml lets the judge grade"
+    return f"{reason}; {draft}, {other}"
 
 
 def _spent(answer: Answer, results: Sequence[EvaluatorResult]) -> Usage:

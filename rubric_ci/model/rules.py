@@ -9,7 +9,7 @@ class Rule(NamedTuple):
     id: str  # kebab-case, such as "score-range-overlap"
     meaning: str  # the first sentence is its short description
     hint: str = ""  # how to fix the problem; a problem may have a better one
-    severity: Literal["error", "warning"] = "error"
+    severity: Literal["error", "warning", "notice"] = "error"
     switchable: bool = False  # can be turned off: grading does not depend on it
     bad: str = ""  # a file that breaks this rule and no other
     good: str = ""  # the same file without the problem

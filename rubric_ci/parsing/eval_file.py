@@ -23,19 +23,25 @@ from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.yaml_text.source import Source
 
 
-def parse(source: Source, lookup: Lookup) -> EvalFile:
-    """Return the cases of a checked eval file."""
+def parse(source: Source, lookup: Lookup, default_evaluator: str = "none") -> EvalFile:
+    """Return the cases of a checked eval file.
+
+    `default_evaluator` grades cases with an expected outcome and no evaluator.
+    """
     suite = source.data
     stem = source.file.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix(".eval")
     return EvalFile(
         path=source.file,
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
-        cases=tuple(_case(source, lookup, index) for index in range(len(suite["evalcases"]))),
+        cases=tuple(
+            _case(source, lookup, index, default_evaluator)
+            for index in range(len(suite["evalcases"]))
+        ),
     )
 
 
-def _case(source: Source, lookup: Lookup, index: int) -> EvalCase:
+def _case(source: Source, lookup: Lookup, index: int, default_evaluator: str) -> EvalCase:
     suite, path = source.data, ("evalcases", index)
     case = suite["evalcases"][index]
     files = UsedFiles(lookup)
@@ -48,7 +54,7 @@ def _case(source: Source, lookup: Lookup, index: int) -> EvalCase:
         expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
         input_messages=read_messages(question, "user", files),
         expected_messages=read_messages(reference, "assistant", files),
-        evaluators=case_evaluators(source, path, files),
+        evaluators=case_evaluators(source, path, files, default_evaluator),
         target=_target(case) or _target(suite),
         tags=tuple(case.get("tags", ())),
         conversation_id=case.get("conversation_id", ""),

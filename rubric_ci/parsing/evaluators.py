@@ -1,5 +1,6 @@
 """Checked evaluators and criteria to specs and rubrics."""
 
+from collections.abc import Iterator
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
@@ -23,7 +24,9 @@ from rubric_ci.yaml_text.source import Source
 TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
 
 
-def case_evaluators(source: Source, path: Path, files: UsedFiles) -> tuple[EvaluatorSpec, ...]:
+def case_evaluators(
+    source: Source, path: Path, files: UsedFiles, default: str
+) -> tuple[EvaluatorSpec, ...]:
     """Return the evaluators of the case at a path: inline rubrics first."""
     case = source.data["evalcases"][path[1]]
     owner: Path = path if "rubrics" in case else ()
@@ -35,9 +38,18 @@ def case_evaluators(source: Source, path: Path, files: UsedFiles) -> tuple[Evalu
         inline = (RubricSpec(name="rubric", rubric=rubric, span=_span(source, where, key=True)),)
     where, named = _named(source.data, case, path)
     specs = tuple(_spec(source, e, (*where, n), files) for n, e in enumerate(named))
-    if not inline and not specs and source.data.get("evaluator") == "llm_judge":
-        return (LlmJudgeSpec(name="llm_judge", span=_span(source, ("evaluator",))),)
-    return (*inline, *specs)
+    return (*inline, *specs) or tuple(_default(source, path, default))
+
+
+def _default(source: Source, path: Path, default: str) -> Iterator[EvaluatorSpec]:
+    """Yield the evaluator of a case without any: the suite's, else the configuration's."""
+    suite = source.data
+    if suite.get("evaluator", "") == "llm_judge":
+        yield LlmJudgeSpec(name="llm_judge", span=_span(source, ("evaluator",)))
+        return
+    has_outcome = suite["evalcases"][path[1]].keys() & {"expected_outcome", "outcome"}
+    if default == "llm_judge" and has_outcome and "evaluator" not in suite:
+        yield LlmJudgeSpec(name="llm_judge", span=_span(source, (*path, "id")))
 
 
 def _named(suite: Any, case: Any, path: Path) -> tuple[Path, list[Any]]:

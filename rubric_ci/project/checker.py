@@ -96,7 +96,14 @@ class Checker:
         source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
-        found = check_evals(source, lookup, known.targets, known.agents, self._nearest_path)
+        found = check_evals(
+            source,
+            lookup,
+            known.targets,
+            known.agents,
+            self._nearest_path,
+            default_evaluator=self.project.summary.default_evaluator,
+        )
         return self._switched(found, source.texts())
 
     def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:

@@ -63,13 +63,17 @@ def load(
     lookup: Lookup,
     sidecar: str | None = None,
     rules: Mapping[str, str] | None = None,
+    *,
+    default_evaluator: str = "none",
 ) -> Loaded:
     """Check and parse an eval file.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
-    sidecar of a JSON Lines file; `rules` are the configuration's severities.
+    sidecar of a JSON Lines file; `rules` and `default_evaluator` are the configuration's.
     """
     source = open_source(path, text, sidecar)
     looked_up = cache(lookup)
     found = apply_suppressions(check_evals(source, looked_up), source.texts(), rules or {})
-    return Loaded(None if has_errors(found) else parse(source, looked_up), found)
+    if has_errors(found):
+        return Loaded(None, found)
+    return Loaded(parse(source, looked_up, default_evaluator), found)

@@ -138,7 +138,9 @@ class Project:
         sidecar = self._read_text(beside) if (beside := sidecar_name(place)) else None
         if isinstance(sidecar, LocatedProblem):
             return _invalid(sidecar_name(name), sidecar)
-        return load(name, text, self.files.lookup(place), sidecar, self.rules)
+        default = self.summary.default_evaluator
+        lookup = self.files.lookup(place)
+        return load(name, text, lookup, sidecar, self.rules, default_evaluator=default)
 
     def _load_targets(self, name: str) -> "LoadedTargets":
         from rubric_ci.project.loader import LoadedTargets, load_targets

@@ -1,7 +1,7 @@
 """Build the report of a run, which every output format is generated from."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -65,7 +65,7 @@ def build_report(
         replayed=settings.requests.replay is not None,
         cases=cases,
         spared=selection.spared,
-        notes=(*_notes(opened), *selection.notes),
+        notes=(*_notes(opened), *_ungraded(tasks), *selection.notes),
         metadata=publish.run_metadata(os.environ),
         shard=shard,
     )
@@ -109,3 +109,15 @@ def _notes(opened: LoadedProject) -> tuple[str, ...]:
         f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
         for name in opened.invalid
     )
+
+
+def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield a note with the number of cases that only lack an evaluator."""
+    cases = [task.case for task in tasks]
+    count = sum(bool(case.expected_outcome) and not case.evaluators for case in cases)
+    if count:
+        have = "case has" if count == 1 else "cases have"
+        yield (
+            f"{count} {have} an expected outcome and no evaluator, and no verdict: run "
+            "`rubric-ci generate rubrics`, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
+        )

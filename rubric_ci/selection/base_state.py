@@ -44,7 +44,8 @@ def load_base_state(now: LoadedProject, then: Snapshot, difference: Difference) 
     """Read what may differ from git's objects; everything else is as it is now."""
     project = Project(then, now.project.named_config)
     same = _UnchangedFiles(difference)
-    differing = [file.path for file in now.files if not same.holds(file)]
+    defaults = {each.summary.default_evaluator for each in (project, now.project)}
+    differing = [file.path for file in now.files if len(defaults) > 1 or not same.holds(file)]
     gone = [change.path for change in difference.changes if _was_eval(change, then)]
     loaded = {path: each for path in (*differing, *gone) if (each := project.load(path))}
     kept = [file for file in now.files if file.path not in set(differing)]

@@ -27,6 +27,7 @@ class Facts(NamedTuple):
     rules: Mapping[str, str] = {}
     targets: frozenset[str] = frozenset()
     agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTS`
+    default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
 def read_facts(document: Document) -> Facts:
@@ -44,6 +45,7 @@ def read_facts(document: Document) -> Facts:
         agents=frozenset(
             name for name, provider in _providers(data.get("targets")) if provider in AGENTS
         ),
+        default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
 

@@ -112,6 +112,43 @@ AGENT_TARGET: Final = Rule(
 )
 
 
+UNGRADED_CASES: Final = Rule(
+    id="ungraded-cases",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "Cases with an expected outcome and no rubrics or evaluators are skipped by "
+        "`rubric-ci run`. `default_evaluator: llm_judge` in `rubric-ci.yaml` lets the judge grade "
+        "them by their expected outcome."
+    ),
+)
+
+
+def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
+    """Yield one problem if cases of a file have an expected outcome and nothing to grade it."""
+    cases = data.get("evalcases") if isinstance(data, dict) else None
+    if not isinstance(cases, list) or data.keys() & {"rubrics", "evaluator"}:
+        return
+    inherited = bool(_execution(data).get("evaluators"))
+    found = [index for index, case in enumerate(cases) if _is_ungraded(case, inherited=inherited)]
+    if found:
+        many = "1 case has" if len(found) == 1 else f"{len(found)} of {len(cases)} cases have"
+        message = f"{many} an expected outcome and no evaluator, and will not be graded"
+        yield Problem(UNGRADED_CASES, ("evalcases", found[0], "id"), message, _both_ways(file))
+
+
+def _is_ungraded(case: Any, *, inherited: bool) -> bool:
+    if not isinstance(case, dict) or not case.keys() & {"expected_outcome", "outcome"}:
+        return False
+    own = _execution(case).get("evaluators", case.get("evaluators"))
+    return "rubrics" not in case and not (inherited if own is None else own)
+
+
+def _both_ways(file: str) -> str:
+    draft = f"run `rubric-ci generate rubrics {file}`"
+    return f"{draft}, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
+
+
 def eval_problems(data: Any) -> Iterator[Problem]:
     """Yield the problems of a suite and its cases."""
     if not isinstance(data, dict):

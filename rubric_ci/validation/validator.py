@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rubric_ci.model.references import Lookup
-from rubric_ci.validation.eval_rules import eval_problems, target_problems
+from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.yaml_text.document import Document
@@ -26,12 +26,15 @@ def check_evals(
     targets: frozenset[str] = frozenset(),
     agents: frozenset[str] = frozenset(),
     nearest_path: "NearestPath | None" = None,
+    *,
+    default_evaluator: str = "",
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
     `targets` are the names of all targets; without any, they are not checked. `agents` are the
     targets that rubric-ci does not start.
     Without `nearest_path`, globs under `depends_on` are not checked.
+    `default_evaluator` is the configuration's; only `none` leaves cases ungraded.
     """
     other = _other_tool(source)
     if other:
@@ -39,6 +42,8 @@ def check_evals(
     found = list(_eval_problems(source, lookup))
     if targets and source.readable:
         found.extend(_first(target_problems(source.data, targets, agents)))
+    if default_evaluator == "none" and source.readable:
+        found.extend(ungraded_cases(source.data, source.file))
     if nearest_path and any("depends_on" in text for text in source.texts().values()):
         from rubric_ci.validation.project_rules import unmatched_dependencies
 

@@ -149,7 +149,7 @@ def test_an_unreadable_file_is_a_problem_among_others(project: Path) -> None:
 
 def test_the_configuration_is_checked_and_switches_rules(project: Path) -> None:
     (project / "rubric-ci.yaml").write_text(
-        "rules: {gate-kind: error, unknown-key: off}\ngates: 1\n"
+        "rules: {gate-kind: error, unknown-key: off, ungraded-cases: off}\ngates: 1\n"
     )
     (project / "evals/warned.yaml").write_text(WARNED)
     (project / "evals/bad.yaml").write_text(BAD + "    expected_outcome: x\n")

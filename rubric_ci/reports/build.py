@@ -66,6 +66,7 @@ def build_report(
         notes=(*_notes(opened), *selection.notes),
         metadata=publish.run_metadata(os.environ),
         shard=shard,
+        regression=opened.config.regression,
     )
 
 

@@ -143,9 +143,7 @@ def mixed(*each: tuple[VerdictWord, float]) -> Graded:
         ),
     ],
 )
-def test_the_separation_is_in_what_changed(
-    before: Graded, after: Graded, kind: ChangeKind
-) -> None:
+def test_the_separation_is_in_what_changed(before: Graded, after: Graded, kind: ChangeKind) -> None:
     (change,) = against(before, after)
     assert change.kind == kind
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -19,11 +19,12 @@ from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.report import ShardInfo
+from rubric_ci.model.report import RunReport, ShardInfo
 from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.reports import publish
+from rubric_ci.reports import alarm_budget, publish
 from rubric_ci.reports.build import build_report
+from rubric_ci.reports.comparison import counterparts
 from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.progress import progress
@@ -57,7 +58,8 @@ def run(settings: RunSettings) -> ExitCode:
     check_folder(settings)
     estimate = _estimate(tasks, settings)
     show_estimate(estimate)
-    results = _grade(tasks, context, settings)
+    further_trials = _further_trials(tasks, baseline, opened, settings)
+    results = _grade(tasks, context, settings, further_trials)
     report = build_report(
         opened,
         tasks,
@@ -85,7 +87,10 @@ def _estimate(tasks: Sequence[Task], settings: RunSettings) -> Sequence[JudgeEst
 
 
 def _grade(
-    tasks: Sequence[Task], context: RunContext, settings: RunSettings
+    tasks: Sequence[Task],
+    context: RunContext,
+    settings: RunSettings,
+    further_trials: Callable[[CaseResult], int],
 ) -> tuple[CaseResult, ...]:
     """Grade the cases and show progress; return the finished ones if interrupted."""
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
@@ -96,6 +101,7 @@ def _grade(
             concurrency=settings.requests.concurrency,
             on_result=lambda case: advance(_ended(case, settings)),
             trials=settings.trials,
+            further_trials=further_trials,
             batched=settings.batch and not _without_models(settings),
         )
         results = asyncio.run(run_until_terminated(grading))
@@ -115,6 +121,29 @@ def _ended(case: CaseResult, settings: RunSettings) -> CaseResult:
         question=case.question,
         expected_outcome=case.expected_outcome,
     )
+
+
+def _further_trials(
+    tasks: Sequence[Task],
+    baseline: RunReport | None,
+    opened: LoadedProject,
+    settings: RunSettings,
+) -> Callable[[CaseResult], int]:
+    """Return the number of further trials of a case; 0 unless the baseline is a reference."""
+    config = opened.config.regression
+    if (
+        baseline is None
+        or _without_models(settings)
+        or not alarm_budget.pools_enough(baseline.cases, config)
+    ):
+        return lambda _: 0
+    matched = counterparts(((task.case.file, task.case.id) for task in tasks), baseline.cases)
+
+    def further_trials(result: CaseResult) -> int:
+        reference = matched.get((result.file, result.id))
+        return alarm_budget.further_trials(result, reference, config, settings.tolerance)
+
+    return further_trials
 
 
 def _without_models(settings: RunSettings) -> bool:

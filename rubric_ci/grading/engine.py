@@ -2,7 +2,7 @@
 
 import shlex
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from rubric_ci import evaluators, targets
 from rubric_ci.errors import NotCached, NoVerdict, UserError
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.reason import reason
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.config import CliTarget, JudgeConfig, RecordedTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
@@ -44,6 +44,7 @@ class Task:
     target: Target
     judge: JudgeConfig | None = None  # None: the judge of the context
     why: str = ""
+    cluster: str = ""  # of cases that are not independent of each other
 
 
 async def grade(
@@ -53,11 +54,13 @@ async def grade(
     concurrency: int,
     on_result: Callable[[CaseResult], None] = lambda _: None,
     trials: int = 1,
+    further_trials: Callable[[CaseResult], int] = lambda _: 0,
     batched: bool = False,
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
-    Each case is answered and graded `trials` times; its result is the median trial. `batched`:
+    Each case is answered and graded `trials` times, and as many times more as `further_trials` of
+    that result demands; its result is the median trial. `batched`:
     requests to models are sent in batches and no answer is assessed before all are there.
     `on_result` is called with each result as soon as it is there. On cancellation (Ctrl-C),
     running cases are stopped and the finished ones are returned: then there are fewer results
@@ -68,7 +71,7 @@ async def grade(
     if batched:
         answers = trials * sum(bool(task.case.evaluators) for task in tasks)
         limits = BatchLimits(targets, concurrency, answers=answers)
-    run = _Run(limits=limits, health=HealthChecks(), trials=trials)
+    run = _Run(limits=limits, health=HealthChecks(), trials=trials, further_trials=further_trials)
 
     async def one(task: Task) -> CaseResult:
         result = await _case(task, _own(context, task), run)
@@ -85,6 +88,7 @@ class _Run:
     limits: ConcurrencyLimits
     health: HealthChecks
     trials: int
+    further_trials: Callable[[CaseResult], int]
 
 
 def _own(context: RunContext, task: Task) -> RunContext:
@@ -102,11 +106,22 @@ class _Failure:
 async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
         return _skipped(task, _nothing_to_grade(task.case))
-    trials = (_trial(task, replace(context, trial=n), run) for n in range(run.trials))
     try:
-        return median_trial(await task_groups.gather_all(trials))
+        first = await _trials(task, context, run, range(run.trials))
+        result = median_trial(first)
+        if more := run.further_trials(result):
+            numbers = range(run.trials, run.trials + more)
+            return with_further_trials(first, await _trials(task, context, run, numbers))
     except NotCached as nothing:
         return _skipped(task, str(nothing))
+    return result
+
+
+async def _trials(
+    task: Task, context: RunContext, run: _Run, numbers: Iterable[int]
+) -> list[CaseResult]:
+    trials = (_trial(task, replace(context, trial=n), run) for n in numbers)
+    return list(await task_groups.gather_all(trials))
 
 
 async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
@@ -183,6 +198,7 @@ def _concluded(
         verdict=score.verdict.value,
         score=score.value,
         reason=reason(score, assessed, context.thresholds),
+        cluster=task.cluster,
         gated_by=score.gated_by,
         why=task.why,
         target=task.target.name,

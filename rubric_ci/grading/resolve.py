@@ -66,6 +66,17 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
 
 
+def choose_cluster(case: EvalCase, rule: str) -> str:
+    """Return the cluster of a case: its conversation, else by `regression.cluster`, else ""."""
+    if case.conversation_id:
+        return f"conversation {case.conversation_id}"
+    if rule == "file":
+        return f"file {case.file}"
+    kind, _, glob = rule.partition(":")
+    tags = [tag for tag in case.tags if kind == "tag" and fnmatchcase(tag, glob)]
+    return f"tag {tags[0]}" if tags else ""
+
+
 def default_target(config: Config) -> str:
     """Return the target name of cases without one: the only target's, else `default`."""
     return next(iter(config.targets)) if len(config.targets) == 1 else DEFAULT_TARGET

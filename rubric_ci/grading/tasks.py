@@ -7,6 +7,7 @@ from dataclasses import replace
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import (
+    choose_cluster,
     choose_judge,
     choose_target,
     judges_of,
@@ -43,7 +44,8 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)
     own = without_own_judges(case) if settings.judge else case
-    task = Task(case=own, target=target, judge=judge, why=why)
+    cluster = choose_cluster(case, config.regression.cluster)
+    task = Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
     if settings.requests.replay:  # a recording needs no secrets, but it has names of models
         return _named(task)
     try:

@@ -31,6 +31,21 @@ def median_trial(results: Sequence[CaseResult]) -> CaseResult:
     )
 
 
+def with_further_trials(results: Sequence[CaseResult], more: Sequence[CaseResult]) -> CaseResult:
+    """Return the median of all trials; further trials without a verdict take none away."""
+    graded = [result for result in more if isinstance(result, Graded)]
+    lost = [result for result in more if isinstance(result, Errored)]
+    median = median_trial([*results, *graded])
+    if not isinstance(median, Graded):
+        return median
+    reason = median.reason
+    if lost:
+        count = f"{len(lost)} of {len(more)} further trials"
+        reason = f"{reason}; no verdict in {count}: {lost[-1].reason}"
+    usage = median.usage + _spent(lost)
+    return replace(median, reason=reason, usage=usage, further_trials=len(graded))
+
+
 def _without_verdict(errored: Sequence[Errored], results: Sequence[CaseResult]) -> Errored:
     last = errored[-1]
     if len({error.reason for error in errored}) == 1 and len(errored) == len(results):

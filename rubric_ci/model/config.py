@@ -127,6 +127,16 @@ class GateConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegressionConfig:
+    """How a comparison with a pinned reference keeps its false alarms within a budget."""
+
+    false_alarms: float = 0.05  # probability that a comparison without a change is worse
+    reference_trials: int = 15  # per case of the reference; with fewer, the budget does not apply
+    confirm: int = 10  # trials of a suspect in all; 1: suspects get no further trial
+    cluster: str = "case"  # of cases without a conversation: "case", "file" or "tag:GLOB"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The configuration of a repository."""
 
@@ -134,4 +144,5 @@ class Config:
     judge: JudgeConfig | None = None
     targets: Mapping[str, Target] = field(default_factory=dict)  # by name
     gate: GateConfig = field(default_factory=GateConfig)
+    regression: RegressionConfig = field(default_factory=RegressionConfig)
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from rubric_ci.model.config import FailOn
+from rubric_ci.model.config import FailOn, RegressionConfig
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial
 
@@ -107,6 +107,7 @@ class CaseChange:
     before: Trial | None = None  # None: no verdict
     after: Trial | None = None
     flips: bool = False  # the verdicts of its trials differ, in the baseline or in this run
+    p_value: float | None = None  # of a suspect, adjusted for all cases; None: not a suspect
 
     @property
     def difference(self) -> float | None:
@@ -114,6 +115,17 @@ class CaseChange:
         if self.before is None or self.after is None:
             return None
         return round(self.after.score - self.before.score, 6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuspectCounts:
+    """The cases whose trials are mostly below the reference, and what further trials showed."""
+
+    false_alarms: float  # the budget: probability of a false alarm per comparison
+    suspects: int
+    confirmed: int  # regressed
+    undecided: int  # of those not confirmed, the ones with too few trials
+    further_trials: int  # per suspect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +137,9 @@ class Comparison:
     paired: int  # cases with both scores
     mean_difference: float | None = None
     interval: tuple[float, float] | None = None  # 95 %, of the mean difference
-    p_value: float | None = None  # exact paired test; None: no case has both scores
+    p_value: float | None = None  # paired permutation test; None: no case has both scores
+    clusters: int = 0  # independent groups of the paired cases
+    suspects: SuspectCounts | None = None  # None: no budget of false alarms applies
     significant: bool = False  # the mean difference is statistically significant
     regressed: bool = False  # a case is worse, or the mean significantly
     notes: tuple[str, ...] = ()
@@ -156,6 +170,7 @@ class RunReport:
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a baseline, where one was given
+    regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
 
 def totals(cases: tuple[CaseResult, ...]) -> Totals:

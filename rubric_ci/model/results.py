@@ -165,6 +165,8 @@ class Graded:
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
+    further_trials: int = 0  # of those, the ones that a suspected regression was given
+    cluster: str = ""  # of cases that are not independent of each other; empty: by itself
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

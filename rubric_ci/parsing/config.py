@@ -1,6 +1,7 @@
 """Checked configuration data to `Config` and targets: aliases become canonical names."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RegressionConfig,
     Target,
     UnsupportedTarget,
 )
@@ -55,6 +57,7 @@ def read_config(document: Document) -> Config:
         judge=_judge(data["judge"]) if "judge" in data else None,
         targets={target.name: target for target in targets},
         gate=_gate(data.get("gate", {})),
+        regression=_regression(data.get("regression", {})),
         rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
 
@@ -84,6 +87,11 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         thresholds=thresholds,
         min_kappa=data.get("min_kappa"),
     )
+
+
+def _regression(data: dict[str, Any]) -> RegressionConfig:
+    known = {field.name for field in fields(RegressionConfig)}
+    return RegressionConfig(**{key: value for key, value in data.items() if key in known})
 
 
 def _target(data: dict[str, Any], file: str) -> Target:

@@ -68,6 +68,7 @@ def build_report(
         notes=(*_notes(opened), *_ungraded(tasks), *selection.notes),
         metadata=publish.run_metadata(os.environ),
         shard=shard,
+        regression=opened.config.regression,
     )
     return without_secrets(report, masking.redactor())
 

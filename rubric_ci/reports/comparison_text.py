@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison
+from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison, SuspectCounts
 from rubric_ci.model.results import Trial
 from rubric_ci.reports import json_format
 from rubric_ci.text import escape, numbers
@@ -29,6 +29,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     """Yield the changes of the run as a whole, and whether they are significant."""
     counted = [(kind, comparison.count(kind)) for kind in CHANGE_KINDS]
     yield ", ".join(f"{n:,} {kind}" for kind, n in counted if n) or "no case to compare"
+    if comparison.suspects and comparison.suspects.suspects:
+        yield _suspects(comparison, comparison.suspects)
     if comparison.mean_difference is not None:
         yield _mean(comparison, comparison.mean_difference)
     gone = [change.id for change in comparison.changes if change.kind == "gone"]
@@ -38,12 +40,34 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield from comparison.notes
 
 
+def _suspects(comparison: Comparison, counts: SuspectCounts) -> str:
+    """Return the outcome of the suspects: "3 suspects, 2 cleared by 7 more trials, …"."""
+    cleared = counts.suspects - counts.confirmed - counts.undecided
+    parts = [numbers.plural(counts.suspects, "suspect")]
+    if cleared:
+        more = counts.further_trials
+        by = f" by {numbers.plural(more, 'more trial')} each" if more else ""
+        parts.append(f"{cleared:,} cleared{by}")
+    if counts.confirmed:
+        parts.append(f"{counts.confirmed:,} confirmed ({_p_values(comparison)})")
+    if counts.undecided:
+        parts.append(f"{counts.undecided:,} undecided (too few trials: `run --baseline` adds them)")
+    return ", ".join(parts)
+
+
+def _p_values(comparison: Comparison) -> str:
+    """Return the range of the p-values of the confirmed suspects."""
+    found = sorted(c.p_value for c in comparison.changes if c.kind == "regressed" and c.p_value)
+    ends = dict.fromkeys(f"{p:.2g}" for p in (found[0], found[-1]))
+    return f"p = {' to '.join(ends)}"
+
+
 def _change(change: CaseChange) -> str:
     sign = SIGNS.get(change.kind, "")
     before, after = _trial(change.before), _trial(change.after)
     match change.kind:
         case "regressed" | "improved" | "flaky":
-            text = f"{sign} {change.kind}: {before} → {after}"
+            text = f"{sign} {change.kind}: {before} → {after}{_p_value(change)}"
         case "errored" | "gone":
             text = f"was {before}" if before else ""
         case _:
@@ -51,12 +75,18 @@ def _change(change: CaseChange) -> str:
     return f"{text} (flips)" if change.flips and change.kind != "flaky" else text
 
 
+def _p_value(change: CaseChange) -> str:
+    return "" if change.p_value is None else f" (p = {change.p_value:.2g})"
+
+
 def _trial(trial: Trial | None) -> str:
     return "" if trial is None else f"{trial.verdict} {numbers.score(trial.score)}"
 
 
 def _mean(comparison: Comparison, difference: float) -> str:
-    facts = [f"{numbers.plural(comparison.paired, 'case')} in both reports"]
+    clusters = comparison.clusters
+    inside = f" in {numbers.plural(clusters, 'cluster')}" if clusters < comparison.paired else ""
+    facts = [f"{numbers.plural(comparison.paired, 'case')} in both reports{inside}"]
     if comparison.interval:
         low, high = comparison.interval
         facts.append(f"95 % interval {low:+.3f} to {high:+.3f}")

@@ -21,18 +21,48 @@ def p_value(differences: Sequence[float]) -> float:
     return _p_value(sum(map(abs, steps)), sum(s for s in steps if s > 0), [abs(s) for s in steps])
 
 
-def interval(differences: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean difference (Student's t); None below two cases.
+def interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean difference (Student's t); None below two clusters.
 
-    Clipped to -1..1, because scores are in 0..1.
+    With n differences in k clusters C, the standard error of the mean is
+    √(k / (k - 1) Σ_C (Σ_{d in C} (d - mean))²) / n (Miller, "Adding Error Bars to Evals",
+    arXiv:2411.00640, with the correction for few clusters); clusters of one case give the usual
+    one. Clipped to -1..1, because scores are in 0..1.
     """
-    n = len(differences)
-    if n < 2:
+    k, n = len(clusters), sum(map(len, clusters))
+    if k < 2:
         return None
-    mean = fsum(differences) / n
-    variance = fsum((d - mean) ** 2 for d in differences) / (n - 1)
-    reach = t_quantile(n - 1) * sqrt(variance / n)
+    mean = fsum(d for cluster in clusters for d in cluster) / n
+    squares = fsum(fsum(d - mean for d in cluster) ** 2 for cluster in clusters)
+    reach = t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n
     return max(-1.0, mean - reach), min(1.0, mean + reach)
+
+
+def holm(p_values: Sequence[float], hypotheses: int) -> list[float]:
+    """Return the p-values adjusted for testing `hypotheses` at once; the missing ones are 1.
+
+    With p₁ ≤ p₂ ≤ … the adjusted value is max over j ≤ i of min(1, (m - j + 1) p_j). Rejecting
+    those at or below a level keeps the probability of any false rejection below that level
+    (Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 6, 1979).
+    """
+    adjusted = [1.0] * len(p_values)
+    highest = 0.0
+    for rank, n in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (hypotheses - rank) * p_values[n]))
+        adjusted[n] = highest
+    return adjusted
+
+
+def least_clusters(level: float) -> int:
+    """Return the number of clusters below which no two-sided p-value is below `level`.
+
+    k clusters have 2^k sign choices, so that the lowest p-value is 2 / 2^k.
+    """
+    clusters = 1
+    while 2.0 ** (1 - clusters) >= level:
+        clusters += 1
+    return clusters
 
 
 def t_quantile(freedom: int, confidence: float = 0.95) -> float:

@@ -105,7 +105,7 @@ class _Normalised(Values):
 
 
 def _misplaced_in_targets_file(data: dict[str, Any]) -> Iterator[Problem]:
-    for key in ("evals", "judge", "default_evaluator", "gate", "rules"):
+    for key in ("evals", "judge", "default_evaluator", "gate", "regression", "rules"):
         if key in data:
             message = f"`{key}` does not belong in a targets file"
             yield Problem(UNKNOWN_KEY, (key,), message, "move it to rubric-ci.yaml", at_key=True)

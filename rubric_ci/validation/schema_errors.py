@@ -156,7 +156,11 @@ def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
         rule = rule_of(path, "pattern", EMPTY_TEXT)
         yield Problem(rule, path, f"{value_name(path)} must not be empty")
     else:
-        yield Problem(UNKNOWN_VALUE, path, f"{value_name(path)} cannot be `{error.instance}`")
+        schema = error.schema if isinstance(error.schema, dict) else {}
+        examples = " or ".join(f"`{each}`" for each in schema.get("examples", ()))
+        hint = f"write a value such as {examples}" if examples else ""
+        message = f"{value_name(path)} cannot be `{error.instance}`"
+        yield Problem(UNKNOWN_VALUE, path, message, hint)
 
 
 def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:

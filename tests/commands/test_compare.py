@@ -118,6 +118,42 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     assert [change.kind for change in comparison.changes] == ["regressed"]
 
 
+SETTINGS = """\
+targets: [{{name: default, provider: cli, command_template: "{command}"}}]
+regression: {{reference_trials: 15, confirm: 10}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "shown"),
+    [
+        pytest.param("echo hello", 0, [], id="unchanged"),
+        pytest.param(
+            "[ {ATTEMPT} = 0 ] && echo bye || echo hello",
+            0,
+            ["1 suspect, 1 cleared by 9 more trials each"],
+            id="a-suspect-is-cleared",
+        ),
+        pytest.param(
+            "echo bye", 1, ["1 suspect, 1 confirmed (p = 3.1e-07)"], id="a-suspect-is-confirmed"
+        ),
+    ],
+)
+def test_suspects_are_asked_again(
+    tmp_path: Path, command: str, code: int, shown: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(SETTINGS.format(command="echo hello"))
+    (tmp_path / "a.eval.yaml").write_text(EVALS)
+    assert rubric_ci(tmp_path, "run", "--trials", "15").returncode == 0
+    (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")
+    (tmp_path / "rubric-ci.yaml").write_text(SETTINGS.format(command=command))
+    rubric_ci(tmp_path, "run", "--baseline", "kept.json", "--fail-on", "never")
+    done = rubric_ci(tmp_path, "compare", "kept.json", ".rubric-ci/report.json")
+    assert done.returncode == code
+    assert [line for line in done.stdout.splitlines() if "suspect" in line] == shown
+
+
 def test_an_invalid_baseline_stops_a_run_before_any_request(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")

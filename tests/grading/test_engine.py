@@ -251,6 +251,21 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     assert heard == [result]
 
 
+def test_only_a_case_that_needs_them_has_further_trials(tmp_path: Path) -> None:
+    target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
+    check = build_script("grep -q 'attempt [1-9]' {answer_file}")
+    results = asyncio.run(
+        engine.grade(
+            [task(check, target=target), task(check, target=target, case_id="two")],
+            build_context(tmp_path),
+            concurrency=2,
+            further_trials=lambda result: 3 * (result.id == "two"),
+        )
+    )
+    shown = [(r.verdict, [t.verdict for t in r.trials]) for r in results if isinstance(r, Graded)]
+    assert shown == [("fail", []), ("pass", ["fail", "pass", "pass", "pass"])]
+
+
 def test_trials_are_calls_of_their_own(tmp_path: Path) -> None:
     keys: list[str] = []
 

@@ -1,9 +1,11 @@
 """The target of a case: its folder and its environment variables."""
 
+from typing import Any
+
 import pytest
 
 from rubric_ci.errors import MissingVariable
-from rubric_ci.grading.resolve import choose_target, resolve_target
+from rubric_ci.grading.resolve import choose_cluster, choose_target, resolve_target
 from rubric_ci.model.config import CliTarget, Config
 from tests.cases import build_case
 
@@ -45,3 +47,18 @@ def test_a_command_is_given_variables() -> None:
     assert resolved.healthcheck == {"type": "http", "url": "http://here/up"}
     with pytest.raises(MissingVariable, match=r"target `agent`: .* FOLDER is not set"):
         resolve_target(target, {"HOST": "here"})
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "cluster"),
+    [
+        ("case", {}, ""),
+        ("case", {"conversation_id": "refund"}, "conversation refund"),
+        ("file", {"conversation_id": "refund"}, "conversation refund"),
+        ("file", {}, "file evals/a.eval.yaml"),
+        ("tag:topic-*", {"tags": ("slow", "topic-a", "topic-b")}, "tag topic-a"),
+        ("tag:topic-*", {"tags": ("slow",)}, ""),
+    ],
+)
+def test_the_cluster_of_a_case(rule: str, facts: dict[str, Any], cluster: str) -> None:
+    assert choose_cluster(build_case(file="evals/a.eval.yaml", **facts), rule) == cluster

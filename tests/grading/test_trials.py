@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
 
@@ -105,3 +105,19 @@ def test_errored(results: list[CaseResult], reason: str) -> None:
 def test_skipped() -> None:
     skipped = Skipped(file="a", line=1, id="x", reason="nothing")
     assert median_trial([skipped, skipped]) is skipped
+
+
+def test_further_trials_are_part_of_the_median() -> None:
+    result = with_further_trials([graded("fail", 0.2)], [graded("pass", 1), graded("pass", 0.9)])
+    assert isinstance(result, Graded)
+    assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
+    assert result.reason == "why; trials: 1 fail, 2 pass"
+    assert result.usage == Usage(calls=3)
+
+
+def test_lost_further_trials_take_no_verdict_away() -> None:
+    result = with_further_trials([graded("fail", 0.2)], [errored("429"), errored("500")])
+    assert isinstance(result, Graded)
+    assert (result.verdict, result.trials, result.further_trials) == ("fail", (), 0)
+    assert result.reason == "why; no verdict in 2 of 2 further trials: 500"
+    assert result.usage == Usage(calls=3)

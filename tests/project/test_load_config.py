@@ -14,6 +14,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RegressionConfig,
     Target,
     UnsupportedTarget,
 )
@@ -42,6 +43,8 @@ def test_everything() -> None:
           votes: auto
           canary: true
         gate: {fail_on: borderline, thresholds: {pass: 0.9, borderline: 0.7}, min_kappa: 0.6}
+        regression:
+          {false_alarms: 0.01, reference_trials: 20, confirm: 12, cluster: "tag:topic-*", x-why: a}
         rules: {gate-kind: error, similar-key: off}
     """) == Config(
         evals=("evals/**/*.yaml",),
@@ -61,6 +64,9 @@ def test_everything() -> None:
             fail_on=FailOn.BORDERLINE,
             thresholds=Thresholds(passing=0.9, borderline=0.7),
             min_kappa=0.6,
+        ),
+        regression=RegressionConfig(
+            false_alarms=0.01, reference_trials=20, confirm=12, cluster="tag:topic-*"
         ),
         rules={"gate-kind": "error", "similar-key": "off"},
     )

@@ -14,6 +14,10 @@ BEFORE = a_report(
 AFTER = a_report(
     graded("a|b", "fail"), graded("same", "pass"), errored("lost"), graded("<new>", "pass")
 )
+FEW = (
+    "With fewer than 6 independent cases or clusters ({} here), "
+    "no change of the mean score is significant at 0.05."
+)
 WORSE = compare(AFTER, BEFORE)
 SAME = compare(BEFORE, BEFORE)
 
@@ -39,6 +43,7 @@ def test_text() -> None:
         "Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): "
         "not significant\n"
         "Removed: `gone`\n"
+        f"{FEW.format(2)}\n"
         "worse than the baseline: 1 case regressed\n"
     )
 
@@ -48,6 +53,7 @@ def test_text_of_no_change() -> None:
         "4 same\n"
         "Mean score +0.000 (4 cases in both reports, 95 % interval +0.000 to +0.000, p = 1): "
         "not significant\n"
+        f"{FEW.format(4)}\n"
         "not worse than the baseline\n"
     )
 
@@ -58,7 +64,8 @@ def test_markdown() -> None:
         "- 1 regressed, 1 errored, 1 gone, 1 new, 1 same\n"
         "- Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): "
         "not significant\n"
-        "- Removed: `gone`\n\n"
+        "- Removed: `gone`\n"
+        f"- {FEW.format(2)}\n\n"
         "| Case | File | Change |\n"
         "|:--|:--|:--|\n"
         "| `a\\|b` | `e.yaml` | ▼ regressed: pass 1.00 → fail 0.00 |\n"
@@ -81,6 +88,7 @@ def test_json() -> None:
         "before": {"verdict": "pass", "score": 1.0},
         "after": {"verdict": "fail", "score": 0.0},
         "flips": False,
+        "p_value": None,
     }
 
 

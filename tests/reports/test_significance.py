@@ -1,10 +1,12 @@
 """Exact tests: against every choice of signs, and against the published tables of Student's t."""
 
 from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rubric_ci.reports import significance
 
@@ -90,5 +92,49 @@ def test_t_quantile_of_another_confidence() -> None:
     ],
 )
 def test_interval(differences: list[float], expected: tuple[float, float] | None) -> None:
-    found = significance.interval(differences)
+    found = significance.interval([[d] for d in differences])
     assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))
+
+
+def test_interval_of_clusters() -> None:
+    """Equal differences within each cluster are one observation per cluster."""
+    means = [-0.3, -0.1, 0.1, 0.3]
+    alone = significance.interval([[mean] for mean in means])
+    assert significance.interval([[mean] * 5 for mean in means]) == pytest.approx(alone)
+    assert significance.interval([[-0.1, 0.1, 0.3]]) is None
+
+
+@pytest.mark.parametrize(
+    ("p_values", "hypotheses", "expected"),
+    [
+        ([], 0, []),
+        ([0.01], 1, [0.01]),
+        ([0.01, 0.04, 0.03, 0.005], 4, [0.03, 0.06, 0.06, 0.02]),  # p.adjust of R
+        ([0.01, 0.005], 4, [0.03, 0.02]),  # the other two are 1
+        ([0.5, 0.9], 3, [1.0, 1.0]),
+        ([0.02, 0.02], 2, [0.04, 0.04]),
+    ],
+)
+def test_holm(p_values: list[float], hypotheses: int, expected: list[float]) -> None:
+    assert significance.holm(p_values, hypotheses) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.05, 6), (0.0625, 6), (0.1, 5), (0.01, 8)])
+def test_least_clusters(level: float, expected: int) -> None:
+    assert significance.least_clusters(level) == expected
+    assert significance.p_value([-0.5] * expected) < level
+    assert significance.p_value([-0.5] * (expected - 1)) >= level
+
+
+def test_p_value_agrees_with_scipy() -> None:
+    draw = Random(13)
+    for _ in range(300):
+        differences = [draw.randint(-100, 100) / 100 for _ in range(draw.randint(2, 10))]
+        # NOTE: scipy counts sums within rounding of the observed one, as the hundredths do here.
+        found = stats.permutation_test(
+            ([round(d * 100) for d in differences],),
+            sum,
+            permutation_type="samples",
+            n_resamples=10_000,
+        )
+        assert significance.p_value(differences) == pytest.approx(float(found.pvalue))

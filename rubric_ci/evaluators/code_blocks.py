@@ -37,7 +37,7 @@ def extract(answer: str) -> Code:
 
     Blocks of other languages (an installation line, sample output) are not part of the program.
     """
-    blocks = list(_blocks(answer))
+    blocks = list(fenced_blocks(answer))
     if not blocks:
         return Code(text=answer, suffix=".txt")
     language = max(blocks, key=lambda block: len(block[1]))[0]
@@ -47,7 +47,7 @@ def extract(answer: str) -> Code:
     )
 
 
-def _blocks(answer: str) -> Iterator[tuple[str, str]]:
+def fenced_blocks(answer: str) -> Iterator[tuple[str, str]]:
     """Yield (language, text) per fenced block; one that is never closed runs to the end."""
     fence, language, lines = "", "", list[str]()
     for line in answer.splitlines(keepends=True):

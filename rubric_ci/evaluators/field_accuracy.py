@@ -1,37 +1,44 @@
 """The `field_accuracy` evaluator: fields of a JSON answer against the reference answer."""
 
-import json
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators import code_blocks
 from rubric_ci.evaluators.json_compare import difference, shortened
+from rubric_ci.evaluators.json_in_text import json_values
 from rubric_ci.model.evals import JSON, DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import weighted_mean
-
-_STEP = re.compile(r"[^.\[\]]+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Missing:
-    """There is no value at a path."""
+from rubric_ci.text.json_path import Missing, value_at
 
 
 def field_accuracy(case: EvalCase, answer: Answer, spec: FieldAccuracySpec) -> Assessment:
     """Compare field by field; raises CannotMeasure without a reference value."""
     expected = _reference(case)
-    given = _parsed(answer.text)
-    results = [_compare(field, given, expected) for field in spec.fields]
+    _check(spec, expected)
+    found = json_values(answer.text, "[" if isinstance(expected, list) else "{")
+    if len(found) == 1:
+        results = [_compare(field, found[0], expected) for field in spec.fields]
+    else:
+        results = [_missing(field, value_at(expected, field.path)) for field in spec.fields]
     return Assessment(
         score=_score(spec, results),
         gated_by=tuple(result.id for result in results if result.gated),
-        reasoning="the answer is not JSON" if isinstance(given, _Missing) else "",
+        reasoning=_reasoning(len(found), results),
         criteria=tuple(results),
     )
+
+
+def _reasoning(found: int, results: Sequence[CriterionResult]) -> str:
+    match found:
+        case 0:
+            return "the answer is not JSON"
+        case 1:
+            counted = any(result.weight for result in results)
+            return "" if counted else "the answer has none of the fields"
+        case _:
+            return f"the answer has {found} different JSON values, so none is compared"
 
 
 def _reference(case: EvalCase) -> JSON:
@@ -42,59 +49,63 @@ def _reference(case: EvalCase) -> JSON:
             case ():
                 continue
             case _:
-                expected = _parsed(message.text)
-                if isinstance(expected, _Missing):
-                    raise CannotMeasure("the reference answer of the case is not JSON")
-                return expected
+                found = json_values(message.text)
+                if len(found) != 1:
+                    problem = "has several JSON values" if found else "is not JSON"
+                    raise CannotMeasure(f"the reference answer of the case {problem}")
+                return found[0]
     raise CannotMeasure("the case has no reference answer (`expected_messages`) to compare with")
 
 
-def _parsed(text: str) -> JSON | _Missing:
-    """Read JSON, bare or in a fenced block."""
-    for candidate in (text, code_blocks.extract(text).text):
-        try:
-            return json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-    return _Missing()
+def _check(spec: FieldAccuracySpec, expected: JSON) -> None:
+    if not any(field.weight for field in spec.fields):
+        raise CannotMeasure("every field has weight 0; set a weight above 0 for at least one")
+    lacking = [f for f in spec.fields if isinstance(value_at(expected, f.path), Missing)]
+    for field in lacking:
+        if not field.may_lack_reference:
+            raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
+    if len(lacking) == len(spec.fields):
+        raise CannotMeasure("the reference answer has none of the fields to compare with")
 
 
-def _compare(field: FieldSpec, given: JSON | _Missing, expected: JSON) -> CriterionResult:
-    expected_value, got = _at(expected, field.path), _at(given, field.path)
-    if isinstance(expected_value, _Missing):
-        raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
-    if isinstance(got, _Missing):
-        reason = f"missing; expected {shortened(expected_value)}"
-    else:
+def _compare(field: FieldSpec, given: JSON, expected: JSON) -> CriterionResult:
+    expected_value, got = value_at(expected, field.path), value_at(given, field.path)
+    if isinstance(expected_value, Missing):
+        text = f"`{field.path}` is not in the reference answer"
+        return _result(field, text, "", note="not compared")
+    if not isinstance(got, Missing):
         reason = difference(field, got, expected_value)
+        return _result(field, f"`{field.path}` is {shortened(expected_value)}", reason)
+    if field.optional:
+        text = f"`{field.path}` is {shortened(expected_value)}, or missing"
+        return replace(_result(field, text, "", note="missing, so it is not counted"), weight=0.0)
+    return _missing(field, expected_value)
+
+
+def _missing(field: FieldSpec, expected: JSON | Missing) -> CriterionResult:
+    value = "in the answer" if isinstance(expected, Missing) else shortened(expected)
+    return _result(field, f"`{field.path}` is {value}", f"missing; expected {value}")
+
+
+def _result(field: FieldSpec, text: str, reason: str, note: str = "") -> CriterionResult:
+    """Return a field that differs for a reason, or one that does not."""
     return CriterionResult(
         id=field.path,
         kind="checklist",
         line=field.span.line,
-        text=f"`{field.path}` is {shortened(expected_value)}",
+        text=text,
         weight=field.weight,
         mark=not reason,
         normalised=0.0 if reason else 1.0,
         gated=field.required and bool(reason),
         gate="required" if field.required else "",
-        reasoning=reason,
+        reasoning=reason or note,
     )
-
-
-def _at(value: JSON | _Missing, path: str) -> JSON | _Missing:
-    for step in _STEP.findall(path):
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return _Missing()
-    return value
 
 
 def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float:
     if not any(result.weight for result in results):
-        raise CannotMeasure("every field has weight 0; set a weight above 0 for at least one")
+        return 0.0
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)

@@ -2,8 +2,7 @@
 
 import json
 import math
-import re
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import assert_never
 
@@ -11,20 +10,7 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import FieldSpec
 from rubric_ci.system.masking import redact
-
-_TOKENS = {
-    "YYYY": "%Y",
-    "MMMM": "%B",
-    "MMM": "%b",
-    "MM": "%m",
-    "DD": "%d",
-    "HH": "%H",
-    "mm": "%M",
-    "ss": "%S",
-    "Z": "%z",
-    "%": "%%",
-}
-_TOKEN = re.compile("|".join(_TOKENS))
+from rubric_ci.text.dates import read_days
 
 
 def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
@@ -82,32 +68,32 @@ def _number(value: JSON) -> Decimal | None:
 
 
 def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
-    expected, given = _day(reference, field.formats), _day(got, field.formats)
-    if expected is None:
+    expected, given = _days(reference, field.formats), _days(got, field.formats)
+    if not expected:
         raise CannotMeasure(
-            f"`{field.path}` of the reference answer is not a date {_formats(field)}"
+            f"`{field.path}` of the reference answer is not a date{_formats(field)}"
         )
-    if given is None:
-        return f"is {shortened(got)}, which is not a date {_formats(field)}"
-    return "" if given == expected else f"is {given}, not {expected}"
+    if isinstance(got, str) and got.strip() == str(reference).strip():
+        return ""
+    if not given:
+        return f"is {shortened(got)}, which is not a date{_formats(field)}"
+    if not given & expected:
+        return f"is {_shown(given)}, not {_shown(expected)}"
+    if given == expected and len(given) == 1:
+        return ""
+    raise CannotMeasure(
+        f"`{field.path}` is {shortened(got)}, the reference answer has {shortened(reference)}, and "
+        f"one of them is {_shown(max(given, expected, key=len))}; set `formats`"
+    )
 
 
-def _day(value: JSON, formats: tuple[str, ...]) -> date | None:
-    if not isinstance(value, str):
-        return None
-    for form in formats or ("",):
-        try:
-            if not form:
-                return datetime.fromisoformat(value.strip()).date()
-            return datetime.strptime(value.strip(), _pattern(form)).date()
-        except ValueError:
-            continue
-    return None
+def _days(value: JSON, formats: tuple[str, ...]) -> frozenset[date]:
+    return read_days(value, formats) if isinstance(value, str) else frozenset()
 
 
-def _pattern(form: str) -> str:
-    return _TOKEN.sub(lambda match: _TOKENS[match[0]], form)
+def _shown(days: frozenset[date]) -> str:
+    return " or ".join(str(day) for day in sorted(days))
 
 
 def _formats(field: FieldSpec) -> str:
-    return f"in the format {' or '.join(field.formats)}" if field.formats else "in ISO 8601"
+    return f" in the format {' or '.join(field.formats)}" if field.formats else ""

@@ -50,9 +50,11 @@ class FieldSpec:
     match: Literal["exact", "numeric_tolerance", "date"]
     weight: float = 1.0
     required: bool = False  # a gate
+    optional: bool = False  # not counted if the answer lacks it
+    may_lack_reference: bool = False  # not compared if the reference answer lacks it
     tolerance: float = 0.0
     relative: bool = False  # the tolerance is a fraction of the expected number
-    formats: tuple[str, ...] = ()  # of dates, such as "DD.MM.YYYY"; empty: ISO 8601
+    formats: tuple[str, ...] = ()  # of dates, such as "DD.MM.YYYY"; empty: common spellings
     span: Span
 
 

@@ -78,7 +78,7 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
         case {"type": "composite"}:
             return _composite(source, evaluator, path, files)
         case _:
-            return measuring_spec(source, evaluator, path)
+            return measuring_spec(source, evaluator, path, files)
 
 
 def _llm_judge(

@@ -10,12 +10,12 @@ class UsedFiles:
     """Looks up references and collects the paths that were found."""
 
     def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
+        self.lookup = lookup
         self._paths: dict[str, None] = {}
 
     def read(self, reference: str) -> Found:
         """Return a file that the checks found."""
-        found = self._lookup(reference)
+        found = self.lookup(reference)
         if not isinstance(found, Found):
             raise TypeError(f"{reference} was found by the checks: {found.reason}")
         self._paths[found.path] = None
@@ -25,7 +25,7 @@ class UsedFiles:
         """Collect the words of a command that name files."""
         for word in _words(script):
             if "/" in word or "." in word:
-                found = self._lookup(join(cwd, word))
+                found = self.lookup(join(cwd, word))
                 if isinstance(found, Found):
                     self._paths[found.path] = None
 

@@ -13,11 +13,15 @@ from rubric_ci.model.evaluators import (
     TokenUsageSpec,
     ToolTrajectorySpec,
 )
+from rubric_ci.parsing.file_references import UsedFiles
+from rubric_ci.validation.agentv import is_agentv_file
 from rubric_ci.yaml_text.problems import Path
 from rubric_ci.yaml_text.source import Source
 
 
-def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> MeasuringSpec:
+def measuring_spec(
+    source: Source, evaluator: dict[str, Any], path: Path, files: UsedFiles
+) -> MeasuringSpec:
     """Return the spec of an evaluator; the schema allows no other types."""
     name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
     span = Span(*source.locate((*path, "name")))
@@ -38,12 +42,13 @@ def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> Mea
                 span=span,
             )
         case "field_accuracy":
+            of_agentv = is_agentv_file(source.data, files.lookup)
             return FieldAccuracySpec(
                 name=name,
                 weight=weight,
                 aggregation=evaluator.get("aggregation", "weighted_average"),
                 fields=tuple(
-                    _field(field, Span(*source.locate((*path, "fields", index))))
+                    _field(field, Span(*source.locate((*path, "fields", index))), of_agentv)
                     for index, field in enumerate(evaluator["fields"])
                 ),
                 span=span,
@@ -59,12 +64,15 @@ def measuring_spec(source: Source, evaluator: dict[str, Any], path: Path) -> Mea
             )
 
 
-def _field(field: dict[str, Any], span: Span) -> FieldSpec:
+def _field(field: dict[str, Any], span: Span, of_agentv: bool) -> FieldSpec:
+    required = field.get("required")
     return FieldSpec(
         path=field["path"],
         match=field["match"],
         weight=float(field.get("weight", 1.0)),
-        required=field.get("required", False),
+        required=required is True and not of_agentv,
+        optional=required is False,
+        may_lack_reference=required is False or of_agentv,
         tolerance=float(field.get("tolerance", 0.0)),
         relative=field.get("relative", False),
         formats=tuple(field.get("formats", ())),

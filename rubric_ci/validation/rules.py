@@ -9,6 +9,7 @@ from rubric_ci.validation import (
     config_rules,
     diagnostics,
     eval_rules,
+    field_rules,
     ignore_comments,
     other_tools,
     project_rules,
@@ -30,7 +31,7 @@ from rubric_ci.yaml_text import (
 
 _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
-    *(ambiguous_scalars, config_rules, diagnostics, eval_rules, ignore_comments),
+    *(ambiguous_scalars, config_rules, diagnostics, eval_rules, field_rules, ignore_comments),
     *(other_tools, project_rules, reference_rules, rubric_rules, shape_rules, target_rules),
 )
 

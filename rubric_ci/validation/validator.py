@@ -101,6 +101,10 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup)))
+    if any("field_accuracy" in text for text in source.texts().values()):
+        from rubric_ci.validation.field_rules import field_problems
+
+        found.extend(_first(field_problems(source.data, lookup)))
     yield from found
 
 

@@ -19,7 +19,9 @@ def blocks(name: str) -> list[str]:
 
 @pytest.mark.parametrize("block", blocks("evaluators.md"))
 def test_evaluators(block: str) -> None:
-    head = "evalcases:\n- id: a\n  input: q\n  execution:\n    evaluators:\n"
+    reference = "{supplier: {name: Acme}, lines: [{amount: 3}], due: 2025-01-15}"
+    head = f"evalcases:\n- id: a\n  input: q\n  expected_output: {reference}\n"
+    head += "  execution:\n    evaluators:\n"
     text = block if block.startswith("evalcases") else head + indent(block, "    ")
     loaded = load("evals/a.yaml", text, lambda name: Found(name, ""))
     assert loaded.diagnostics == ()

@@ -108,9 +108,19 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
         pytest.param("2025-01-15", (), "", id="iso"),
         pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
         pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
+        pytest.param("15.01.2025", (), "", id="day-above-12-is-no-month"),
+        pytest.param("01/15/2025", (), "", id="american-without-format"),
+        pytest.param("15-JAN-2025", (), "", id="month-name-without-format"),
+        pytest.param("15th January, 2025", (), "", id="long-month"),
+        pytest.param("Jan. 15, 2025", (), "", id="month-first"),
+        pytest.param("2025/1/15", (), "", id="year-first"),
+        pytest.param("01/15/2025 08:00", (), "", id="with-a-time"),
+        pytest.param("16/01/2025", (), "is 2025-01-16, not 2025-01-15", id="16-is-a-day"),
         pytest.param(
-            "15.01.2025", (), 'is "15.01.2025", which is not a date in ISO 8601', id="no-guess"
+            "02/03/2025", (), "is 2025-02-03 or 2025-03-02, not 2025-01-15", id="either-is-wrong"
         ),
+        pytest.param("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), "", id="iso-besides-formats"),
+        pytest.param("15/13/2025", (), 'is "15/13/2025", which is not a date', id="13-months"),
         pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
         pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
         pytest.param("01/15/2025", ("YYYY-MM-DD", "MM/DD/YYYY"), "", id="american"),
@@ -120,7 +130,7 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
             'is "31.02.2025", which is not a date in the format YYYY-MM-DD or DD.MM.YYYY',
             id="no-such-day",
         ),
-        pytest.param(20250115, (), "is 20250115, which is not a date in ISO 8601", id="a-number"),
+        pytest.param(20250115, (), "is 20250115, which is not a date", id="a-number"),
     ],
 )
 def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
@@ -151,15 +161,119 @@ def test_a_required_field_is_a_gate() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"id": "A-1"}', 'So:\n```json\n{"id": "A-1"}\n```\nDone.'], ids=["bare", "fenced"]
+    ("reference", "answer", "formats", "reason"),
+    [
+        pytest.param("03/04/2025", "03/04/2025", (), "", id="same-text"),
+        pytest.param("05/05/2025", "2025-05-05", (), "", id="the-same-both-ways"),
+        pytest.param("03/04/2025", "2025-04-03", ("DD/MM/YYYY",), "", id="format-decides"),
+        pytest.param(
+            "03/04/2025",
+            "2025-04-03",
+            ("MM/DD/YYYY",),
+            "is 2025-04-03, not 2025-03-04",
+            id="other-format",
+        ),
+    ],
+)
+def test_dates_that_can_be_swapped(
+    reference: str, answer: str, formats: tuple[str, ...], reason: str
+) -> None:
+    of = case({"when": reference})
+    text = json.dumps({"when": answer})
+    (criterion,) = compare(text, field("when", "date", formats=formats), of=of).criteria
+    assert criterion.reasoning == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"id": "A-1"}', id="bare"),
+        pytest.param('So:\n```json\n{"id": "A-1"}\n```\nDone.', id="fenced"),
+        pytest.param('Here is [1] the {order}, not {}: {"id": "A-1"}. Anything else?', id="prose"),
+        pytest.param('{"id": "A-1"}, again {"id": "A-1"}', id="twice-the-same"),
+        pytest.param(
+            '```python\nprint({})\n```\n```json\n{"id": "A-1"}\n```', id="besides-other-code"
+        ),
+        pytest.param('{"a": 1} becomes\n```\n{"id": "A-1"}\n```', id="a-fence-before-prose"),
+    ],
 )
 def test_json_is_found(text: str) -> None:
     assert compare(text, field("id")).score == 1.0
 
 
-def test_an_answer_that_is_no_json_is_wrong() -> None:
-    result = compare("A-1", field("id"))
-    assert (result.score, result.reasoning) == (0.0, "the answer is not JSON")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param("A-1", "the answer is not JSON", id="text"),
+        pytest.param('["A-1"] and [1]', "the answer is not JSON", id="lists-in-prose"),
+        pytest.param('{"id": "A-1"', "the answer is not JSON", id="cut-off"),
+        pytest.param("{" * 99_999, "the answer is not JSON", id="braces"),
+        pytest.param('{"a":' * 9_999, "the answer is not JSON", id="nested-too-deeply"),
+        pytest.param(
+            'Either {"id": "A-1"} or {"id": "A-2"}',
+            "the answer has 2 different JSON values, so none is compared",
+            id="two-answers",
+        ),
+    ],
+)
+def test_an_answer_without_one_json_value_is_wrong(text: str, reason: str) -> None:
+    result = compare(text, field("id"), field("none", optional=True, may_lack_reference=True))
+    assert (result.score, result.reasoning) == (0.0, reason)
+    assert [c.reasoning for c in result.criteria] == [
+        'missing; expected "A-1"',
+        "missing; expected null",
+    ]
+
+
+OPTIONAL = {"optional": True, "may_lack_reference": True}
+
+
+@pytest.mark.parametrize(
+    ("answer", "fields", "score", "criteria"),
+    [
+        pytest.param(
+            {"id": "A-2"},
+            [field("id"), field("paid", **OPTIONAL)],
+            0.0,
+            [
+                ("id", False, 1.0, 'is "A-2", not "A-1"'),
+                ("paid", True, 0.0, "missing, so it is not counted"),
+            ],
+            id="missing-in-the-answer",
+        ),
+        pytest.param(
+            {"id": "A-2", "note": 1},
+            [field("id"), field("note", **OPTIONAL)],
+            0.5,
+            [("id", False, 1.0, 'is "A-2", not "A-1"'), ("note", True, 1.0, "not compared")],
+            id="missing-in-the-reference",
+        ),
+        pytest.param(
+            {"id": "A-1", "paid": False},
+            [field("id"), field("paid", **OPTIONAL)],
+            0.5,
+            [("id", True, 1.0, ""), ("paid", False, 1.0, "is false, not true")],
+            id="wrong",
+        ),
+        pytest.param(
+            {"other": 1},
+            [field("id", **OPTIONAL), field("paid", **OPTIONAL)],
+            0.0,
+            [
+                ("id", True, 0.0, "missing, so it is not counted"),
+                ("paid", True, 0.0, "missing, so it is not counted"),
+            ],
+            id="nothing-is-counted",
+        ),
+    ],
+)
+def test_optional_fields(
+    answer: Any, fields: list[FieldSpec], score: float, criteria: list[Any]
+) -> None:
+    result = compare(json.dumps(answer), *fields)
+    assert result.score == score
+    found = [(c.id, c.mark, c.weight, c.reasoning) for c in result.criteria]
+    assert found == criteria
 
 
 @pytest.mark.parametrize(
@@ -198,6 +312,25 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
             id="no-such-field",
         ),
         pytest.param(
+            case(),
+            [field("note", **OPTIONAL)],
+            "the reference answer has none of the fields to compare with",
+            id="no-field-at-all",
+        ),
+        pytest.param(
+            build_case(expected_messages=(text_message('{"a": 1} or {"a": 2}', "assistant"),)),
+            [field("a")],
+            "the reference answer of the case has several JSON values",
+            id="two-references",
+        ),
+        pytest.param(
+            case({"a": "2025-04-03"}),
+            [field("b", **OPTIONAL), field("a", "date")],
+            '`a` is "03/04/2025", the reference answer has "2025-04-03", and one of them is '
+            "2025-03-04 or 2025-04-03; set `formats`",
+            id="day-and-month-swapped",
+        ),
+        pytest.param(
             case({"a": "x"}),
             [field("a", "numeric_tolerance")],
             "`a` of the reference answer is not a number",
@@ -219,5 +352,5 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
 )
 def test_nothing_to_compare_with(of: EvalCase, fields: list[FieldSpec], message: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
-        compare('{"a": 1}', *fields, of=of)
+        compare('{"a": "03/04/2025"}', *fields, of=of)
     assert str(caught.value) == message

@@ -22,14 +22,16 @@ from rubric_ci.model.evaluators import (
     TokenUsageSpec,
     ToolTrajectorySpec,
 )
-from rubric_ci.model.references import NotFound
+from rubric_ci.model.references import Found, NotFound
 from rubric_ci.project.loader import load
 from tests.cases import span
+
+REFERENCE = "{supplier: {name: Acme}, total: 3, due: 03.04.2025}"
 
 
 def evaluator(text: str) -> EvaluatorSpec:
     head = "evalcases:\n- id: a\n  input: q\n  evaluators:\n  - name: e\n"
-    written = head + indent(dedent(text), "    ")
+    written = head + indent(dedent(text), "    ") + f"\n  expected_output: {REFERENCE}\n"
     loaded = load("evals/a.yaml", written, lambda _: NotFound("no"))
     assert loaded.diagnostics == ()
     assert loaded.eval_file is not None
@@ -121,6 +123,44 @@ def test_specs(text: str, spec: EvaluatorSpec) -> None:
         fields = [replace(f, span=s.span) for f, s in zip(read.fields, spec.fields, strict=True)]
         read = replace(read, fields=tuple(fields))
     assert replace(read, span=spec.span) == spec
+
+
+REQUIRED = """\
+{head}evalcases:
+- id: a
+  input: q
+  expected_output: {{a: 1, b: 1, c: 1}}
+  evaluators:
+  - name: e
+    type: field_accuracy
+    fields:
+    - {{path: a, match: exact, required: true}}
+    - {{path: b, match: exact}}
+    - {{path: c, match: exact, required: false}}
+"""
+OWN = [(True, False, False), (False, False, False), (False, True, True)]
+AGENTV = [(False, False, True), (False, False, True), (False, True, True)]
+
+
+@pytest.mark.parametrize(
+    ("head", "folder", "expected"),
+    [
+        pytest.param("", "", OWN, id="own"),
+        pytest.param("$schema: agentv-eval-v2\n", "", AGENTV, id="schema"),
+        pytest.param("", ".agentv/targets.yaml", AGENTV, id="targets-of-agentv"),
+        pytest.param("", ".agentv/config.yaml", AGENTV, id="config-of-agentv"),
+        pytest.param("$schema: eval.schema.json\n", ".agentv/targets.yaml", OWN, id="own-schema"),
+    ],
+)
+def test_required_fields(head: str, folder: str, expected: list[tuple[bool, ...]]) -> None:
+    def lookup(name: str) -> Found | NotFound:
+        return Found(name, "") if name == folder else NotFound("no such file")
+
+    loaded = load("evals/a.yaml", REQUIRED.format(head=head), lookup)
+    assert loaded.eval_file is not None
+    (spec,) = loaded.eval_file.cases[0].evaluators
+    assert isinstance(spec, FieldAccuracySpec)
+    assert [(f.required, f.optional, f.may_lack_reference) for f in spec.fields] == expected
 
 
 def test_a_composite_of_all_kinds() -> None:

@@ -10,11 +10,12 @@ import json as _json
 import re
 from typing import Final
 
-# C0 without tab and newline, DEL, C1, line and paragraph separators, what reorders text
-# (https://trojansource.codes), invisible tag characters, lone surrogates and non-characters.
+from rubric_ci.text.invisible import IGNORABLE, is_joiner
+
+# C0 without tab and newline, DEL, C1, line and paragraph separators, lone surrogates,
+# non-characters, and what is invisible or reorders text (https://trojansource.codes).
 _HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff"
-    "\U000e0000-\U000e007f]"
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff{IGNORABLE}]"
 )
 
 _COMMAND: Final = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
@@ -25,8 +26,8 @@ _CODE: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 # What GitHub turns into links, notifications, cross references and pictures *after* markdown is
 # rendered, so that no backslash and no entity prevents it; a zero-width space does.
 _AFTER_RENDERING: Final = re.compile(
-    r"@(?=[^\s@])|#(?=\d)|\b(?:GH|gh|Gh|gH)-(?=\d)|:(?=//)|\b[wW]{3}(?=\.)"
-    r"|\b(?:mailto|xmpp):(?=\S)|:(?=[\w+-]+:)",
+    r"@(?=[^\s@])|#(?=\d)|(?<![a-z])GH-(?=\d)|:(?=//)|w{3}(?=\.)"
+    r"|(?:mailto|xmpp):(?=\S)|:(?=[\w+-]+:)",
     re.IGNORECASE,
 )
 
@@ -140,7 +141,7 @@ def log_text(text: str) -> str:
 
 def json_text(text: str) -> str:
     """Keep a JSON text from giving orders to a runner or a terminal; its values stay the same."""
-    return _HIDDEN.sub(lambda match: _json.dumps(match[0])[1:-1], text.replace("##[", r"#\u0023["))
+    return _HIDDEN.sub(_json_escape, text.replace("##[", r"#\u0023["))
 
 
 def _unbracketed(text: str) -> str:
@@ -173,7 +174,13 @@ def _longest_run(sign: str, text: str) -> int:
     return max((len(run) for run in re.findall(f"{re.escape(sign)}+", text)), default=0)
 
 
+def _json_escape(match: re.Match[str]) -> str:
+    return match[0] if is_joiner(match.string, match.start()) else _json.dumps(match[0])[1:-1]
+
+
 def _code_point(match: re.Match[str]) -> str:
+    if is_joiner(match.string, match.start()):
+        return match[0]
     number = ord(match[0])
     if number < 0x100:
         return f"\\x{number:02x}"

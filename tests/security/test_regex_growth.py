@@ -32,7 +32,7 @@ SIGNS = (
     *("a", "A", "0", "é", " ", "\t", "\n", "\r\n", "x\n", " \n", "a ", "a\n", "\\", "\\a"),
     *"<>\"'`()[]{}#-.:/=,_*@!?|&;%$~",
 )
-SAMPLES = (" ", "a", "0", "\n", *map(chr, range(33, 127)), *map(chr, (0x0, 0x300, 0x85)))
+SAMPLES = (" ", "a", "0", "\n", *map(chr, range(33, 127)), *map(chr, (0x0, 0xE9, 0x300, 0x85)))
 SAMPLES += tuple(map(chr, (0x200C, 0x2028, 0xE0020)))
 CATEGORIES = {
     "CATEGORY_SPACE": r"\s",

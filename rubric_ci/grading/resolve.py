@@ -123,13 +123,14 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
     name = override or target.judge_target
     if not name:
         return config.judge
-    match config.targets.get(name):
+    judges = config.targets if config.judges is None else config.judges
+    match judges.get(name):
         case LlmTarget(endpoint=endpoint):
             base = config.judge or JudgeConfig(endpoint=endpoint)
             return replace(base, endpoint=endpoint)
         case None:
             message = f"target `{target.name}`: there is no judge_target `{name}`"
-            raise CannotConfigure(message, suggest(name, config.targets, most=0))
+            raise CannotConfigure(message, suggest(name, judges, most=0))
         case _:
             raise CannotConfigure(
                 f"target `{name}` has no model and cannot judge",

@@ -135,3 +135,5 @@ class Config:
     targets: Mapping[str, Target] = field(default_factory=dict)  # by name
     gate: GateConfig = field(default_factory=GateConfig)
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
+    env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
+    judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

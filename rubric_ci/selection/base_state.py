@@ -42,7 +42,7 @@ class BaseState:
 
 def load_base_state(now: LoadedProject, then: Snapshot, difference: Difference) -> BaseState:
     """Read what may differ from git's objects; everything else is as it is now."""
-    project = Project(then, now.project.named_config)
+    project = Project(then, now.project.named_config, now.project.policy)
     same = _UnchangedFiles(difference)
     differing = [file.path for file in now.files if not same.holds(file)]
     gone = [change.path for change in difference.changes if _was_eval(change, then)]

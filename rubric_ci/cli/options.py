@@ -146,7 +146,7 @@ judge = judging(
     default="",
     metavar="MODEL",
     help="Use this model (or target's model) as judge everywhere; overrides eval files and "
-    "configuration.",
+    "configuration, also their host and key.",
 )
 
 

@@ -16,6 +16,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     Target,
     with_model,
+    with_named_model,
 )
 from rubric_ci.model.evals import (
     CompositeSpec,
@@ -116,10 +117,10 @@ def _joined(base: str, folder: str) -> str:
 def choose_judge(config: Config, target: Target, override: str = "") -> JudgeConfig | None:
     """Return the judge of a target's answers: the target's own, else the configured one.
 
-    `override` is a model, or the name of a target with a model.
+    `override` is a model at its provider's own host, or the name of a target with a model.
     """
     if override and override not in config.targets:
-        return with_model(config.judge, override)
+        return with_named_model(config.judge, override)
     name = override or target.judge_target
     if not name:
         return config.judge

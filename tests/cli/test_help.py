@@ -46,7 +46,8 @@ Policy:
 
 Judge:
   --judge MODEL   Use this model (or target's model) as judge everywhere;
-                  overrides eval files and configuration.
+                  overrides eval files and configuration, also their host and
+                  key.
   --votes N|auto  Judge votes per criterion: an odd number, or `auto` to vote
                   again only when it could change the verdict.  [default:
                   (`judge.votes`, else 1)]

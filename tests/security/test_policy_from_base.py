@@ -315,3 +315,14 @@ def test_a_merge_of_the_author_is_not_the_base(tmp_path: Path, strict: Judge) ->
     evil = pull.clone.git("commit-tree", tree, "-p", head, "-p", head, "-m", "merge")
     pull.clone.git("switch", "--quiet", "--detach", evil)
     assert pull.run("run", "evals").returncode == 1
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4.1-mini", "openai/gpt-4.1"])
+def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
+    model: str, tmp_path: Path, strict: Judge, attacker: Judge
+) -> None:
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": CONFIG.format(base=attacker.url)})
+    pinned = ("run", "evals", "--policy-from", "head", "--judge", model)
+    done = pull.run(*pinned, OPENAI_BASE_URL=f"{strict.url}/v1")
+    assert (done.returncode, attacker.keys) == (1, []), done.stderr
+    assert strict.keys == [f"Bearer {KEY}"]

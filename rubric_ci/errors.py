@@ -65,6 +65,10 @@ class CannotConfigure(UserError):
     """The configuration names something that does not exist or cannot work."""
 
 
+class CannotReadPolicy(CannotConfigure):
+    """The configuration whose judge and gate hold cannot be read."""
+
+
 class NoJudge(CannotConfigure):
     """An evaluator needs a judge and none is configured."""
 

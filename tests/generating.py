@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 from rubric_ci.cli.main import main
 from rubric_ci.drafting.prompt import draft_call
 from rubric_ci.drafting.reply_schema import Kind
-from rubric_ci.project.loaded_project import load_project
+from rubric_ci.project.loaded_project import load_project, open_project
 from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\
@@ -66,7 +66,7 @@ class Project:
 
     def record(self, kind: Kind = "checklist", *paths: str, **replies: str) -> None:
         """Keep a reply for each case of which the id is given; `replay` holds nothing else."""
-        opened = load_project(paths, None)
+        opened = load_project(paths, open_project(None))
         judge = opened.config.judge
         assert judge
         lines = []

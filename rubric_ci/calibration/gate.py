@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.project.policy import CALIBRATION
 
-NAME = "calibration.json"  # at the repository root
+NAME = CALIBRATION
 HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
 
 
@@ -18,22 +18,22 @@ def check_calibration(opened: LoadedProject, judges: Sequence[JudgeInfo]) -> Seq
     Without `calibration.json` and without `gate.min_kappa` there are no warnings.
     """
     min_kappa = opened.config.gate.min_kappa
-    path = opened.root / NAME
-    if not judges or not (path.exists() or min_kappa is not None):
+    content = opened.project.policy_files.read(NAME)
+    if not judges or (content is None and min_kappa is None):
         return ()
-    if not path.exists():
+    if content is None:
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but there is no {NAME}", HINT)
     from rubric_ci.calibration.calibration import calibration_warnings
 
-    known = _read(discovery.read_text(path))
+    known = _read(content)
     found = [w for judge in judges for w in calibration_warnings(known, judge, min_kappa)]
     if found and min_kappa is not None:
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but {found[0]}", HINT)
     return tuple(f"{NAME}: {warning}" for warning in found)
 
 
-def _read(text: str) -> object:
+def _read(content: bytes) -> object:
     try:
-        return json.loads(text)
+        return json.loads(content)
     except ValueError:
         return None

@@ -45,6 +45,7 @@ def init(folder: Path, force: bool) -> None:
 )
 @options.paths
 @options.config
+@options.policy_from
 @options.cases
 @_drafts(
     "--target",

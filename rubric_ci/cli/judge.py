@@ -16,6 +16,7 @@ _calibration = partial(option, heading="Calibration")
 @command("judge-check")
 @options.paths
 @options.config
+@options.policy_from
 @options.judge
 @options.judging(
     "--max-moved",
@@ -69,6 +70,7 @@ def label(**options: Any) -> None:
 @click.argument("labels", type=FILE)
 @options.paths
 @options.config
+@options.policy_from
 @options.judge
 @_calibration(
     "--output",

@@ -32,7 +32,7 @@ class Option(click.Option):
     def __init__(self, *args: Any, heading: str = "Options", **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.heading = heading
-        if self.default == "":
+        if self.default == "" and not isinstance(self.show_default, str):
             self.show_default = False  # help would show two quotation marks
 
 
@@ -91,6 +91,7 @@ paths = click.argument("paths", nargs=-1, type=LINES)
 select = partial(option, heading="Select")
 judging = partial(option, heading="Judge")
 gate = partial(option, heading="Gate")
+policy = partial(option, heading="Policy")
 limits = partial(option, heading="Limits")
 requesting = partial(option, heading="Requests and cache")
 reporting = partial(option, heading="Reports")
@@ -101,6 +102,15 @@ config = select(
     type=FILE,
     metavar="FILE",
     help="Configuration file to use instead of rubric-ci.yaml.",
+)
+
+policy_from = policy(
+    "--policy-from",
+    metavar="base|head|FILE",
+    default="",
+    show_default="base on a pull request in CI, else head",
+    help="Source of judge, gate, rule switches and calibration: the base commit, the checkout, or "
+    "a configuration file.",
 )
 
 cases = select(
@@ -136,7 +146,7 @@ judge = judging(
     default="",
     metavar="MODEL",
     help="Use this model (or target's model) as judge everywhere; overrides eval files and "
-    "configuration.",
+    "configuration, also their host and key.",
 )
 
 

@@ -37,6 +37,7 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
 )
 @options.paths
 @options.config
+@options.policy_from
 @options.selection
 @options.select(
     "--target",
@@ -101,6 +102,7 @@ def run(**options: Any) -> None:
 @command()
 @options.paths
 @options.config
+@options.policy_from
 @options.selection
 @option(
     "--cases-per-shard",

@@ -36,6 +36,7 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
+from rubric_ci.selection.policy import open_project, show_policy
 from rubric_ci.text.escape import log_line
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"
@@ -92,7 +93,9 @@ def _read_labels(path: Path) -> tuple[Label, ...]:
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
     root = discovery.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
-    opened = load_project(settings.paths or tuple(named), settings.config)
+    project = open_project(settings.config, settings.policy_from)
+    opened = load_project(settings.paths or tuple(named), project)
+    show_policy(opened)
     show_problems(opened.diagnostics)
     return opened
 

@@ -19,12 +19,14 @@ from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
+from rubric_ci.selection.policy import open_project, show_policy
 from rubric_ci.system.signals import run_until_terminated
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     """Load, select, draft, insert, publish; print the outcome of every case."""
-    opened = load_project(settings.paths, settings.config)
+    opened = load_project(settings.paths, open_project(settings.config, settings.policy_from))
+    show_policy(opened)
     show_problems(opened.diagnostics)
     requests, skipped = choose_requests(opened.files, settings.cases)
     pages = _pages(opened, requests)

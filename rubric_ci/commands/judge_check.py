@@ -27,10 +27,11 @@ from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import (
     LoadedProject,
     load_project,
-    open_project,
     show_problems,
 )
 from rubric_ci.project.loader import load
+from rubric_ci.project.project import Project
+from rubric_ci.selection.policy import open_project, show_policy
 from rubric_ci.text.escape import log_line
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
@@ -38,7 +39,9 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
-    opened = load_project(settings.paths, settings.config) if settings.paths else _shipped(settings)
+    project = open_project(settings.config, settings.policy_from)
+    opened = load_project(settings.paths, project) if settings.paths else _shipped(project)
+    show_policy(opened)
     attacks = _probes(opened)
     judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
@@ -68,7 +71,7 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 
 
-def _shipped(settings: JudgeCheckSettings) -> LoadedProject:
+def _shipped(project: Project) -> LoadedProject:
     """Load the built-in corpus and the repository's configuration."""
     loaded = load(
         SHIPPED.name,
@@ -77,7 +80,7 @@ def _shipped(settings: JudgeCheckSettings) -> LoadedProject:
     )
     assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test checks the file
     return LoadedProject(
-        project=open_project(settings.config),
+        project=project,
         files=(loaded.eval_file,),
         diagnostics=(),
         invalid=(),

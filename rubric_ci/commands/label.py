@@ -8,7 +8,7 @@ import click
 from rubric_ci.calibration.label_session import label_answers, questions_of
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.model.options import LabelSettings
-from rubric_ci.project.loaded_project import load_project, show_problems
+from rubric_ci.project.loaded_project import load_project, open_project, show_problems
 from rubric_ci.reports.files import read_report
 from rubric_ci.text.escape import log_line
 
@@ -20,7 +20,7 @@ def label(settings: LabelSettings) -> ExitCode:
             "label needs a terminal: it reads key presses",
             "run it by hand; `rubric-ci calibrate` reads the labels anywhere",
         )
-    opened = load_project(settings.paths, settings.config)
+    opened = load_project(settings.paths, open_project(settings.config))
     show_problems(opened.diagnostics)
     cases = [case for file in opened.files for case in file.cases]
     questions = questions_of(read_report(settings.report), cases)

@@ -11,6 +11,7 @@ from rubric_ci.git.plumbing import Repository
 from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
 
 DEEPER = "check out with `fetch-depth: 0`"
+PULL_REQUEST_BASE = "the pull request's base branch"
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
@@ -46,6 +47,19 @@ def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
             return NoBase(reason=f"`{trigger.event}` events have no base commit")
 
 
+def of_policy(repository: Repository, trigger: Trigger) -> FoundBase:
+    """Return the commit that a change is merged into: the tip of the branch, not the merge base.
+
+    An old merge base could hold a policy that the branch has replaced since.
+    """
+    name = "the merge group's base" if trigger.event == "merge_group" else PULL_REQUEST_BASE
+    head = plumbing.commit(repository, "HEAD")
+    merged = plumbing.parents(repository, "HEAD") if head else ()
+    if head == trigger.sha and trigger.head_sha and merged[1:] == (trigger.head_sha,):
+        return Base(commit=merged[0], origin=name)  # GitHub made this merge commit, not the author
+    return _present(repository, trigger.base_sha, name, "`fetch-depth: 2` (0 with a `ref`)")
+
+
 def of_checkout(repository: Repository) -> FoundBase:
     """Return the merge base with the remote's default branch."""
     if plumbing.commit(repository, "origin/HEAD") is None:
@@ -59,10 +73,10 @@ def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
         return NoBase(reason="the checkout is the base branch, not the pull request")
     merged = plumbing.parents(repository, "HEAD")
     if head != trigger.head_sha and merged[1:] == (trigger.head_sha,):
-        return Base(commit=merged[0], origin="the pull request's base branch")
+        return Base(commit=merged[0], origin=PULL_REQUEST_BASE)
     if plumbing.commit(repository, trigger.base_sha) is None:
         return NoBase(reason=_absent(repository, "the pull request's base", "`fetch-depth: 2`"))
-    return _merge_base(repository, trigger.base_sha, "the pull request's base branch")
+    return _merge_base(repository, trigger.base_sha, PULL_REQUEST_BASE)
 
 
 def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
@@ -78,9 +92,11 @@ def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
     return _merge_base(repository, default, f"`{default}`")
 
 
-def _present(repository: Repository, commit: str, name: str) -> FoundBase:
+def _present(
+    repository: Repository, commit: str, name: str, depth: str = "`fetch-depth: 0`"
+) -> FoundBase:
     if plumbing.commit(repository, commit) is None:
-        return NoBase(reason=_absent(repository, name, "`fetch-depth: 0`"))
+        return NoBase(reason=_absent(repository, name, depth))
     return Base(commit=commit, origin=name)
 
 

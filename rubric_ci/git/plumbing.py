@@ -123,6 +123,14 @@ def blobs(repository: Repository) -> Iterator[ReadBlob]:
         yield lambda object_id: _read_blob(process, object_id)
 
 
+def blob(repository: Repository, object_id: str) -> bytes:
+    """Return the bytes of one blob."""
+    done = run(repository, "cat-file", "blob", object_id)
+    if done.returncode != 0:
+        raise _unreadable(object_id)
+    return done.stdout
+
+
 def query(repository: Repository, *arguments: str) -> str:
     """Return the output of git, stripped; raises CannotUseGit if it fails."""
     return _read(repository, *arguments).strip()
@@ -154,10 +162,14 @@ def _read_blob(process: "subprocess.Popen[bytes]", object_id: str) -> bytes:
     process.stdin.flush()
     header = process.stdout.readline().split()
     if len(header) != 3:  # "<id> missing", or nothing when git has ended
-        raise CannotUseGit(f"git object {object_id} cannot be read", "fetch it, or run `git fsck`")
+        raise _unreadable(object_id)
     content = process.stdout.read(int(header[2]))
     process.stdout.read(1)  # the line feed after the content
     return content
+
+
+def _unreadable(object_id: str) -> CannotUseGit:
+    return CannotUseGit(f"git object {object_id} cannot be read", "fetch it, or run `git fsck`")
 
 
 def _entry(line: str) -> tuple[str, Entry]:

@@ -6,10 +6,12 @@ is read there, so that line endings and filters do not make it look changed.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from posixpath import dirname
 
-from rubric_ci.git.plumbing import ReadBlob
+from rubric_ci.git import plumbing
+from rubric_ci.git.plumbing import ReadBlob, Repository
 from rubric_ci.model.git_changes import SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.references import Found, Lookup, NotFound
 
@@ -74,6 +76,15 @@ class Snapshot:
                 inside = self.root / path
                 return inside.read_bytes() if inside.is_file() else None
         return None
+
+
+def open_commit(repository: Repository, commit: str) -> Snapshot:
+    """Return the files of a commit, each read from git's objects and none from the working tree."""
+    entries = plumbing.tree(repository, commit)
+    read_blob = partial(plumbing.blob, repository)
+    return Snapshot(
+        root=repository.root, entries=entries, changed=frozenset(entries), read_blob=read_blob
+    )
 
 
 def follow(path: str, link: Callable[[str], str | None]) -> str | None:

@@ -16,6 +16,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     Target,
     with_model,
+    with_named_model,
 )
 from rubric_ci.model.evals import (
     CompositeSpec,
@@ -144,20 +145,21 @@ def _joined(base: str, folder: str) -> str:
 def choose_judge(config: Config, target: Target, override: str = "") -> JudgeConfig | None:
     """Return the judge of a target's answers: the target's own, else the configured one.
 
-    `override` is a model, or the name of a target with a model.
+    `override` is a model at its provider's own host, or the name of a target with a model.
     """
     if override and override not in config.targets:
-        return with_model(config.judge, override)
+        return with_named_model(config.judge, override)
     name = override or target.judge_target
     if not name:
         return config.judge
-    match config.targets.get(name):
+    judges = config.targets if config.judges is None else config.judges
+    match judges.get(name):
         case LlmTarget(endpoint=endpoint):
             base = config.judge or JudgeConfig(endpoint=endpoint)
             return replace(base, endpoint=endpoint)
         case None:
             message = f"target `{target.name}`: there is no judge_target `{name}`"
-            raise CannotConfigure(message, suggest(name, config.targets, most=0))
+            raise CannotConfigure(message, suggest(name, judges, most=0))
         case _:
             raise CannotConfigure(
                 f"target `{name}` has no model and cannot judge",

@@ -3,12 +3,30 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+
+CREDENTIALS: Final = frozenset(
+    {
+        "api_base",
+        "api_key",
+        "aws_access_key_id",
+        "aws_secret_access_key",
+        "aws_session_token",
+        "azure_ad_token",
+        "base_url",
+        "client_secret",
+        "extra_headers",
+        "headers",
+        "organization",
+        "vertex_credentials",
+    }
+)
+"""Options of a model that say where it is and who asks, not what it is asked."""
 
 
 class FailOn(Enum):
@@ -54,6 +72,25 @@ def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
     if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
         options = {k: v for k, v in options.items() if not k.startswith("api_")}
     return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))
+
+
+def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
+    """Return the judge with a model that the command line names, at its provider's own host.
+
+    A host or a key of the configuration was not named with it, and is dropped.
+    """
+    if judge is None:
+        return JudgeConfig(endpoint=Endpoint(model=model))
+    options = {
+        key: value for key, value in judge.endpoint.options.items() if not _connects(key, value)
+    }
+    return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))
+
+
+def _connects(key: str, value: JSON) -> bool:
+    """Return True for an option that chooses the server or gives it a key."""
+    named = key in CREDENTIALS or key.startswith("api_") or key == "custom_llm_provider"
+    return named or (isinstance(value, str) and "://" in value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,3 +183,5 @@ class Config:
     gate: GateConfig = field(default_factory=GateConfig)
     regression: RegressionConfig = field(default_factory=RegressionConfig)
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
+    env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
+    judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

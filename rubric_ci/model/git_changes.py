@@ -16,6 +16,7 @@ class Trigger:
     """The event that started a CI run, with the commits to compare; "" if unknown."""
 
     event: str  # GitHub's name: "pull_request", "push", …
+    sha: str = ""  # the commit that the workflow runs on: a pull request's merge commit
     base_sha: str = ""  # pull_request.base.sha, merge_group.base_sha
     head_sha: str = ""  # pull_request.head.sha
     before: str = ""  # push: the former commit; zeros for a new branch

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.config import Endpoint, OutputMode
+from rubric_ci.model.config import CREDENTIALS, Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - re-exported
@@ -49,26 +49,15 @@ ModelCaller: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
 """Send one call; raises `errors.CannotReachModel` or `errors.OverBudget`."""
 
 
-_NOT_IN_KEYS = frozenset(
+_PRICES = frozenset(
     {
-        "api_base",
-        "api_key",
-        "aws_access_key_id",
-        "aws_secret_access_key",
-        "aws_session_token",
-        "azure_ad_token",
-        "base_url",
-        "client_secret",
-        "extra_headers",
-        "headers",
         "input_cost_per_token",
         "input_cost_per_token_batches",
-        "organization",
         "output_cost_per_token",
         "output_cost_per_token_batches",
-        "vertex_credentials",
     }
 )
+_NOT_IN_KEYS = CREDENTIALS | _PRICES
 
 
 def call_key(

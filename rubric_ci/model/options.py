@@ -25,6 +25,7 @@ class RequestOptions:
     concurrency: int = CONCURRENCY  # cases in progress
     record: Path | None = None  # every reply is written to this file
     replay: Path | None = None  # replies come from this recording
+    allowed_hosts: tuple[str, ...] = ()  # of model servers; empty: those of the policy
     max_calls: int | None = None
     max_cost_usd: float | None = None
     max_seconds: float | None = None
@@ -48,6 +49,7 @@ class RunSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     target: str = ""
     judge: str = ""  # a model; overrides the configuration
     cases: tuple[str, ...] = ()  # globs over case ids
@@ -100,6 +102,7 @@ class GenerateSettings:
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     target: str = ""  # target or model that drafts; empty: the judge's model
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
@@ -131,6 +134,7 @@ class JudgeCheckSettings:
 
     paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the built-in corpus
     config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     judge: str = ""
     max_moved: int = 0
     requests: RequestOptions = _REQUESTS
@@ -153,6 +157,7 @@ class CalibrateSettings:
     labels: Path
     paths: tuple[str, ...] = ()
     config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     judge: str = ""
     output: Path | None = None  # None: calibration.json at the repository root
     both_modes: bool = False  # batched and isolated

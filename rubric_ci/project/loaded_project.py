@@ -58,13 +58,12 @@ class LoadedProject:
         return first
 
 
-def load_project(paths: Sequence[str], config: Path | None) -> LoadedProject:
-    """Load the configuration and every eval file that the paths name.
+def load_project(paths: Sequence[str], project: Project) -> LoadedProject:
+    """Load every eval file that the paths name.
 
-    Problems of eval files are values. Raises InvalidInput if the configuration or a targets file
-    has errors, CannotFindEvals if a path names no eval file.
+    Problems of eval files are values. Raises InvalidInput if a targets file has errors,
+    CannotFindEvals if a path names no eval file.
     """
-    project = open_project(config)
     return load_evals(project, find_evals(project, paths))
 
 

@@ -32,10 +32,14 @@ class LoadedTargets(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load_config(path: str, text: str) -> LoadedConfig:
-    """Check and parse a configuration; `path` is relative to the repository root."""
+def load_config(path: str, text: str, rules: Mapping[str, str] | None = None) -> LoadedConfig:
+    """Check and parse a configuration; `path` is relative to the repository root.
+
+    `rules` are the severities that hold; None: its own.
+    """
     document = Document(path, text)
-    found = apply_suppressions(check_config(document), document.texts(), read_facts(document).rules)
+    severities = read_facts(document).rules if rules is None else rules
+    found = apply_suppressions(check_config(document), document.texts(), severities)
     return LoadedConfig(None if has_errors(found) else read_config(document), found)
 
 

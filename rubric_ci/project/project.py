@@ -21,7 +21,7 @@ from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
 
 if TYPE_CHECKING:
-    from rubric_ci.model.config import Config
+    from rubric_ci.model.config import Config, Target
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.project.loader import Loaded, LoadedConfig, LoadedTargets
 
@@ -43,14 +43,28 @@ class RepositoryFiles(Protocol):
 class Project:
     """Finds and reads what the eval files of a repository depend on, each file once."""
 
-    def __init__(self, files: RepositoryFiles, named_config: str = "") -> None:
-        """Use `named_config`, if given, instead of the configuration at the root."""
+    def __init__(
+        self,
+        files: RepositoryFiles,
+        named_config: str = "",
+        policy: "Project | None" = None,
+        *,
+        origin: str = "",
+    ) -> None:
+        """Use `named_config`, if given, instead of the configuration at the root.
+
+        `policy` is the project whose judge, gate and rule switches count; None: its own. `origin`
+        is what messages call the files if they are not the working tree.
+        """
         self.files = files
         self.named_config = named_config
+        self.origin = origin
+        self.policy = policy
         self._text = cache(self._read_text)
         self._targets_files = cache(self._find_targets_files)
         self.load_targets = cache(self._load_targets)
         self.config_with = cache(self._build_config)
+        self._governed = cache(self._build_governed)
 
     @property
     def root(self) -> Path:
@@ -69,8 +83,17 @@ class Project:
 
     @property
     def rules(self) -> Mapping[str, str]:
-        """The severities that the configuration gives to rules."""
-        return self.summary.rules
+        """The severities that the policy gives to rules."""
+        return self._policy_owner.summary.rules
+
+    @property
+    def policy_files(self) -> RepositoryFiles:
+        """The files that hold what belongs to the policy, such as the calibration."""
+        return self._policy_owner.files
+
+    @property
+    def _policy_owner(self) -> "Project":
+        return self.policy if self.policy and self.policy.config_name else self
 
     def targets_files(self, eval_file: str) -> tuple[str, ...]:
         """Return the targets files that serve an eval file, the nearest first."""
@@ -100,16 +123,27 @@ class Project:
             case None:
                 return LoadedConfig(Config(), ())
             case str(text):
-                return load_config(self.config_name, text)
+                return load_config(self.config_name, text, self.rules)
             case problem:
                 return LoadedConfig(None, (_diagnostic(self.config_name, problem),))
 
     def config_for(self, eval_file: str) -> "Config":
-        """Return the configuration with every target that serves an eval file.
+        """Return the configuration with every target that serves an eval file, under the policy.
 
         Raises InvalidInput if a file that serves it has errors.
         """
-        return self.config_with(self.targets_files(eval_file))
+        return self._governed(dirname(eval_file))
+
+    def policy_for(self, eval_file: str) -> "Config":
+        """Return the configuration that serves an eval file; files with errors have no targets."""
+        from dataclasses import replace
+
+        from rubric_ci.model.config import Config
+
+        config = self.own_config.config or Config()
+        found = (each for name in self.targets_files(eval_file) for each in self._targets(name))
+        targets = {target.name: target for target in reversed([*config.targets.values(), *found])}
+        return replace(config, targets=targets)
 
     def first_error(self, eval_file: str) -> "Diagnostic | None":
         """Return the first error of the files that serve an eval file."""
@@ -167,6 +201,18 @@ class Project:
             for target in loaded.targets:
                 targets.setdefault(target.name, target)
         return replace(config, targets=targets)
+
+    def _build_governed(self, folder: str) -> "Config":
+        config = self.config_with(self._targets_files(folder))
+        if self.policy is None:
+            return config
+        from rubric_ci.project.policy import governed
+
+        base = self.policy.policy_for(f"{folder}/any" if folder else "any")
+        return governed(config, base, configured=bool(self.policy.config_name))
+
+    def _targets(self, name: str) -> "tuple[Target, ...]":
+        return self.load_targets(name).targets
 
     def _config_candidates(self) -> tuple[str, ...]:
         return (self.named_config,) if self.named_config else CONFIG_NAMES

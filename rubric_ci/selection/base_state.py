@@ -42,7 +42,7 @@ class BaseState:
 
 def load_base_state(now: LoadedProject, then: Snapshot, difference: Difference) -> BaseState:
     """Read what may differ from git's objects; everything else is as it is now."""
-    project = Project(then, now.project.named_config)
+    project = Project(then, now.project.named_config, now.project.policy)
     same = _UnchangedFiles(difference)
     defaults = {each.summary.default_evaluator for each in (project, now.project)}
     differing = [file.path for file in now.files if len(defaults) > 1 or not same.holds(file)]

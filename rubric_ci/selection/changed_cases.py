@@ -17,7 +17,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import FoundBase, NoBase, Trigger
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
-from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals, open_project
+from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals
 from rubric_ci.project.project import Project
 from rubric_ci.selection.base_state import BaseState, load_base_state
 from rubric_ci.selection.compare_cases import (
@@ -32,6 +32,7 @@ from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.dependency_notes import dependency_notes
 from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.selection.fingerprint import Setup
+from rubric_ci.selection.policy import open_project, policy_notes
 from rubric_ci.selection.prefilter import find_unconcerned
 
 EVERY_CASE = "every case was asked for"
@@ -39,11 +40,11 @@ EVERY_CASE = "every case was asked for"
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
-    project = open_project(settings.config)
+    project = open_project(settings.config, settings.policy_from, settings.changed_since)
     paths = find_evals(project, settings.paths)
     loaded, selection = _select(project, paths, settings)
     names = (discovery.from_root(path, project.root) for path in paths)
-    notes = (*selection.notes, *dependency_notes(loaded, names))
+    notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
     return loaded, replace(selection, notes=notes)
 
 

@@ -38,9 +38,16 @@ Select:
   --shard I/N          Run one of N shards; `rubric-ci merge` combines the
                        reports.
 
+Policy:
+  --policy-from base|head|FILE  Source of judge, gate, rule switches and
+                                calibration: the base commit, the checkout, or
+                                a configuration file.  [default: (base on a
+                                pull request in CI, else head)]
+
 Judge:
   --judge MODEL   Use this model (or target's model) as judge everywhere;
-                  overrides eval files and configuration.
+                  overrides eval files and configuration, also their host and
+                  key.
   --votes N|auto  Judge votes per criterion: an odd number, or `auto` to vote
                   again only when it could change the verdict.  [default:
                   (`judge.votes`, else 1)]
@@ -141,16 +148,16 @@ def test_run() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("run",), "Select Judge Gate Limits Requests and cache Reports GitHub Options"),
+        (("run",), "Select Policy Judge Gate Limits Requests and cache Reports GitHub Options"),
         (("merge",), "Gate Reports GitHub Options"),
-        (("plan",), "Select Shards Options"),
+        (("plan",), "Select Policy Shards Options"),
         (("validate",), "Select Options Reports"),
         (("compare",), "Gate Reports GitHub Options"),
-        (("judge-check",), "Select Judge Limits Requests and cache Options"),
-        (("calibrate",), "Select Judge Calibration Limits Requests and cache Options"),
+        (("judge-check",), "Select Policy Judge Limits Requests and cache Options"),
+        (("calibrate",), "Select Policy Judge Calibration Limits Requests and cache Options"),
         (
             ("generate", "rubrics"),
-            "Select Drafts Commit and publish Limits Requests and cache Options",
+            "Select Policy Drafts Commit and publish Limits Requests and cache Options",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

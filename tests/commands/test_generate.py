@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.project.loaded_project import load_project
+from rubric_ci.project.loaded_project import load_project, open_project
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 
@@ -134,7 +134,7 @@ def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     items = [{k: v for k, v in item.items() if k != "required"} | part for item in ITEMS]
     project.record(kind, refund=json.dumps({"rubrics": items}))
     assert project.generate("--kind", kind).exit_code == 0
-    [spec] = load_project((), None).files[0].cases[0].evaluators
+    [spec] = load_project((), open_project(None)).files[0].cases[0].evaluators
     assert isinstance(spec, RubricSpec)
     assert {criterion.kind for criterion in spec.rubric} == {kind}
 

@@ -348,7 +348,8 @@ def test_an_evaluator_may_bring_its_own_judge(judged: Judged) -> None:
 def test_the_judge_of_the_command_line_marks_everything(judged: Judged) -> None:
     own_model(judged)
     judged.server.script(marks(True, True))
-    done = judged.run("--judge", "openai/gpt-4.1-nano")
+    server = {"OPENAI_BASE_URL": f"{judged.server.url}/v1", "OPENAI_API_KEY": "none"}
+    done = judged.run("--judge", "openai/gpt-4.1-nano", **server)
     assert done.returncode == 0, done.stderr
     assert set(requested_models(judged)) == {"gpt-4.1-nano"}
     assert judged.report()["judge"]["model"] == "openai/gpt-4.1-nano"

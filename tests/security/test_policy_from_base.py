@@ -1,0 +1,328 @@
+"""A pull request that changes who judges, or when the gate fails: the base's policy holds."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import Checkout
+from tests.http_server import serving
+from tests.sample_project import clean_environment
+
+pytestmark = pytest.mark.timeout(120)
+
+CONFIG = """\
+judge: {{model: openai/gpt-4.1-mini, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
+targets:
+  - {{name: default, provider: recorded, answers: answers.jsonl}}
+gate: {{fail_on: fail}}
+"""
+EVALS = """\
+evalcases:
+  - id: one
+    input: Say hello
+    rubrics: [{id: greets, expected_outcome: Greets}]
+"""
+GATED = """\
+evalcases:
+  - id: one
+    input: Say hello
+    rubrics: [{id: greets, expected_outcome: Greets, score_ranges: {0-10: Any}, required: true}]
+"""
+KEY = "sk-of-the-repository"
+
+
+@dataclass
+class Judge:
+    """A judge on a real port, which keeps the Authorization header of every request."""
+
+    url: str
+    keys: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def judging(*, satisfied: bool) -> Iterator[Judge]:
+    mark = {"evidence": "", "reasoning": "As scripted.", "satisfied": satisfied}
+    message = {"role": "assistant", "content": json.dumps({"c1": mark})}
+    reply = {
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            judge.keys.append(self.headers["Authorization"])
+            body = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as server:
+        judge = Judge(server.url)
+        yield judge
+
+
+@pytest.fixture
+def strict() -> Iterator[Judge]:
+    with judging(satisfied=False) as judge:
+        yield judge
+
+
+@pytest.fixture
+def attacker() -> Iterator[Judge]:
+    with judging(satisfied=True) as judge:
+        yield judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """A clone with the merge commit of a pull request, as `actions/checkout` makes it."""
+
+    clone: Checkout
+    event: Path
+    sha: str
+
+    def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "rubric_ci", *arguments],
+            cwd=self.clone.root,
+            env=clean_environment()
+            | {
+                "GITHUB_ACTIONS": "true",
+                "GITHUB_REPOSITORY": "acme/shop",
+                "GITHUB_EVENT_NAME": "pull_request",
+                "GITHUB_EVENT_PATH": str(self.event),
+                "GITHUB_REF": "refs/pull/7/merge",
+                "GITHUB_SHA": self.sha,
+                "OPENAI_API_KEY": KEY,
+            }
+            | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    @property
+    def report(self) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(
+            (self.clone.root / ".rubric-ci/report.json").read_text(encoding="utf-8")
+        )
+        return read
+
+    @property
+    def changes(self) -> list[str]:
+        """The changes of the policy, as the report shows them."""
+        title = "Policy change, in effect after the merge: "
+        return [n.removeprefix(title) for n in self.report["notes"] if n.startswith(title)]
+
+
+def open_pull_request(
+    folder: Path, base: dict[str, str], change: dict[str, str], *, depth: int = 2
+) -> PullRequest:
+    """Commit the base, change files on a branch, merge it as GitHub does and clone that."""
+    origin = Checkout.create(folder / "origin")
+    shared = {"evals/a.eval.yaml": EVALS, "answers.jsonl": '{"id": "one", "answer": "Bye"}\n'}
+    origin.commit(shared | base)
+    origin.git("switch", "--quiet", "--create", "topic")
+    head = origin.commit(change)
+    origin.git("switch", "--quiet", "main")
+    tip = origin.commit({"README.md": "later\n"})
+    origin.git("switch", "--quiet", "--create", "merge")
+    origin.git("merge", "--quiet", "--no-ff", "--message", "merge", "topic")
+    event = folder / "event.json"
+    pull = {"number": 7, "base": {"sha": tip}, "head": {"sha": head}}
+    event.write_text(
+        json.dumps({"pull_request": pull, "repository": {"default_branch": "main"}}),
+        encoding="utf-8",
+    )
+    clone = origin.clone(folder / "clone", f"--depth={depth}", "--branch=merge")
+    return PullRequest(clone=clone, event=event, sha=origin.git("rev-parse", "HEAD"))
+
+
+def test_the_attackers_judge_gets_no_key_and_gives_no_verdict(
+    tmp_path: Path, strict: Judge, attacker: Judge
+) -> None:
+    base, change = CONFIG.format(base=strict.url), CONFIG.format(base=attacker.url)
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    done = pull.run("run", "evals")
+    assert done.returncode == 1, done.stderr
+    assert (strict.keys, attacker.keys) == ([f"Bearer {KEY}"], [])
+    assert pull.changes == [f"judge.api_base: {strict.url}/v1 → {attacker.url}/v1"]
+
+
+GATES = {
+    "fail_on: never": ("gate: {fail_on: never}", ["gate.fail_on: fail → never"]),
+    "thresholds": (
+        "gate: {fail_on: fail, thresholds: {pass: 0, borderline: 0}}",
+        ["gate.thresholds.borderline: 0.6 → 0.0", "gate.thresholds.pass: 0.8 → 0.0"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("gate", "shown"), GATES.values(), ids=GATES)
+def test_a_weaker_gate(tmp_path: Path, strict: Judge, gate: str, shown: list[str]) -> None:
+    base = CONFIG.format(base=strict.url)
+    change = base.replace("gate: {fail_on: fail}", gate)
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    done = pull.run("run", "evals")
+    assert done.returncode == 1, done.stderr
+    assert pull.changes == shown
+    assert pull.report["gate"]["holds"] is False
+    assert all(f"after the merge: {line}" in done.stdout for line in shown)
+
+
+def test_another_judge_of_a_target(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
+    base = CONFIG.format(base=strict.url)
+    lenient = (
+        "answers.jsonl, judge_target: lenient}\n  - {name: lenient, model: openai/gpt-4.1-nano, "
+        f'api_base: "{attacker.url}/v1"}}'
+    )
+    change = base.replace("answers.jsonl}", lenient)
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    done = pull.run("run", "evals", "--target", "default")
+    assert (done.returncode, attacker.keys) == (1, []), done.stderr
+    assert "targets.default.judge_target: (none) → lenient" in pull.changes
+
+
+def test_another_judge_in_a_targets_file(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
+    targets = (
+        "targets:\n"
+        "  - {name: default, provider: recorded, answers: ../answers.jsonl, judge_target: j}\n"
+        '  - {name: j, model: openai/gpt-4.1-mini, api_base: "URL/v1"}\n'
+    )
+    base = {"evals/targets.yaml": targets.replace("URL", strict.url)}
+    change = {"evals/targets.yaml": targets.replace("URL", attacker.url)}
+    pull = open_pull_request(tmp_path, base, change)
+    done = pull.run("run", "evals", "--target", "default")
+    assert (done.returncode, attacker.keys) == (1, []), done.stderr
+    assert len(strict.keys) == 1
+
+
+def calibrated(kappa: float) -> str:
+    judge = {"model": "openai/gpt-4.1-mini", "mode": "batched", "votes": 1}
+    from rubric_ci.judge.prompt import PROMPT_VERSION
+
+    known = {"version": 1, "judge": {**judge, "prompt_version": PROMPT_VERSION}}
+    return json.dumps({**known, "overall": {"kappa": kappa}})
+
+
+def test_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
+    config = CONFIG.format(base=strict.url).replace("fail}", "fail, min_kappa: 0.6}")
+    base = {"rubric-ci.yaml": config, "calibration.json": calibrated(0.2)}
+    pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.9)})
+    done = pull.run("run", "evals")
+    assert (done.returncode, strict.keys) == (2, [])
+    assert "its agreement with people is kappa 0.20, below the required 0.6" in done.stderr
+
+
+def test_an_edited_calibration_is_shown(tmp_path: Path, strict: Judge) -> None:
+    base = {"rubric-ci.yaml": CONFIG.format(base=strict.url), "calibration.json": calibrated(0.2)}
+    pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.9)})
+    pull.run("run", "evals")
+    assert pull.changes == ["calibration.json: as in the base → as in this change"]
+
+
+def test_rules_that_are_switched_off(tmp_path: Path, strict: Judge) -> None:
+    base = CONFIG.format(base=strict.url)
+    pull = open_pull_request(
+        tmp_path,
+        {"rubric-ci.yaml": base + "rules: {gate-kind: error}\n"},
+        {"rubric-ci.yaml": base + "rules: {gate-kind: off}\n", "evals/a.eval.yaml": GATED},
+    )
+    done = pull.run("run", "evals")
+    assert (done.returncode, strict.keys) == (2, []), "the file has errors and is not graded"
+    assert pull.changes == ["rules.gate-kind: error → off"]
+
+
+def test_a_base_without_a_configuration(tmp_path: Path, strict: Judge) -> None:
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": CONFIG.format(base=strict.url)})
+    done = pull.run("run", "evals")
+    assert done.returncode == 1, done.stderr
+    (note,) = pull.report["notes"]
+    assert note.startswith("the pull request's base branch (")
+    assert note.endswith(") has no configuration: this change sets judge, gate and rules")
+
+
+def test_a_shallow_clone_without_the_base(tmp_path: Path, strict: Judge) -> None:
+    config = CONFIG.format(base=strict.url)
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": config}, {}, depth=1)
+    done = pull.run("run", "evals")
+    assert (done.returncode, strict.keys) == (2, [])
+    assert done.stderr == (
+        "rubric-ci: the policy of the base cannot be read: the pull request's base branch is not "
+        "in this shallow clone; check out with `fetch-depth: 2` (0 with a `ref`)\n"
+        "  judge, gate and rules come from the base commit; set `--policy-from head` to use the "
+        "judge and the gate of the checkout itself\n"
+    )
+    assert pull.run("run", "evals", "--policy-from", "head").returncode == 1
+
+
+def test_a_base_with_errors(tmp_path: Path, strict: Judge) -> None:
+    config = CONFIG.format(base=strict.url)
+    pull = open_pull_request(
+        tmp_path, {"rubric-ci.yaml": "gate: {fail_on: x}\n"}, {"rubric-ci.yaml": config}
+    )
+    done = pull.run("run", "evals")
+    assert (done.returncode, strict.keys) == (2, [])
+    assert "the configuration of the pull request's base branch (" in done.stderr
+    assert "rubric-ci.yaml:1:" in done.stderr
+
+
+def test_head_outside_of_ci(tmp_path: Path, strict: Judge) -> None:
+    base = CONFIG.format(base=strict.url)
+    change = base.replace("fail_on: fail", "fail_on: never")
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    assert pull.run("run", "evals", GITHUB_ACTIONS="").returncode == 0
+    assert pull.run("run", "evals", GITHUB_EVENT_NAME="push").returncode == 0
+    assert pull.run("run", "evals", RUBRIC_CI_RUN_POLICY_FROM="head").returncode == 0
+    since = ("--changed-since", "HEAD^1", "--policy-from", "base")
+    pull.clone.write({"evals/a.eval.yaml": EVALS.replace("Say hello", "Say hi")})
+    assert pull.run("run", "evals", *since, GITHUB_ACTIONS="").returncode == 1
+
+
+def test_a_policy_file(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
+    (tmp_path / "policy.yaml").write_text(CONFIG.format(base=strict.url))
+    config = CONFIG.format(base=attacker.url)
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": config})
+    done = pull.run("run", "evals", "--policy-from", str(tmp_path / "policy.yaml"))
+    assert (done.returncode, attacker.keys) == (1, []), done.stderr
+    missing = pull.run("run", "evals", "--policy-from", "trunk")
+    assert missing.returncode == 2
+    assert "expected base, head or a configuration file" in missing.stderr
+
+
+def test_a_merge_of_the_author_is_not_the_base(tmp_path: Path, strict: Judge) -> None:
+    """HEAD that merges the head commit is trusted only if the workflow runs on it."""
+    base = CONFIG.format(base=strict.url)
+    never = base.replace("fail_on: fail", "fail_on: never")
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": never})
+    head = json.loads(pull.event.read_text())["pull_request"]["head"]["sha"]
+    tree = pull.clone.git("rev-parse", "HEAD^{tree}")
+    evil = pull.clone.git("commit-tree", tree, "-p", head, "-p", head, "-m", "merge")
+    pull.clone.git("switch", "--quiet", "--detach", evil)
+    assert pull.run("run", "evals").returncode == 1
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4.1-mini", "openai/gpt-4.1"])
+def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
+    model: str, tmp_path: Path, strict: Judge, attacker: Judge
+) -> None:
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": CONFIG.format(base=attacker.url)})
+    pinned = ("run", "evals", "--policy-from", "head", "--judge", model)
+    done = pull.run(*pinned, OPENAI_BASE_URL=f"{strict.url}/v1")
+    assert (done.returncode, attacker.keys) == (1, []), done.stderr
+    assert strict.keys == [f"Bearer {KEY}"]

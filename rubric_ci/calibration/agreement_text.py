@@ -6,8 +6,9 @@ from rubric_ci.calibration.agreement import Agreement
 from rubric_ci.calibration.calibration import Calibration
 from rubric_ci.text.escape import log_line
 
-_HEAD = ("criterion", "marks", "same", "kappa", "95 %", "leniency")
+_HEAD = ("criterion", "marks", "same", "kappa", "95 %", "sens", "spec", "F1", "leniency")
 _MAX_CONFUSIONS = 6
+_MAX_DIFFERENCES = 20
 
 
 def render(found: Calibration, other: Calibration | None = None) -> str:
@@ -22,7 +23,9 @@ def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
     yield ""
     rows = [(f"{log_line(c.file)}: {log_line(c.id)}", c.agreement) for c in found.criteria]
     yield from _table([*rows, ("all", found.overall)])
+    yield from _lone(found.overall)
     yield from _confusion(found.overall)
+    yield from _differences(found)
     yield from _repeats(found)
     if other:
         yield ""
@@ -48,6 +51,9 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
         f"{found.accuracy:.2f}",
         _number(found.kappa),
         interval,
+        _number(found.rates.sensitivity),
+        _number(found.rates.specificity),
+        _number(found.rates.macro_f1),
         f"{found.leniency:+.2f}",
     )
 
@@ -59,6 +65,27 @@ def _confusion(found: Agreement) -> Iterator[str]:
         yield "Most frequent differences:"
     for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MAX_CONFUSIONS]:
         yield f"  {n} x person {person}, judge {judge}"
+
+
+def _lone(found: Agreement) -> Iterator[str]:
+    if found.lone_criteria:
+        yield ""
+        yield (
+            f"{found.lone_criteria} criteria are marked in one answer only, so they cannot raise "
+            "kappa: label more answers to them"
+        )
+
+
+def _differences(found: Calibration) -> Iterator[str]:
+    if found.differences:
+        yield ""
+        yield "Differing marks:"
+    for each in found.differences[:_MAX_DIFFERENCES]:
+        place = f"{each.file}: {each.case}: {each.criterion}"
+        reason = f": {each.reason}" if each.reason else ""
+        yield "  " + log_line(f"{place}: person {each.person}, judge {each.judge}{reason}")
+    if hidden := len(found.differences[_MAX_DIFFERENCES:]):
+        yield f"  and {hidden} more, listed in the file that is written"
 
 
 def _repeats(found: Calibration) -> Iterator[str]:

@@ -1,24 +1,25 @@
 """`calibration.json`: the agreement of one judge and prompt with people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from rubric_ci.calibration.agreement import (
     Agreement,
-    Pair,
-    Resample,
+    MarkPair,
     agreement,
     flips,
+    mark_text,
     pair,
     self_agreement,
 )
-from rubric_ci.calibration.labels import LabelledAnswer
+from rubric_ci.calibration.kappa import DrawGamma
+from rubric_ci.calibration.labels import TEST, TUNE, LabelledAnswer, Split
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Criterion, MarkValue
 
-VERSION = 1
+VERSION = 2  # 1 pooled the criteria, which raised κ, and its intervals were too narrow
 
 Key: TypeAlias = tuple[str, str, str]
 """File, id of the criterion, its text: equal criteria of several cases are counted as one."""
@@ -31,6 +32,7 @@ class JudgedLabel:
     labelled: LabelledAnswer
     marks: Mapping[str, MarkValue]  # the judge's, by criterion id
     votes: Mapping[str, Sequence[MarkValue]]  # if there are several
+    reasons: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,42 +46,56 @@ class CriterionAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A criterion of an answer that person and judge marked differently."""
+
+    file: str
+    case: str
+    criterion: str
+    person: str
+    judge: str
+    reason: str  # the judge's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """Agreement of a judge with people."""
 
     judge: JudgeInfo
     overall: Agreement
     criteria: tuple[CriterionAgreement, ...]
+    differences: tuple[Difference, ...]
     self_agreement: float | None  # over votes; None: there was one vote
     flips: float | None
     no_verdict: int  # number of labelled answers without a judgement
+    split: Split = TEST
 
 
 def calibrate(
-    judged: Sequence[JudgedLabel], judge: JudgeInfo, resample: Resample, no_verdict: int = 0
+    judged: Sequence[JudgedLabel], judge: JudgeInfo, draw: DrawGamma, no_verdict: int = 0
 ) -> Calibration:
     """Compare all marks that person and judge gave; there must be at least one."""
-    groups: dict[Key, list[Pair]] = {}
+    groups: dict[Key, list[MarkPair]] = {}
     kinds: dict[Key, str] = {}
-    for each in judged:
-        for criterion in each.labelled.spec.rubric:
-            if criterion.id in each.labelled.label.marks:
-                key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
-                groups.setdefault(key, []).append(_pair(each, criterion))
-                kinds[key] = criterion.kind
+    for each, criterion in _marked(judged):
+        key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
+        groups.setdefault(key, []).append(_pair(each, criterion, "\n".join(key)))
+        kinds[key] = criterion.kind
     votes = [panel for each in judged for panel in each.votes.values()]
     return Calibration(
         judge=judge,
-        overall=agreement([p for pairs in groups.values() for p in pairs], resample),
+        overall=agreement([p for pairs in groups.values() for p in pairs], draw),
         criteria=tuple(
             CriterionAgreement(
-                file=key[0], id=key[1], kind=kinds[key], agreement=agreement(pairs, resample)
+                file=key[0], id=key[1], kind=kinds[key], agreement=agreement(pairs, draw)
             )
             for key, pairs in groups.items()
         ),
+        differences=tuple(_differences(judged)),
         self_agreement=self_agreement(votes),
         flips=flips(votes),
         no_verdict=no_verdict,
+        split=_split(judged),
     )
 
 
@@ -87,12 +103,14 @@ def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
     """Return the content of `calibration.json`; `other` is the same judge in the other mode."""
     return {
         "version": VERSION,
+        "split": calibration.split,
         "judge": asdict(calibration.judge),
         **_measures(calibration),
         "criteria": [
             {"file": c.file, "id": c.id, "kind": c.kind, **_agreement(c.agreement)}
             for c in calibration.criteria
         ],
+        "differences": [asdict(each) for each in calibration.differences],
         "other_mode": {"judge": asdict(other.judge), **_measures(other)} if other else None,
     }
 
@@ -101,9 +119,9 @@ def calibration_warnings(
     calibration: JSON, judge: JudgeInfo, min_kappa: float | None = None
 ) -> tuple[str, ...]:
     """Return why a calibration does not apply to this judge, or () if it does."""
-    was = calibration.get("judge", {}) if isinstance(calibration, dict) else {}
-    if not was or calibration.get("version") != VERSION:
-        return ("the calibration cannot be read by this version",)
+    if unreadable := _why_unreadable(calibration):
+        return (unreadable,)
+    was = calibration["judge"]
     differing = [
         f"{name} was {was.get(name)!r} and is {now!r}"
         for name, now in asdict(judge).items()
@@ -111,17 +129,75 @@ def calibration_warnings(
     ]
     if differing:
         return (f"the judge is not the one that was calibrated: {'; '.join(differing)}",)
-    kappa = calibration.get("overall", {}).get("kappa")
-    if min_kappa is None or (kappa is not None and kappa >= min_kappa):
-        return ()
-    shown = "undefined" if kappa is None else f"{kappa:.2f}"
-    return (f"its agreement with people is kappa {shown}, below the required {min_kappa:g}",)
+    overall = calibration["overall"]
+    below = below_minimum(overall.get("kappa"), overall.get("interval"), min_kappa)
+    return (f"its agreement with people is too low: {below}",) if below else ()
 
 
-def _pair(each: JudgedLabel, criterion: Criterion) -> Pair:
+def below_minimum(
+    kappa: float | None, interval: Sequence[float] | None, min_kappa: float | None
+) -> str:
+    """Return why κ does not meet `gate.min_kappa`, or "" if it does.
+
+    The lower end of the interval counts: the estimate alone may be high by chance.
+    """
+    if min_kappa is None or (kappa is not None and interval and interval[0] >= min_kappa):
+        return ""
+    if kappa is None or not interval:
+        return f"kappa is undefined; gate.min_kappa requires {min_kappa:g}"
+    return (
+        f"the lower end of kappa is {interval[0]:.2f} (kappa {kappa:.2f}, 95 % interval "
+        f"{interval[0]:.2f} to {interval[1]:.2f}); gate.min_kappa requires {min_kappa:g}"
+    )
+
+
+def _why_unreadable(calibration: JSON) -> str:
+    match calibration:
+        case {"version": 1}:
+            return (
+                "it is of an earlier version, whose kappa pooled the criteria and may be too high; "
+                "run `rubric-ci calibrate` again"
+            )
+        case {"version": 2, "split": "test", "judge": dict(), "overall": dict()}:
+            return ""
+        case {"version": 2, "split": str(split), "judge": dict(), "overall": dict()}:
+            return f"it is of the labels with split {split!r}, which chose the judge"
+        case _:
+            return "the calibration cannot be read by this version"
+
+
+def _marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Criterion]]:
+    """Yield the criteria that a person marked, answer by answer."""
+    for each in judged:
+        for criterion in each.labelled.spec.rubric:
+            if criterion.id in each.labelled.label.marks:
+                yield each, criterion
+
+
+def _pair(each: JudgedLabel, criterion: Criterion, name: str) -> MarkPair:
     label = each.labelled.label
-    case = f"{label.file}\n{label.id}\n{label.answer}"
-    return pair(criterion, case, label.marks[criterion.id], each.marks[criterion.id])
+    answer = f"{label.file}\n{label.id}\n{label.answer}"
+    marks = label.marks[criterion.id], each.marks[criterion.id]
+    return pair(criterion, answer, *marks, name=name)
+
+
+def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
+    for each, criterion in _marked(judged):
+        label = each.labelled.label
+        person, judge = label.marks[criterion.id], each.marks[criterion.id]
+        if person != judge:
+            yield Difference(
+                file=label.file,
+                case=label.id,
+                criterion=criterion.id,
+                person=mark_text(person),
+                judge=mark_text(judge),
+                reason=each.reasons.get(criterion.id, ""),
+            )
+
+
+def _split(judged: Sequence[JudgedLabel]) -> Split:
+    return TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE
 
 
 def _criterion_key(criterion: Criterion) -> str:
@@ -143,6 +219,9 @@ def _agreement(found: Agreement) -> JSON:
         "accuracy": _rounded(found.accuracy),
         "kappa": _rounded(found.kappa),
         "interval": [_rounded(end) for end in found.interval] if found.interval else None,
+        "sensitivity": _rounded(found.rates.sensitivity),
+        "specificity": _rounded(found.rates.specificity),
+        "macro_f1": _rounded(found.rates.macro_f1),
         "leniency": _rounded(found.leniency),
         "confusion": [
             {"person": person, "judge": judge, "n": n}

@@ -1,12 +1,14 @@
 """Label files: marks that a person gave to recorded answers, one JSON line per answer.
 
-A line has the keys `{"file", "id", "evaluator", "answer", "marks"}`. It contains the answer, so
-that labels stay valid when answers are recorded again. Missing marks are left out.
+A line has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`. It
+contains the answer, so that labels stay valid when answers are recorded again. Missing marks are
+left out.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
@@ -14,6 +16,13 @@ from rubric_ci.model.evals import JSON, EvalCase, RubricSpec
 from rubric_ci.model.rubric import MarkValue
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
+_SPLIT = "split"
+
+Split: TypeAlias = Literal["test", "tune"]
+"""What a label serves: to measure the judge, or to choose its model and prompt."""
+
+TEST: Split = "test"
+TUNE: Split = "tune"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +34,7 @@ class Label:
     evaluator: str
     answer: str
     marks: Mapping[str, MarkValue]  # by criterion id
+    split: Split | None = None  # None: the line does not have the key, which means "test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +49,7 @@ class LabelledAnswer:
 def dump(labels: Iterable[Label]) -> str:
     """Write labels as JSON Lines."""
     return "".join(
-        json.dumps({key: getattr(label, key) for key in _KEYS}, ensure_ascii=False) + "\n"
+        json.dumps({key: getattr(label, key) for key in _keys(label)}, ensure_ascii=False) + "\n"
         for label in labels
     )
 
@@ -80,10 +90,19 @@ def match(
     return tuple(matched), tuple(problems)
 
 
+def of_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
+    """Return the labels of one split."""
+    return tuple(label for label in labels if (label.split or TEST) == split)
+
+
 def rubric_of(case: EvalCase, evaluator: str) -> RubricSpec | None:
     """Return the evaluator with rubrics of this name."""
     specs = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
     return next((spec for spec in specs if spec.name == evaluator), None)
+
+
+def _keys(label: Label) -> tuple[str, ...]:
+    return _KEYS if label.split is None else (*_KEYS, _SPLIT)
 
 
 def _label(line: str) -> Label | str:
@@ -91,12 +110,14 @@ def _label(line: str) -> Label | str:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return "is not JSON"
-    if not isinstance(value, dict) or value.keys() != set(_KEYS):
-        return f"a label has the keys {', '.join(_KEYS)}"
+    if not isinstance(value, dict) or value.keys() - {_SPLIT} != set(_KEYS):
+        return f"a label has the keys {', '.join(_KEYS)}, and may have {_SPLIT}"
     if not all(isinstance(value[key], str) for key in _KEYS[:-1]):
         return "file, id, evaluator and answer must be texts"
     if not isinstance(value["marks"], dict):
         return "marks must be an object, criterion id to mark"
+    if _SPLIT in value and value[_SPLIT] not in get_args(Split):
+        return f"split must be {' or '.join(get_args(Split))}"
     return Label(**value)
 
 

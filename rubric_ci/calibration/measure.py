@@ -3,8 +3,8 @@
 import random
 from collections.abc import Sequence
 
-from rubric_ci.calibration.agreement import Resample
 from rubric_ci.calibration.calibration import Calibration, JudgedLabel, calibrate
+from rubric_ci.calibration.kappa import DrawGamma
 from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.calibration.rejudge import Marks, NotJudged
 from rubric_ci.grading.resolve import judge_info
@@ -25,15 +25,16 @@ def measure_agreement(
     ]
     if not marked:
         return None
-    return calibrate(marked, judge_info(judge), _resample(seed), len(labelled) - len(marked))
+    return calibrate(marked, judge_info(judge), _draw_gamma(seed), len(labelled) - len(marked))
 
 
 def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
     given = {name: criterion.mark for name, criterion in marks.items()}
     votes = {name: criterion.votes for name, criterion in marks.items() if criterion.votes}
-    return JudgedLabel(labelled=labelled, marks=given, votes=votes)
+    reasons = {name: criterion.reasoning for name, criterion in marks.items()}
+    return JudgedLabel(labelled=labelled, marks=given, votes=votes, reasons=reasons)
 
 
-def _resample(seed: int) -> Resample:
-    generator = random.Random(seed)  # noqa: S311 - a reproducible bootstrap
-    return lambda n: generator.choices(range(n), k=n)
+def _draw_gamma(seed: int) -> DrawGamma:
+    generator = random.Random(seed)  # noqa: S311 - reproducible draws
+    return lambda shape: generator.gammavariate(shape, 1.0)

@@ -84,8 +84,13 @@ def label(**options: Any) -> None:
     help="Compare the modes batched and isolated; doubles the cost.",
 )
 @_calibration(
-    "--seed", default=0, metavar="N", help="Random seed for the bootstrap confidence intervals."
+    "--split",
+    type=click.Choice(["test", "tune"]),
+    default="test",
+    help="Labels to measure: those that test the judge, or those that chose its model and prompt "
+    "(writes no calibration.json).",
 )
+@_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
 @options.requests
 def calibrate(**options: Any) -> None:
     """Measure the agreement between the judge and a person.

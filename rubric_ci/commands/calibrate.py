@@ -11,10 +11,10 @@ import click
 
 from rubric_ci.calibration import labels
 from rubric_ci.calibration.agreement_text import render
-from rubric_ci.calibration.calibration import Calibration, to_json
+from rubric_ci.calibration.calibration import Calibration, below_minimum, to_json
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.label_file import read_labels
-from rubric_ci.calibration.labels import Label, LabelledAnswer
+from rubric_ci.calibration.labels import TEST, Label, LabelledAnswer, Split
 from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
@@ -44,7 +44,7 @@ _INCOMPLETE: Final = "some labelled answers have no verdict"
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     """Judge every labelled answer, measure the agreement, print and write it."""
-    given = _read_labels(settings.labels)
+    given = _read_labels(settings.labels, settings.split)
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
     judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
@@ -75,7 +75,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     if result.over_budget:
         click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
-    _write(path, to_json(found, other))
+    if settings.split == TEST or settings.output:
+        _write(path, to_json(found, other))
     return _exit_code(found, opened.config.gate.min_kappa)
 
 
@@ -83,11 +84,19 @@ def _other_mode(judge: JudgeConfig) -> JudgeConfig:
     return replace(judge, mode="isolated" if judge.mode == "batched" else "batched")
 
 
-def _read_labels(path: Path) -> tuple[Label, ...]:
+def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
     marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
         raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci label` first")
-    return marked
+    found = labels.of_split(marked, split)
+    if not found:
+        raise CannotFindEvals(
+            f"{path} contains no marks of split {split}", "check `split` in its lines, or --split"
+        )
+    if len(found) < len(marked):
+        others = f"{len(marked) - len(found)} of {len(marked)} labelled answers"
+        click.echo(f"{others} are of the other split and are not counted", err=True)
+    return found
 
 
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
@@ -121,9 +130,7 @@ def _write(path: Path, value: JSON) -> None:
 
 
 def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
-    kappa = found.overall.kappa
-    if min_kappa is not None and (kappa is None or kappa < min_kappa):
-        shown = "undefined" if kappa is None else f"{kappa:.2f}"
-        click.echo(f"kappa is {shown}; gate.min_kappa is {min_kappa:g}", err=True)
+    if below := below_minimum(found.overall.kappa, found.overall.interval, min_kappa):
+        click.echo(below, err=True)
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK

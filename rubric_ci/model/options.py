@@ -161,7 +161,8 @@ class CalibrateSettings:
     judge: str = ""
     output: Path | None = None  # None: calibration.json at the repository root
     both_modes: bool = False  # batched and isolated
-    seed: int = 0  # of the bootstrap
+    split: Literal["test", "tune"] = "test"  # of the labels
+    seed: int = 0  # of the intervals
     requests: RequestOptions = _REQUESTS
 
 

@@ -1,24 +1,18 @@
 """Agreement: published values, the textbook definition, and properties for any marks."""
 
-from collections.abc import Sequence
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.calibration.agreement import (
-    Pair,
-    Resample,
     agreement,
     flips,
-    interval,
-    kappa,
     pair,
     self_agreement,
 )
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Level, Levelled, MarkValue, Scored, ScoreRange
+from tests.calibration.marks import checks, seeded, table
 
 HERE = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="Says so", span=HERE)
@@ -28,20 +22,6 @@ LEVELLED = Levelled(
     levels=tuple(Level(level=n, text=f"step {n}") for n in (1, 2, 5)),
     span=HERE,
 )
-
-
-def seeded(seed: int) -> Resample:
-    generator = Random(seed)
-    return lambda n: generator.choices(range(n), k=n)
-
-
-def table(cells: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """Unroll a confusion matrix: rows are the first rater."""
-    return [(r, c) for r, row in enumerate(cells) for c, n in enumerate(row) for _ in range(n)]
-
-
-def checks(marks: Sequence[tuple[int, int]]) -> list[Pair]:
-    return [pair(CHECK, str(i), bool(a), bool(b)) for i, (a, b) in enumerate(marks)]
 
 
 @pytest.mark.parametrize(
@@ -60,9 +40,10 @@ def test_kappa_of_checks_is_cohens(cells: list[list[int]], expected: float) -> N
 
 def test_kappa_of_scales_is_quadratically_weighted() -> None:
     # Three even steps, [46, 44, 10] against [50, 40, 10]; the unweighted κ of these is 0.9315.
-    marks = [0.0] * 46 + [0.5] * 44 + [1.0] * 10
-    others = [0.0] * 50 + [0.5] * 40 + [1.0] * 10
-    assert kappa(list(zip(marks, others, strict=True))) == pytest.approx(0.9541, abs=5e-5)
+    marks = [0] * 46 + [5] * 44 + [10] * 10
+    others = [0] * 50 + [5] * 40 + [10] * 10
+    pairs = [pair(SCORED, str(i), *two) for i, two in enumerate(zip(marks, others, strict=True))]
+    assert agreement(pairs).kappa == pytest.approx(0.9541, abs=5e-5)
 
 
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1))
@@ -101,7 +82,18 @@ def test_cannot_assess_has_no_position() -> None:
 
 def test_one_mark_everywhere_leaves_kappa_undefined() -> None:
     found = agreement(checks([(1, 1)] * 20), seeded(1))
-    assert (found.accuracy, found.kappa, found.interval) == (1.0, None, None)
+    assert (found.accuracy, found.kappa) == (1.0, None)
+    assert found.interval is not None
+    assert found.interval[0] < 0
+    assert found.interval[1] > 0.9
+
+
+def test_criteria_with_one_answer_are_counted() -> None:
+    pairs = [
+        pair(CHECK, answer, True, True, name=name)
+        for answer, name in [("a", "x"), ("b", "x"), ("a", "y")]
+    ]
+    assert agreement(pairs).lone_criteria == 1
 
 
 @pytest.mark.parametrize(
@@ -121,28 +113,6 @@ def test_confusion_has_words() -> None:
         ("satisfied", "not satisfied"): 2,
         ("satisfied", "satisfied"): 1,
     }
-
-
-def test_the_interval_repeats_with_its_seed() -> None:
-    pairs = checks(table([[20, 5], [10, 15]]))
-    assert interval(pairs, seeded(7)) == interval(pairs, seeded(7))
-    assert interval(pairs, seeded(7)) != interval(pairs, seeded(8))
-
-
-def test_the_interval_is_near_the_large_sample_one() -> None:
-    # κ 0.4 of 50, asymptotic standard error 0.128 (Fleiss, Cohen and Everitt 1969).
-    low, high = interval(checks(table([[20, 5], [10, 15]])), seeded(3)) or (0, 0)
-    assert low == pytest.approx(0.4 - 1.96 * 0.128, abs=0.03)
-    assert high == pytest.approx(0.4 + 1.96 * 0.128, abs=0.03)
-
-
-def test_marks_of_one_case_are_not_independent() -> None:
-    marks = table([[20, 5], [10, 15]])
-    alone = interval(checks(marks), seeded(3)) or (0, 0)
-    together = [
-        pair(CHECK, str(i), bool(a), bool(b)) for i, (a, b) in enumerate(marks) for _ in range(4)
-    ]
-    assert interval(together, seeded(3)) == alone
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30), st.integers())

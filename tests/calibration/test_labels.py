@@ -20,7 +20,13 @@ CASE: EvalCase = build_case(
 )
 MARKS = st.dictionaries(st.text(), st.booleans() | st.integers() | st.just("cannot_assess"))
 LABELS = st.builds(
-    Label, file=st.text(), id=st.text(), evaluator=st.text(), answer=st.text(), marks=MARKS
+    Label,
+    file=st.text(),
+    id=st.text(),
+    evaluator=st.text(),
+    answer=st.text(),
+    marks=MARKS,
+    split=st.sampled_from([None, "test", "tune"]),
 )
 
 
@@ -40,7 +46,9 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
         pytest.param("{", "is not JSON", id="no JSON"),
         pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
         pytest.param(
-            '{"id": "a"}', "a label has the keys file, id, evaluator, answer, marks", id="keys"
+            '{"id": "a"}',
+            "a label has the keys file, id, evaluator, answer, marks, and may have split",
+            id="keys",
         ),
         pytest.param(
             '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
@@ -51,6 +59,11 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
             '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
             "marks must be an object, criterion id to mark",
             id="a list of marks",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}',
+            "split must be test or tune",
+            id="another split",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +102,10 @@ def test_what_it_prints_and_writes(judge: Gullible) -> None:
     assert result.stdout.splitlines()[:6] == [
         "openai/gullible, prompt 1, batched, 1 vote",
         "",
-        "criterion           marks  same  kappa           95 %  leniency",
-        "a.eval.yaml: city       4  0.75   0.50   0.00 to 1.00     +0.25",
-        "a.eval.yaml: depth      4  0.50   0.93  -0.33 to 1.00     +0.10",
-        "all                     8  0.62   0.66  -0.05 to 1.00     +0.18",
+        "criterion           marks  same  kappa           95 %  sens  spec    F1  leniency",
+        "a.eval.yaml: city       4  0.75   0.50  -0.49 to 0.92  1.00  0.50  0.73     +0.25",
+        "a.eval.yaml: depth      4  0.50   0.93   0.49 to 0.99     -     -     -     +0.10",
+        "all                     8  0.62   0.65   0.06 to 0.95  1.00  0.50  0.73     +0.18",
     ]
     assert "  1 x person not satisfied, judge satisfied" in result.stdout
     found = calibration()
@@ -123,6 +124,53 @@ def test_what_it_prints_and_writes(judge: Gullible) -> None:
     ]
 
 
+def test_the_marks_that_differ(judge: Gullible) -> None:
+    result = rubric_ci("calibrate", "labels.jsonl")
+    assert "a.eval.yaml: a: depth: person 6, judge 8: as it is\n" in result.stdout
+    assert calibration()["differences"][1] == {
+        "file": "a.eval.yaml",
+        "case": "a",
+        "criterion": "city",
+        "person": "not satisfied",
+        "judge": "satisfied",
+        "reason": "as it is",
+    }
+
+
+def test_what_chose_the_judge_does_not_vouch_for_it(judge: Gullible) -> None:
+    chose = [replace(label, split="tune") for label in labels()[:1]]
+    Path("labels.jsonl").write_text(dump([*chose, *labels()[1:]]), encoding="utf-8")
+    result = rubric_ci("calibrate", "labels.jsonl")
+    assert "1 of 4 labelled answers are of the other split and are not counted" in result.stderr
+    assert (calibration()["split"], calibration()["overall"]["n"]) == ("test", 6)
+    Path("calibration.json").unlink()
+    assert (
+        "all                     2 "
+        in rubric_ci("calibrate", "labels.jsonl", "--split", "tune").stdout
+    )
+    assert not Path("calibration.json").exists()
+    rubric_ci("calibrate", "labels.jsonl", "--split", "tune", "--output", "calibration.json")
+    rubric_ci("run", "--case", "a")
+    assert notes() == [
+        "calibration.json: it is of the labels with split 'tune', which chose the judge"
+    ]
+
+
+def test_a_calibration_of_an_earlier_version(judge: Gullible) -> None:
+    old = {"version": 1, "judge": {}, "overall": {"kappa": 0.9}}
+    Path("calibration.json").write_text(json.dumps(old), encoding="utf-8")
+    why = (
+        "it is of an earlier version, whose kappa pooled the criteria and may be too high; "
+        "run `rubric-ci calibrate` again"
+    )
+    rubric_ci("run", "--case", "a")
+    assert notes() == [f"calibration.json: {why}"]
+    configure(judge, min_kappa=0.6)
+    refused = rubric_ci("run", "--case", "a")
+    assert refused.exit_code == 2
+    assert f"gate.min_kappa is 0.6, but {why}" in refused.stderr
+
+
 def test_it_repeats(judge: Gullible) -> None:
     rubric_ci("calibrate", "labels.jsonl")
     first = Path("calibration.json").read_bytes()
@@ -133,7 +181,7 @@ def test_it_repeats(judge: Gullible) -> None:
 def test_both_modes(judge: Gullible) -> None:
     result = rubric_ci("calibrate", "labels.jsonl", "--both-modes")
     assert result.exit_code == 0, result.output
-    assert "batched: kappa 0.66 of 8 marks\nisolated: kappa 0.66 of 8 marks\n" in result.stdout
+    assert "batched: kappa 0.65 of 8 marks\nisolated: kappa 0.65 of 8 marks\n" in result.stdout
     assert calibration()["other_mode"]["judge"]["mode"] == "isolated"
 
 
@@ -164,19 +212,24 @@ def test_a_run_reports_that_the_judge_is_another(judge: Gullible) -> None:
 
 
 def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
-    configure(judge, min_kappa=0.6)
+    configure(judge, min_kappa=0.0)
     without = rubric_ci("run")
     assert (without.exit_code, without.stderr.splitlines()[-2]) == (
         2,
-        "rubric-ci: gate.min_kappa is 0.6, but there is no calibration.json",
+        "rubric-ci: gate.min_kappa is 0, but there is no calibration.json",
     )
     assert rubric_ci("calibrate", "labels.jsonl").exit_code == 0
     assert rubric_ci("run", "--case", "a").exit_code == 0
-    configure(judge, min_kappa=0.9)
+    configure(judge, min_kappa=0.6)  # which the estimate of 0.65 would meet
     weak = rubric_ci("run")
     assert weak.exit_code == 2
-    assert "its agreement with people is kappa 0.66, below the required 0.9" in weak.stderr
-    assert rubric_ci("calibrate", "labels.jsonl").exit_code == 1
+    below = (
+        "the lower end of kappa is 0.06 (kappa 0.65, 95 % interval 0.06 to 0.95); "
+        "gate.min_kappa requires 0.6"
+    )
+    assert f"its agreement with people is too low: {below}" in weak.stderr
+    again = rubric_ci("calibrate", "labels.jsonl")
+    assert (again.exit_code, again.stderr.splitlines()[-1]) == (1, below)
 
 
 def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
@@ -219,7 +272,7 @@ def test_the_estimate_is_shown_before(judge: Gullible) -> None:
 
 def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -> None:
     assert rubric_ci("calibrate", "labels.jsonl").exit_code == 0
-    configure(judge, min_kappa=0.6)
+    configure(judge, min_kappa=0.0)
     own = "execution: {evaluators: [{name: tone, type: llm_judge, model: openai/other}]}"
     text = EVALS.replace("input: And why?", f"input: And why?, {own}")
     Path("a.eval.yaml").write_text(text, encoding="utf-8")

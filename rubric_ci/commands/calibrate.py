@@ -75,6 +75,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     _write(path, to_json(found, other))
+    click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, opened.config.gate.min_kappa)
 
 

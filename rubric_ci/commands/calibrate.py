@@ -55,7 +55,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         for one in judges
         for each in labelled
     ]
-    click.echo(f"judging {len(answers)} answers with {log_line(judge.endpoint.model)}", err=True)
+    click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)

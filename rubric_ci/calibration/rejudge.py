@@ -90,7 +90,7 @@ def show_not_judged(answers: Sequence[AnswerToJudge], result: RejudgeResult) -> 
         if not result.over_budget or result.over_budget not in marks.reason:
             click.echo(log_line(f"{each.case.id}: no verdict: {marks.reason}"), err=True)
     if result.over_budget:
-        few = f"{len(unmarked)} of {len(answers)} answers have no verdict"
+        few = f"{len(unmarked):,} of {len(answers):,} answers have no verdict"
         click.echo(log_line(f"{result.over_budget}: {few}"), err=True)
 
 

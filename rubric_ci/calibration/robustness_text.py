@@ -16,7 +16,7 @@ def render(found: RobustnessReport, judge: str) -> str:
 
 def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
     answers = found.controls.answers + sum(family.answers for family in found.families)
-    yield f"{answers} answers judged by {log_line(judge)}"
+    yield f"{answers:,} answers judged by {log_line(judge)}"
     yield ""
     yield from _table([*found.families, _total(found)])
     yield ""

@@ -39,4 +39,4 @@ def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
 
 def _size(stats: CacheStats) -> str:
     noun = "judgement" if stats.entries == 1 else "judgements"
-    return f"{stats.entries} {noun}, {stats.size / MEGABYTE:.1f} MB"
+    return f"{stats.entries:,} {noun}, {stats.size / MEGABYTE:.1f} MB"

@@ -56,7 +56,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         for one in judges
         for each in labelled
     ]
-    click.echo(f"judging {len(answers)} answers with {log_line(judge.endpoint.model)}", err=True)
+    click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)
@@ -77,6 +77,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
         _write(path, to_json(found, other))
+        click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, opened.config.gate.min_kappa)
 
 

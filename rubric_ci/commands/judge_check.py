@@ -45,7 +45,7 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     attacks = _probes(opened)
     judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
     context = build_context(opened.root, opened.config, settings.requests, os.environ)
-    click.echo(f"judging {len(attacks)} answers with {log_line(judge.endpoint.model)}", err=True)
+    click.echo(f"judging {len(attacks):,} answers with {log_line(judge.endpoint.model)}", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)
         for p in attacks

@@ -34,7 +34,7 @@ def label(settings: LabelSettings) -> ExitCode:
 
 
 def _show_end(marked: int, total: int, path: Path) -> None:
-    click.echo(log_line(f"{marked} of {total} marks are in {path}"))
+    click.echo(log_line(f"{marked:,} of {total:,} marks are in {path}"))
     click.echo(
         f"`rubric-ci calibrate {log_line(str(path))}` compares them with the judge's"
         if marked == total

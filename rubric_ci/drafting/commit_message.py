@@ -30,7 +30,7 @@ def message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:
 def subject(added: Mapping[str, Sequence[str]]) -> str:
     """Return the first line of the commit message."""
     count = sum(len(ids) for ids in added.values())
-    return f"evals: add rubrics to {count} case{'' if count == 1 else 's'}"
+    return f"evals: add rubrics to {count:,} case{'' if count == 1 else 's'}"
 
 
 def pull_request_body(added: Mapping[str, Sequence[str]]) -> str:

@@ -58,6 +58,7 @@ async def run_script(
             script=_fill_placeholders(spec.script, answer, Path(folder)),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env),
+            known=context.environment,
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
         )

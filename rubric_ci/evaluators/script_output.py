@@ -7,7 +7,12 @@ from typing import NoReturn
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.results import Assessment
-from rubric_ci.system.processes import Finished, describe_exit, one_line_tail
+from rubric_ci.system.processes import (
+    Finished,
+    describe_exit,
+    missing_variables,
+    one_line_tail,
+)
 
 _SHOWN = 300
 _REASON_SHOWN = 2000
@@ -126,7 +131,8 @@ def _texts(value: dict[str, JSON], key: str) -> tuple[str, ...]:
 
 def _stderr(finished: Finished) -> str:
     tail = one_line_tail(finished.stderr)
-    return f"; stderr: {_quoted(tail)}" if tail else ""
+    shown = f"; stderr: {_quoted(tail)}" if tail else ""
+    return f"{missing_variables(finished)}{shown}"
 
 
 def _quoted(text: str) -> str:

@@ -84,7 +84,7 @@ def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", scanned.answer)))
     if hidden:
         names = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden))[:3])
-        message = f"invisible characters in the answer: {len(hidden)}"
+        message = f"invisible characters in the answer: {len(hidden):,}"
         yield InjectionWarning(rule="hides-characters", message=message, quote=names)
     elif struck * 4 > len(scanned.answer):
         message = "the answer is covered by combining characters"
@@ -121,7 +121,7 @@ def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
         return
     echoed = [text for text in scanned.criteria if _bare(_fold(text)) in own and " " in text]
     if len(echoed) >= ECHOES:
-        message = f"the answer repeats {len(echoed)} criteria verbatim"
+        message = f"the answer repeats {len(echoed):,} criteria verbatim"
         yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
 
 

@@ -80,7 +80,7 @@ async def _send_one(
     server = BatchServer(await loaded_litellm(), calls[0].endpoint, backoff)
     try:
         batch = await server.begin(calls)
-        many = "1 request" if len(calls) == 1 else f"{len(calls)} requests"
+        many = "1 request" if len(calls) == 1 else f"{len(calls):,} requests"
         tell(
             f"batch {batch.id}: {many} to {calls[0].endpoint.model}; "
             "it may take up to a day, and stopping the run cancels it"

@@ -4,10 +4,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import Assessed, CriterionResult, Errored, EvaluatorResult, Graded
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+)
 from rubric_ci.reports import usage_text, wording
 from rubric_ci.text import escape, numbers
 
+MOST_NAMES = 10  # of cases with the same reason
 LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
 ICONS: Mapping[wording.CaseStatus, str] = {
     "pass": "✅",
@@ -62,16 +70,24 @@ def details(case: Graded, detail: Detail) -> Iterator[str]:
 
 
 def errored(cases: list[Errored], detail: Detail) -> Iterator[str]:
-    """Yield the list of cases that have no verdict, with their reasons."""
+    """Yield the list of cases that have no verdict, grouped by their reasons."""
     if cases:
         yield f"**{ICONS['errored']} No verdict**, neither a pass nor a fail:"
-        yield "\n".join(f"- {_error(case, detail)}" for case in cases)
+        groups = wording.grouped((case.reason, case) for case in cases)
+        yield "\n".join(f"- {_error(reason, same, detail)}" for reason, same in groups)
 
 
-def _error(case: Errored, detail: Detail) -> str:
+def _error(reason: str, cases: list[CaseResult], detail: Detail) -> str:
+    names = ", ".join(_name_and_place(case, detail) for case in cases[:MOST_NAMES])
+    if len(cases) == 1:
+        return f"{names}: {detail.prose(reason)}"
+    more = f" and {len(cases) - MOST_NAMES:,} more" if len(cases) > MOST_NAMES else ""
+    return f"**{len(cases):,} cases**: {detail.prose(reason)}<br>{names}{more}"
+
+
+def _name_and_place(case: CaseResult, detail: Detail) -> str:
     name = escape.code_span(numbers.shortened(case.id, 120))
-    place = detail.links.place(case.file, case.line, f"line {case.line}")
-    return f"{name} ({place}): {detail.prose(case.reason)}"
+    return f"{name} ({detail.links.place(case.file, case.line, f'line {case.line}')})"
 
 
 def _about(case: Graded, detail: Detail) -> str:

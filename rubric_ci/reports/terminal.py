@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, CriterionResult, Graded
+from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
 from rubric_ci.reports import comparison_text, usage_text, wording
 from rubric_ci.text import escape, numbers
 
@@ -30,6 +30,7 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
     "skipped": "-",
 }
 MOST_ROWS = MOST_DETAILS = 50
+MOST_NAMES = 10  # of cases with the same reason
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 _RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
 
@@ -63,8 +64,9 @@ def render(
 
 def _blocks(report: RunReport, files: Sequence[str], *, verbose: bool) -> Iterator[RenderableType]:
     rows = _rows(report)
+    shared = wording.shared_reasons(report.cases)
     if rows:
-        yield _table(rows)
+        yield _table(rows, shared)
         yield Text()
     if len(rows) < len(report.cases):
         yield _text(_unlisted(report.cases, rows), "dim")
@@ -74,6 +76,8 @@ def _blocks(report: RunReport, files: Sequence[str], *, verbose: bool) -> Iterat
     if len(failing) > MOST_DETAILS:
         more = numbers.plural(len(failing) - MOST_DETAILS, "more case")
         yield _text(f"the reasons of {more} are in the report files", "dim")
+    for reason, cases in shared.items():
+        yield from _same_reason(reason, cases)
     yield from _left_out(report)
     for line in comparison_text.lines(report.comparison) if report.comparison else ():
         yield _text(f"baseline: {line}")
@@ -108,7 +112,7 @@ def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
     return isinstance(case, Graded) and case.verdict != "pass"
 
 
-def _table(rows: Sequence[CaseResult]) -> Table:
+def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]]) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
     table.add_column("case", overflow="fold", ratio=2)
     table.add_column("score", justify="right", no_wrap=True)
@@ -124,9 +128,24 @@ def _table(rows: Sequence[CaseResult]) -> Table:
         verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
         verdict.append(f"\n{trials}" if trials else "", style="dim")
         cells = [_text(case.id), Text(score), verdict]
-        cells.append(_text(numbers.shortened(case.reason, 200)))
+        cells.append(_text(_reason(case, shared)))
         table.add_row(*cells, *([usage_text.price(case)] if priced else []))
     return table
+
+
+def _reason(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> str:
+    if isinstance(case, Errored) and case.reason in shared:
+        return f"one of {len(shared[case.reason]):,} cases with the same reason, see below"
+    return numbers.shortened(case.reason, 200)
+
+
+def _same_reason(reason: str, cases: Sequence[CaseResult]) -> Iterator[RenderableType]:
+    head = f"{SIGNS['errored']} {len(cases):,} cases: "
+    yield _text(head, STYLES["errored"]) + _text(numbers.shortened(reason, 600))
+    names = ", ".join(case.id for case in cases[:MOST_NAMES])
+    more = f" and {len(cases) - MOST_NAMES:,} more" if len(cases) > MOST_NAMES else ""
+    yield Padding(_text(f"{names}{more}", "dim"), (0, 0, 0, 2))
+    yield Text()
 
 
 def _missed(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:

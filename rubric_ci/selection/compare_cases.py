@@ -208,5 +208,5 @@ def _removed(base: Revision, before: Mapping[Key, EvalCase]) -> Iterator[str]:
     kept = {id(case) for case in before.values()}
     gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
     if gone:
-        more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+        more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
         yield f"Removed since the base: {', '.join(gone[:SHOWN])}{more}."

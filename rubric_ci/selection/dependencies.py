@@ -79,7 +79,7 @@ def changed(paths: Collection[str]) -> str:
     """Return the first paths and the number of the others, as a reason."""
     names = [f"`{path}`" for path in paths]
     if len(names) > 2:
-        return f"{names[0]} and {len(names) - 1} more files changed"
+        return f"{names[0]} and {len(names) - 1:,} more files changed"
     return f"{' and '.join(names)} changed" if names else ""
 
 

@@ -5,6 +5,7 @@ All processes of the session are killed when the command ends, times out or is c
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
@@ -29,6 +30,8 @@ _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
 _PR_SET_DUMPABLE = 4
 
+_VARIABLE = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?![A-Za-z0-9_])")
+
 _INHERITED = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LANGUAGE"}
     | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP"}
@@ -43,6 +46,7 @@ class Command:
     script: str | tuple[str, ...]  # a line for the shell, or argv
     cwd: Path
     environment: Mapping[str, str]
+    known: Mapping[str, str] = field(default_factory=dict)  # the environment it is a part of
     timeout_seconds: float
     stdin: str = ""
     output_limit: int = OUTPUT_LIMIT
@@ -62,6 +66,7 @@ class Finished:
     stdout: str
     stderr: str  # its end, where it is long
     duration_seconds: float
+    withheld: tuple[str, ...] = ()  # variables that the output names and the command did not get
 
 
 def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
@@ -85,12 +90,25 @@ def shell_quote(text: str) -> str:
 def describe_exit(finished: Finished) -> str:
     """Return the exit status and the end of the output: of stderr, else of stdout."""
     tail = one_line_tail(finished.stderr) or one_line_tail(redact(finished.stdout))
-    return f"exit status {finished.status}{f': {tail}' if tail else ', no output'}"
+    shown = f": {tail}" if tail else ", no output"
+    return f"exit status {finished.status}{missing_variables(finished)}{shown}"
+
+
+def missing_variables(finished: Finished) -> str:
+    """Return a hint at variables that the output names and `env` does not list, or ""."""
+    names = [f"`{name}`" for name in finished.withheld]
+    verb = "is" if len(names) == 1 else "are"
+    return f" ({', '.join(names)} {verb} set here, but not listed in `env`)" if names else ""
 
 
 def one_line_tail(output: str) -> str:
-    """Return the end of an output in one line, short enough for a message."""
-    return " ".join(output.strip()[-TAIL_LENGTH:].split())
+    """Return the end of an output in one line: the last line, then the text before it.
+
+    The reason of a failure is in the last line, and messages are cut at their end.
+    """
+    *before, last = output.strip()[-TAIL_LENGTH:].splitlines() or [""]
+    last, text = (" ".join(part.split()) for part in (last, " ".join(before)))
+    return f"{last} (after: {text})" if text else last
 
 
 async def run(command: Command) -> Finished:
@@ -125,7 +143,14 @@ async def run(command: Command) -> Finished:
         stdout=_text(printed),
         stderr=redact(_text(stderr_tail)),
         duration_seconds=duration,
+        withheld=_withheld(command, _text(stderr_tail + b"\n" + printed[-STDERR_LIMIT:])),
     )
+
+
+def _withheld(command: Command, output: str) -> tuple[str, ...]:
+    """Return the variables of upper case with an underscore that the output names."""
+    missing = command.known.keys() - command.environment.keys()
+    return tuple(name for name in dict.fromkeys(_VARIABLE.findall(output)) if name in missing)
 
 
 async def _start(command: Command) -> Process:

@@ -35,6 +35,7 @@ async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt
             script=_fill(target.command_template, _values(case, files, written, attempt)),
             cwd=context.root / target.cwd,
             environment=clean_environment(context.environment, target.env),
+            known=context.environment,
             timeout_seconds=target.timeout_seconds,
         )
         finished = await processes.run(command)

@@ -53,6 +53,7 @@ async def _run(
                 script=options["command_template"],
                 cwd=context.root / options.get("cwd", target.cwd),
                 environment=clean_environment(context.environment, target.env),
+                known=context.environment,
                 timeout_seconds=seconds,
             )
         )

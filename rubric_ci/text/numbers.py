@@ -14,7 +14,7 @@ def cost(totals: Totals | Usage) -> str:
     calls = plural(totals.calls, "model call")
     if totals.unpriced_calls >= totals.calls:
         return f"{calls}, cost unknown"
-    unpriced = f" and {totals.unpriced_calls} of unknown cost" if totals.unpriced_calls else ""
+    unpriced = f" and {totals.unpriced_calls:,} of unknown cost" if totals.unpriced_calls else ""
     return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
 
 
@@ -22,7 +22,7 @@ def usage(totals: Totals | Usage) -> str:
     """Return tokens, cache hits and repeated requests, or ""."""
     parts = [
         f"{totals.input_tokens:,} + {totals.output_tokens:,} tokens" if totals.input_tokens else "",
-        f"{totals.cache_hits} from cache" if totals.cache_hits else "",
+        f"{totals.cache_hits:,} from cache" if totals.cache_hits else "",
         f"{plural(totals.repairs, 'reply', 'replies')} asked for again" if totals.repairs else "",
     ]
     return ", ".join(part for part in parts if part)
@@ -40,7 +40,7 @@ def dollars(amount: float) -> str:
     """Return dollars with two decimals, or four below $1."""
     if 0 < amount < 0.0001:
         return "less than $0.0001"
-    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
 def plural(number: int, one: str, many: str = "") -> str:

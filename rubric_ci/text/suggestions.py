@@ -58,7 +58,7 @@ def known_names(names: Iterable[str]) -> str:
     if not listed:
         return "none is defined"
     shown = ", ".join(f"`{name}`" for name in listed[:MAX_SHOWN])
-    more = f" and {len(listed) - MAX_SHOWN} more" if len(listed) > MAX_SHOWN else ""
+    more = f" and {len(listed) - MAX_SHOWN:,} more" if len(listed) > MAX_SHOWN else ""
     return f"known: {shown}{more}"
 
 

@@ -181,7 +181,8 @@ def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
         hint = drafted if path[-1] == "rubrics" else ""
         yield Problem(rule, path, f"{value_name(path)} must not be empty", hint)
     else:
-        yield Problem(rule, path, f"{value_name(path)} must have {few} {number} {unit}, not {have}")
+        size = f"{few} {number:,} {unit}, not {have:,}"
+        yield Problem(rule, path, f"{value_name(path)} must have {size}")
 
 
 def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:

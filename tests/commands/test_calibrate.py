@@ -108,6 +108,7 @@ def test_what_it_prints_and_writes(judge: Gullible) -> None:
         "all                     8  0.62   0.65   0.06 to 0.95  1.00  0.50  0.73     +0.18",
     ]
     assert "  1 x person not satisfied, judge satisfied" in result.stdout
+    assert result.stderr.splitlines()[-1] == f"wrote {Path.cwd() / 'calibration.json'}"
     found = calibration()
     assert found["judge"] == {
         "model": "openai/gullible",

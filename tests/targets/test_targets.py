@@ -21,7 +21,7 @@ from rubric_ci.model.config import (
 from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer
-from tests.cases import build_case, build_context, text_message
+from tests.cases import ENVIRONMENT, build_case, build_context, text_message
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -348,6 +348,53 @@ def test_cli_may_report_its_usage(tmp_path: Path) -> None:
 def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     (tmp_path / "told").write_text(text)
     assert answer(cli("cat told"), tmp_path).text == text
+
+
+@posix
+@pytest.mark.parametrize(
+    ("script", "env", "message"),
+    [
+        pytest.param(
+            "echo SHOP_KEY is missing >&2; exit 1",
+            (),
+            "exit status 1 (`SHOP_KEY` is set here, but not listed in `env`): SHOP_KEY is missing",
+            id="set here",
+        ),
+        pytest.param(
+            "echo SHOP_KEY, SHOP_URL and SHOP_KEY; exit 1",
+            (),
+            "exit status 1 (`SHOP_KEY`, `SHOP_URL` are set here, but not listed in `env`): "
+            "SHOP_KEY, SHOP_URL and SHOP_KEY",
+            id="two",
+        ),
+        pytest.param(
+            "echo SHOP_KEY is wrong; exit 1",
+            ("SHOP_KEY",),
+            "exit status 1: SHOP_KEY is wrong",
+            id="listed",
+        ),
+        pytest.param(
+            "echo OTHER_KEY, MY_SHOP_KEY, TERM; exit 1",
+            (),
+            "exit status 1: OTHER_KEY, MY_SHOP_KEY, TERM",
+            id="others",
+        ),
+    ],
+)
+def test_a_variable_that_env_does_not_list_is_named(
+    script: str, env: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    known = {**ENVIRONMENT, "SHOP_KEY": "k", "SHOP_URL": "u", "TERM": "dumb"}
+    text = refusal(cli(script, env=env), tmp_path, environment=known)
+    assert text == f"the target `agent` failed: {message}"
+
+
+@posix
+def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
+    script = "printf 'Traceback:\\n  line 1\\n\\nKeyError: 1\\n' >&2; exit 1"
+    assert refusal(cli(script), tmp_path) == (
+        "the target `agent` failed: exit status 1: KeyError: 1 (after: Traceback: line 1)"
+    )
 
 
 @posix

@@ -32,6 +32,10 @@ def test_score_is_never_rounded_up(value: float, shown: str) -> None:
         ({"calls": 1, "cost_usd": 0.00004}, "1 model call, less than $0.0001"),
         ({"calls": 3, "cost_usd": 0.0}, "3 model calls, $0.00"),
         ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
+        (
+            {"calls": 5000, "cost_usd": 1234.5, "unpriced_calls": 1200},
+            "5,000 model calls, $1,234.50 and 1,200 of unknown cost",
+        ),
         ({"calls": 2, "unpriced_calls": 2}, "2 model calls, cost unknown"),
         (
             {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},

@@ -43,6 +43,10 @@ def test_did_you_mean() -> None:
         (["a"], "known: `a`"),
         (["b", "a"], "known: `b`, `a`"),
         (MANY[:22], f"known: {', '.join(f'`{name}`' for name in MANY[:20])} and 2 more"),
+        (
+            [str(n) for n in range(1220)],
+            f"known: {', '.join(f'`{n}`' for n in range(20))} and 1,200 more",
+        ),
     ],
 )
 def test_known_names(names: list[str], expected: str) -> None:

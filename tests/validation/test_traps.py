@@ -31,17 +31,17 @@ TRAPS = {
     "entries of a wrong type": (
         "a.yaml",
         "evalcases:\n" + "- 1\n" * 199_000,
-        ("1", "wrong-type", "1 file checked: 1001 errors"),
+        ("1", "wrong-type", "1 file checked: 1,001 errors"),
     ),
     "odd numbers": (
         "a.yaml",
         f"{CASE}  rubrics: [{'1_0,' * 190_000}]\n",
-        ("1", "not-text", "1 file checked: 1001 errors"),
+        ("1", "not-text", "1 file checked: 1,001 errors"),
     ),
     "keys given twice": (
         "a.yaml",
         f"{CASE}  metadata: {{{''.join(f'k{n}: 1,' for n in range(45_000)) * 2}}}\n",
-        ("1", "case-empty", "1 file checked: 1001 errors"),
+        ("1", "case-empty", "1 file checked: 1,001 errors"),
     ),
     "aliases of one case": (
         "a.yaml",
@@ -62,7 +62,7 @@ TRAPS = {
     "comments that silence nothing": (
         "a.yaml",
         f"{CASE}  rubrics: [r]\n" + "# rubric-ci: ignore[x]\n" * 190_000,
-        ("0", "warning", "1 file checked: 1000 warnings"),
+        ("0", "warning", "1 file checked: 1,000 warnings"),
     ),
     "braces and blanks of a prompt": (
         "a.yaml",
@@ -76,7 +76,7 @@ TRAPS = {
         + "], aggregator: {type: weighted_average, weights: {"
         + "".join(f"m{n:05}y: 1," for n in range(15_000))
         + "}}}]\n",
-        ("1", "unknown-member", "1 file checked: 1001 errors"),
+        ("1", "unknown-member", "1 file checked: 1,001 errors"),
     ),
     "wrong entries at the end of a line": (
         "a.jsonl",
@@ -86,7 +86,7 @@ TRAPS = {
     "lines that are not JSON": (
         "a.jsonl",
         "x\n" * 190_000,
-        ("1", "json-syntax", "1 file checked: 1001 errors"),
+        ("1", "json-syntax", "1 file checked: 1,001 errors"),
     ),
     "a text that is never closed": (
         "a.jsonl",
@@ -101,7 +101,7 @@ TRAPS = {
     "judges that are not there": (
         "targets.yaml",
         "targets:\n" + "".join(map(JUDGED.format, range(12_000))),
-        ("1", "unknown-target", "1 file checked: 1001 errors"),
+        ("1", "unknown-target", "1 file checked: 1,001 errors"),
     ),
 }
 

@@ -47,7 +47,7 @@ def _region(diagnostic: Diagnostic) -> Iterator[tuple[str, int]]:
 
 
 def _more(severity: Severity, count: int) -> str:
-    message = f"{count} more {severity.value}s; the log of this step lists them"
+    message = f"{count:,} more {severity.value}s; the log of this step lists them"
     return command(severity.value, message, {"title": "rubric-ci validate"})
 
 

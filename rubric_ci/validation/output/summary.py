@@ -23,4 +23,4 @@ def summary(found: "Sequence[Diagnostic]", checked: int) -> str:
 
 
 def _plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"{count} {word}" if count == 1 else f"{count:,} {word}s"

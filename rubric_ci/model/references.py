@@ -1,4 +1,4 @@
-"""References of eval files to other files; the caller supplies the lookup."""
+"""References of files to other files, folders and programs; the caller supplies the lookups."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -19,3 +19,11 @@ class NotFound(NamedTuple):
 
 Lookup: TypeAlias = Callable[[str], Found | NotFound]
 """Resolve a reference as written in one eval file."""
+
+
+class Machine(NamedTuple):
+    """Lookups of what the commands of one file need; folders are as written in that file."""
+
+    has_folder: Callable[[str], bool]
+    has_file: Callable[[str, str], bool]  # a path, relative to a folder
+    has_program: Callable[[str], bool]  # a name, on the PATH

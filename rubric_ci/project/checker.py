@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import takewhile
+from os import environ
 from pathlib import Path
 from posixpath import dirname
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -20,6 +21,7 @@ from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.model.references import Machine
     from rubric_ci.validation.project_rules import Winner
 
 Found: TypeAlias = "tuple[Diagnostic, ...]"
@@ -103,6 +105,7 @@ class Checker:
             known.agents,
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
+            machine=partial(self._machine, path.parent),
         )
         return self._switched(found, source.texts())
 
@@ -118,8 +121,14 @@ class Checker:
             others=others,
             winners=cache(partial(self._winners, self._name(path))),
             nearest_path=self._nearest_path,
+            machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
         return self._switched(found, document.texts())
+
+    def _machine(self, folder: Path | None) -> "Machine":
+        from rubric_ci.project.machine import machine_for
+
+        return machine_for(self.project.root, folder, environ)
 
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
         if not found and not any(MARK in text for text in texts.values()):

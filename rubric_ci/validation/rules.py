@@ -6,6 +6,7 @@ from typing import Final
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation import (
     ambiguous_scalars,
+    command_rules,
     config_rules,
     diagnostics,
     eval_rules,
@@ -31,8 +32,9 @@ from rubric_ci.yaml_text import (
 
 _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
-    *(ambiguous_scalars, config_rules, diagnostics, eval_rules, field_rules, ignore_comments),
-    *(other_tools, project_rules, reference_rules, rubric_rules, shape_rules, target_rules),
+    *(ambiguous_scalars, command_rules, config_rules, diagnostics, eval_rules, field_rules),
+    *(ignore_comments, other_tools, project_rules, reference_rules, rubric_rules, shape_rules),
+    target_rules,
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -3,11 +3,12 @@
 NOTE: modules that describe problems are imported late: a file without problems needs none.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rubric_ci.model.references import Lookup
+from rubric_ci.model.references import Lookup, Machine
 from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.schema import problems as schema_problems
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.validation.project_rules import NearestPath, Winners
 
+_STARTS_SCRIPTS = re.compile(r"code_judge|script")
+
 
 def check_evals(
     source: Source,
@@ -27,14 +30,15 @@ def check_evals(
     agents: frozenset[str] = frozenset(),
     nearest_path: "NearestPath | None" = None,
     *,
+    machine: "Callable[[], Machine] | None" = None,
     default_evaluator: str = "",
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
     `targets` are the names of all targets; without any, they are not checked. `agents` are the
     targets that rubric-ci does not start.
-    Without `nearest_path`, globs under `depends_on` are not checked.
-    `default_evaluator` is the configuration's; only `none` leaves cases ungraded.
+    Without `nearest_path`, globs under `depends_on` are not checked; without `machine`, scripts
+    are not. `default_evaluator` is the configuration's; only `none` leaves cases ungraded.
     """
     other = _other_tool(source)
     if other:
@@ -48,6 +52,10 @@ def check_evals(
         from rubric_ci.validation.project_rules import unmatched_dependencies
 
         found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
+    if machine and any(_STARTS_SCRIPTS.search(text) for text in source.texts().values()):
+        from rubric_ci.validation.command_rules import script_problems
+
+        found.extend(_first(script_problems(source.data, machine())))
     return _diagnosed(source, found)
 
 
@@ -58,12 +66,13 @@ def check_config(
     others: Callable[[], frozenset[str]] | None = None,
     winners: "Winners | None" = None,
     nearest_path: "NearestPath | None" = None,
+    machine: "Callable[[], Machine] | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
     `others` gives the names of the targets in other files; without it, judges are not looked up.
     Without `winners`, shadowed targets are not reported; without `nearest_path`, globs under
-    `depends_on` are not checked.
+    `depends_on` are not checked; without `machine`, commands are not.
     """
     from rubric_ci.validation.config_rules import config_problems
     from rubric_ci.validation.project_rules import shadowed_targets, unmatched_dependencies
@@ -74,6 +83,10 @@ def check_config(
         found.extend(_first(shadowed_targets(document.data, winners)))
     if nearest_path:
         found.extend(_first(unmatched_dependencies(document.data, nearest_path)))
+    if machine:
+        from rubric_ci.validation.command_rules import target_command_problems
+
+        found.extend(_first(target_command_problems(document.data, machine())))
     return _diagnosed(document, found)
 
 

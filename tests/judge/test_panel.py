@@ -176,13 +176,19 @@ def test_a_single_vote_that_is_lost_gives_its_own_reason() -> None:
 
 
 AUTO = {
-    "no gate, far from a threshold": (rubric(1), lambda _, __: True, 1),
+    "no mark decides alone": (rubric(6), lambda _, __: True, 1),
+    "one mark decides": (rubric(4), lambda _, __: True, 3),
     "a gate, all agree": (rubric(1, required=True), lambda _, __: True, 3),
-    "a gate in dispute": (rubric(1, required=True), lambda _, nth: nth != 3, 5),
+    "a gate in dispute": (rubric(1, required=True), lambda _, nth: nth != 3, 4),
+    "a gate in dispute to the end": (
+        rubric(1, required=True),
+        lambda _, nth: nth not in {2, 4},
+        5,
+    ),
     "a gate, a vote is lost": (
         rubric(1, required=True),
         lambda _, nth: "down" if nth == 3 else True,
-        3,
+        4,
     ),
 }
 

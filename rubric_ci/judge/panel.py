@@ -14,9 +14,9 @@ from rubric_ci.judge.prompt import rubric_call
 from rubric_ci.judge.repair import ParsedReply
 from rubric_ci.judge.reply_parser import read_marks
 from rubric_ci.judge.voting import (
-    MOST_CRITERIA,
     NoMajority,
     grouped,
+    most_per_request,
     shuffled,
     tally,
     votes_by_criterion,
@@ -104,8 +104,8 @@ def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVer
 
 
 async def _vote(request: PanelRequest, number: int) -> _Vote:
-    most = 1 if request.judge.mode == "isolated" else MOST_CRITERIA
-    groups = grouped(shuffled(request.rubric.criteria, number), most)
+    criteria = shuffled(request.rubric.criteria, number)
+    groups = grouped(criteria, most_per_request(request.judge))
     replies = await task_groups.gather_all(_ask(request, group, number) for group in groups)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     lost = [reply for reply in replies if isinstance(reply, NoVerdict)]

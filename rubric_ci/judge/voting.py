@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import TypeAlias
 
+from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     Check,
@@ -84,7 +85,12 @@ def _distance(value: MarkValue, elected: MarkValue) -> int:
 
 Group: TypeAlias = tuple[Criterion, ...]
 
-MOST_CRITERIA = 20  # criteria per request: judges are less accurate with more
+MOST_CRITERIA = 16  # per request: each is a union in the reply schema, and Anthropic accepts 16
+
+
+def most_per_request(judge: JudgeConfig) -> int:
+    """Return the maximum number of criteria of a rubric in one request; a canary is one more."""
+    return 1 if judge.mode == "isolated" else MOST_CRITERIA - judge.canary
 
 
 def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:

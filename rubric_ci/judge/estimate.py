@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rubric_ci.judge.freeform import freeform_messages
 from rubric_ci.judge.prompt import rubric_messages
-from rubric_ci.judge.voting import MOST_CRITERIA, grouped
+from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.llm_calls import ChatMessage
@@ -45,7 +45,7 @@ def estimate(cases: Iterable[EvalCase], judge: JudgeConfig) -> TokenEstimate:
 def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
     match spec:
         case RubricSpec(rubric=rubric):
-            groups = grouped(rubric.criteria, 1 if judge.mode == "isolated" else MOST_CRITERIA)
+            groups = grouped(rubric.criteria, most_per_request(judge))
             votes = 1 if judge.votes == "auto" else judge.votes
             requests = [
                 _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group))

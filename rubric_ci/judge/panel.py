@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rubric_ci.errors import CannotJudge, NoVerdict
+from rubric_ci.judge.auto_votes import more_votes
 from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.canary import with_canary, without_canary
 from rubric_ci.judge.evidence import with_quotes
@@ -13,10 +14,9 @@ from rubric_ci.judge.prompt import rubric_call
 from rubric_ci.judge.repair import ParsedReply
 from rubric_ci.judge.reply_parser import read_marks
 from rubric_ci.judge.voting import (
-    MOST_CRITERIA,
     NoMajority,
     grouped,
-    more_votes,
+    most_per_request,
     shuffled,
     tally,
     votes_by_criterion,
@@ -80,10 +80,10 @@ async def decide(request: PanelRequest) -> PanelResult:
 
 
 def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
-    # A lost vote is not repeated: the panel stays as declared.
-    if request.judge.votes != "auto" or len(judgements) < panel:
+    # A lost vote is not repeated: it stays one of the declared panel, or of the five of `auto`.
+    if request.judge.votes != "auto":
         return 0
-    return more_votes(request.rubric, judgements, request.context.thresholds)
+    return more_votes(request.rubric, judgements, panel, request.context.thresholds)
 
 
 def _quorum(votes: Sequence[_Vote]) -> list[Judgement]:
@@ -104,8 +104,8 @@ def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVer
 
 
 async def _vote(request: PanelRequest, number: int) -> _Vote:
-    most = 1 if request.judge.mode == "isolated" else MOST_CRITERIA
-    groups = grouped(shuffled(request.rubric.criteria, number), most)
+    criteria = shuffled(request.rubric.criteria, number)
+    groups = grouped(criteria, most_per_request(request.judge))
     replies = await task_groups.gather_all(_ask(request, group, number) for group in groups)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     lost = [reply for reply in replies if isinstance(reply, NoVerdict)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import TypeAlias
 
+from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     Check,
@@ -16,10 +17,6 @@ from rubric_ci.model.rubric import (
     MarkValue,
     Rubric,
 )
-from rubric_ci.model.scoring import Thresholds, score
-
-AUTO_VOTES = (1, 3, 5)  # total votes of `auto`, step by step
-THRESHOLD_MARGIN = 0.05  # of a threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +34,7 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement |
     """
     marks: dict[str, Mark] = {}
     for criterion in rubric:
-        match _elected(criterion, [vote[criterion.id] for vote in votes], panel):
+        match elect(criterion, [vote[criterion.id] for vote in votes], panel):
             case NoMajority() as undecided:
                 return undecided
             case mark:
@@ -59,19 +56,8 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
     return 1 - max(counts.values()) / len(marks)
 
 
-def more_votes(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> int:
-    """Return how many votes `auto` adds; 0 if more could not change the verdict.
-
-    After the first vote: if there are gates, or the score is near a threshold. After three: if
-    votes differ on a gate, or differ at all while the score is near a threshold.
-    """
-    steps = [step for step in AUTO_VOTES if step > len(votes)]
-    if not steps or not _matters(rubric, votes, thresholds):
-        return 0
-    return steps[0] - len(votes)
-
-
-def _elected(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
+def elect(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
+    """Return the majority mark, or the median, of one criterion."""
     values = [mark.value for mark in marks]
     value = _majority(values, panel)
     if value is None and not isinstance(criterion, Check):
@@ -97,30 +83,14 @@ def _distance(value: MarkValue, elected: MarkValue) -> int:
     return 0 if value == elected else 1
 
 
-def _matters(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> bool:
-    if len(votes) == 1:
-        return any(_has_gate(c) for c in rubric) or _near(rubric, votes, thresholds)
-    disputed = any(len({c.gates(vote[c.id]) for vote in votes}) > 1 for c in rubric)
-    differ = any(flakiness(marks) > 0 for marks in votes_by_criterion(rubric, votes).values())
-    return disputed or (differ and _near(rubric, votes, thresholds))
-
-
-def _has_gate(criterion: Criterion) -> bool:
-    return criterion.gates(Mark(value=CANNOT_ASSESS))
-
-
-def _near(rubric: Rubric, votes: Sequence[Judgement], thresholds: Thresholds) -> bool:
-    values = [score(rubric, vote, thresholds).value for vote in votes]
-    value = sum(values) / len(values)
-    return any(
-        abs(value - threshold) <= THRESHOLD_MARGIN + 1e-9
-        for threshold in (thresholds.passing, thresholds.borderline)
-    )
-
-
 Group: TypeAlias = tuple[Criterion, ...]
 
-MOST_CRITERIA = 20  # criteria per request: judges are less accurate with more
+MOST_CRITERIA = 16  # per request: each is a union in the reply schema, and Anthropic accepts 16
+
+
+def most_per_request(judge: JudgeConfig) -> int:
+    """Return the maximum number of criteria of a rubric in one request; a canary is one more."""
+    return 1 if judge.mode == "isolated" else MOST_CRITERIA - judge.canary
 
 
 def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
-from rubric_ci.llm.model_info import model_info
+from rubric_ci.llm.model_info import accepts_schema, model_info
 from rubric_ci.llm.openai_format import (
     finish_of,
     max_tokens_param,
@@ -89,7 +89,7 @@ def load_litellm() -> ModuleType:
 
 def output_mode(litellm: ModuleType, model: str) -> OutputMode:
     """Return the strictest output mode that the model supports; `prompt` for an unknown model."""
-    if litellm.supports_response_schema(model=model):
+    if accepts_schema(model) and litellm.supports_response_schema(model=model):
         return "json_schema"
     known = model_info(model)
     takes = litellm.get_supported_openai_params(model=model) if known else None

@@ -11,6 +11,9 @@ from rubric_ci.llm.budget import UNKNOWN_OUTPUT, Prices
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
 
+# https://api-docs.deepseek.com/guides/json_mode: `json_object` only.
+_WITHOUT_SCHEMA = frozenset({"deepseek-chat", "deepseek-reasoner"})
+
 _MODELS = "model_prices_and_context_window_backup.json"
 
 
@@ -69,9 +72,14 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
 def known_mode(model: str) -> OutputMode:
     """Return the output mode of a model that is asked without litellm."""
     known = model_info(model)
-    if known.get("supports_response_schema"):
+    if known.get("supports_response_schema") and accepts_schema(model):
         return "json_schema"
     return "json_object" if known else "prompt"
+
+
+def accepts_schema(model: str) -> bool:
+    """Return False for a model that litellm's list wrongly gives structured output."""
+    return model.rpartition("/")[2] not in _WITHOUT_SCHEMA
 
 
 def model_info(model: str) -> Mapping[str, JSON]:

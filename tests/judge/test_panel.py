@@ -92,10 +92,10 @@ def always(_: str, __: int) -> object:
     return True
 
 
-def test_one_request_for_twenty_criteria() -> None:
+def test_one_request_for_sixteen_criteria() -> None:
     judge = Judge(always)
-    decision = ask(judge, rubric(20))
-    assert [len(texts) for texts in judge.asked] == [20]
+    decision = ask(judge, rubric(16))
+    assert [len(texts) for texts in judge.asked] == [16]
     assert decision.usage == Usage(calls=1)
     assert decision.votes == {}
 
@@ -121,7 +121,7 @@ def test_isolated_asks_one_by_one() -> None:
 def test_a_group_that_is_lost_loses_the_judgement_but_not_its_cost() -> None:
     judge = Judge(lambda text, _: "down" if text == "text 30" else True)
     with pytest.raises(CannotReachModel, match="down") as ended:
-        ask(judge, rubric(40))
+        ask(judge, rubric(32))
     assert ended.value.usage == Usage(calls=6)
 
 
@@ -176,13 +176,19 @@ def test_a_single_vote_that_is_lost_gives_its_own_reason() -> None:
 
 
 AUTO = {
-    "no gate, far from a threshold": (rubric(1), lambda _, __: True, 1),
+    "no mark decides alone": (rubric(6), lambda _, __: True, 1),
+    "one mark decides": (rubric(4), lambda _, __: True, 3),
     "a gate, all agree": (rubric(1, required=True), lambda _, __: True, 3),
-    "a gate in dispute": (rubric(1, required=True), lambda _, nth: nth != 3, 5),
+    "a gate in dispute": (rubric(1, required=True), lambda _, nth: nth != 3, 4),
+    "a gate in dispute to the end": (
+        rubric(1, required=True),
+        lambda _, nth: nth not in {2, 4},
+        5,
+    ),
     "a gate, a vote is lost": (
         rubric(1, required=True),
         lambda _, nth: "down" if nth == 3 else True,
-        3,
+        4,
     ),
 }
 

@@ -162,6 +162,7 @@ SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalPropert
 MODES: dict[str, tuple[str, OutputMode | None, object]] = {
     "known to have it": ("openai/gpt-4.1-mini", None, "json_schema"),
     "known not to": ("openai/gpt-3.5-turbo", None, "json_object"),
+    "known to have it, wrongly": ("openai/deepseek-chat", None, "json_object"),
     "unknown": ("openai/my-own", None, None),
     "unknown, configured": ("openai/my-own", "json_schema", "json_schema"),
     "known, configured": ("openai/gpt-4.1-mini", "prompt", None),

@@ -1,0 +1,141 @@
+"""Votes of `auto`: where it asks again, and that its verdict is that of five votes."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_ci.judge.auto_votes import PANEL, more_votes
+from rubric_ci.judge.voting import NoMajority, tally
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.rubric import (
+    CANNOT_ASSESS,
+    Check,
+    Criterion,
+    Judgement,
+    Level,
+    Levelled,
+    Mark,
+    MarkValue,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, score
+
+SPAN = Span(1, 1, 1, 2)
+NO = CANNOT_ASSESS
+CHECK = Check(id="c", text="x", required=False, span=SPAN)
+GATE = Check(id="c", text="x", required=True, span=SPAN)
+SCORED = Scored(id="c", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
+GATED_SCORE = Scored(id="c", ranges=SCORED.ranges, required_min_score=7, span=SPAN)
+LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))
+LEVELLED = Levelled(id="c", levels=LEVELS, span=SPAN)
+GATED_LEVEL = Levelled(id="c", levels=LEVELS, required_min_level=1, span=SPAN)
+
+
+def votes(*values: MarkValue) -> list[Judgement]:
+    return [Judgement({"c": Mark(value=value)}) for value in values]
+
+
+MORE: dict[str, tuple[Criterion, tuple[MarkValue, ...], int]] = {
+    "a check that decides": (CHECK, (True,), 2),
+    "a gate": (GATE, (True,), 2),
+    "a score one above a threshold": (SCORED, (8,), 2),
+    "a score one below a threshold": (SCORED, (7,), 2),
+    "a score two above a threshold": (SCORED, (9,), 0),
+    "a score two below a threshold": (SCORED, (4,), 0),
+    "a score at its gate": (GATED_SCORE, (7,), 2),
+    "no ground may become any score": (SCORED, (NO,), 2),
+    "three that agree": (GATE, (True, True, True), 0),
+    "one differs": (GATE, (True, True, False), 1),
+    "one of four differs": (GATE, (True, True, False, True), 0),
+    "two of four differ": (GATE, (True, True, False, False), 1),
+    "scores that cannot leave their verdict": (SCORED, (9, 9, 8), 0),
+    "a score that the others could outvote": (SCORED, (8, 7, 9), 1),
+    "no majority yet": (CHECK, (True, False, NO), 1),
+    "five are enough": (GATE, (True, True, False, False, True), 0),
+}
+
+
+@pytest.mark.parametrize(("criterion", "values", "more"), MORE.values(), ids=MORE.keys())
+def test_more_votes(criterion: Criterion, values: tuple[MarkValue, ...], more: int) -> None:
+    found = more_votes(Rubric((criterion,)), votes(*values), len(values), DEFAULT_THRESHOLDS)
+    assert found == more
+
+
+def test_a_mark_that_does_not_decide_alone_is_not_asked_again() -> None:
+    many = Rubric(tuple(Check(id=f"{n}", text="x", required=False, span=SPAN) for n in range(6)))
+    vote = Judgement({c.id: Mark(value=True) for c in many})
+    assert more_votes(many, [vote], 1, DEFAULT_THRESHOLDS) == 0  # 5 of 6 pass
+
+
+def test_a_lost_vote_is_one_of_the_five() -> None:
+    assert more_votes(Rubric((GATE,)), votes(True, True), 3, DEFAULT_THRESHOLDS) == 1
+    assert more_votes(Rubric((GATE,)), votes(True, True, True), 4, DEFAULT_THRESHOLDS) == 0
+
+
+def verdict(rubric: Rubric, panel: Sequence[Judgement]) -> Verdict | None:
+    found = tally(rubric, panel, len(panel))
+    if isinstance(found, NoMajority):
+        return None
+    return score(rubric, found, DEFAULT_THRESHOLDS).verdict
+
+
+def taken(rubric: Rubric, sequence: Sequence[Judgement]) -> Sequence[Judgement]:
+    """Return the votes of a sequence that `auto` takes."""
+    count = 1
+    while more := more_votes(rubric, sequence[:count], count, DEFAULT_THRESHOLDS):
+        count += more
+    assert count <= PANEL
+    return sequence[:count]
+
+
+def equals_five(rubric: Rubric, sequence: Sequence[Judgement]) -> bool:
+    """Return True if `auto` stopped at one vote, or has the verdict of all five."""
+    found = taken(rubric, sequence)
+    return len(found) == 1 or verdict(rubric, found) == verdict(rubric, sequence)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "marks"),
+    [
+        pytest.param(CHECK, (True, False, NO), id="check"),
+        pytest.param(GATE, (True, False, NO), id="gate"),
+        pytest.param(LEVELLED, (1, 2, 4, NO), id="level"),
+        pytest.param(GATED_LEVEL, (1, 2, 4, NO), id="level with a gate at the lowest"),
+        pytest.param(SCORED, (5, 6, 8, NO), id="score"),
+        pytest.param(GATED_SCORE, (0, 7, 10), id="score with a gate"),
+    ],
+)
+def test_every_sequence_has_the_verdict_of_five(
+    criterion: Criterion, marks: tuple[MarkValue, ...]
+) -> None:
+    rubric = Rubric((criterion,))
+    sequences = [votes(*values) for values in product(marks, repeat=PANEL)]
+    assert [s for s in sequences if not equals_five(rubric, s)] == []
+
+
+MIXED = Rubric(
+    (
+        Check(id="gate", text="x", required=True, span=SPAN),
+        Check(id="check", text="x", required=False, weight=2, span=SPAN),
+        Scored(id="score", ranges=SCORED.ranges, weight=3, span=SPAN),
+        Levelled(id="level", levels=LEVELS, required_min_level=2, span=SPAN),
+    )
+)
+VOTE = st.builds(
+    lambda *marks: Judgement(dict(zip(["gate", "check", "score", "level"], marks, strict=True))),
+    *(
+        st.sampled_from([Mark(value=value) for value in values])
+        for values in ((True, True, False, NO), (True, False, NO), (*range(11), NO), (1, 2, 4, NO))
+    ),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(VOTE, min_size=PANEL, max_size=PANEL))
+def test_sequences_of_a_mixed_rubric_have_the_verdict_of_five(sequence: list[Judgement]) -> None:
+    assert equals_five(MIXED, sequence)

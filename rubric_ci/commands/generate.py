@@ -77,10 +77,11 @@ def _draft(
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     if unread:
         echo(unread, err=True)
-    drafter = choose_drafter(opened.config_naming(settings.target), settings, os.environ)
+    variables = opened.variables(os.environ)
+    drafter = choose_drafter(opened.config_naming(settings.target), settings, variables)
     judge = opened.config.judge
     if judge and settings.check and not settings.requests.replay:
-        judge = resolve_judge(judge, os.environ)
+        judge = resolve_judge(judge, variables)
     config = replace(opened.config, judge=judge)
     context = build_context(opened.root, config, settings.requests, os.environ, cache=cache)
 

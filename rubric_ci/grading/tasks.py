@@ -19,6 +19,7 @@ from rubric_ci.llm import batch
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
+from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project.loaded_project import LoadedProject
 
 
@@ -44,18 +45,18 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
     if settings.requests.replay:  # a recording needs no secrets
         return task
     try:
-        return _resolved(task)
+        return _resolved(task, opened.variables(os.environ, case.file))
     except MissingVariable:
         if settings.offline:  # no request is sent, so no key is needed
             return task
         raise
 
 
-def _resolved(task: Task) -> Task:
-    target = resolve_target(task.target, os.environ)
+def _resolved(task: Task, variables: Variables) -> Task:
+    target = resolve_target(task.target, variables)
     if task.judge is None or not needs_judge(task.case):
         return replace(task, target=target)
-    return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
+    return replace(task, target=target, judge=resolve_judge(task.judge, variables))
 
 
 def _models(tasks: Sequence[Task]) -> Iterator[Endpoint]:

@@ -55,6 +55,7 @@ def read_config(document: Document) -> Config:
         judge=_judge(data["judge"]) if "judge" in data else None,
         targets={target.name: target for target in targets},
         gate=_gate(data.get("gate", {})),
+        env_allow=tuple(data.get("env", {}).get("allow", ())),
         rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
 

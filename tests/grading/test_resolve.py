@@ -5,6 +5,7 @@ import pytest
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.resolve import choose_target, resolve_target
 from rubric_ci.model.config import CliTarget, Config
+from rubric_ci.parsing.env_vars import Variables
 from tests.cases import build_case
 
 
@@ -39,9 +40,13 @@ def test_a_command_is_given_variables() -> None:
         cwd="${{ FOLDER }}",
         healthcheck={"type": "http", "url": "http://${{ HOST }}/up"},
     )
-    resolved = resolve_target(target, {"HOST": "here", "FOLDER": "/app"})
+    resolved = resolve_target(target, allowed(HOST="here", FOLDER="/app"))
     assert isinstance(resolved, CliTarget)
     assert (resolved.command_template, resolved.cwd) == ("run --url here/v1", "/app")
     assert resolved.healthcheck == {"type": "http", "url": "http://here/up"}
     with pytest.raises(MissingVariable, match=r"target `agent`: .* FOLDER is not set"):
-        resolve_target(target, {"HOST": "here"})
+        resolve_target(target, allowed(HOST="here"))
+
+
+def allowed(**environment: str) -> Variables:
+    return Variables(environment=environment, listed=("HOST", "FOLDER"))

@@ -326,3 +326,23 @@ def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
     done = pull.run(*pinned, OPENAI_BASE_URL=f"{strict.url}/v1")
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
     assert strict.keys == [f"Bearer {KEY}"]
+
+
+def test_another_variable_in_a_header(tmp_path: Path, strict: Judge) -> None:
+    base = CONFIG.format(base=strict.url)
+    target = (
+        f'{{name: default, model: openai/gpt-4.1, api_base: "{strict.url}/v1", '
+        'extra_headers: {X-Key: "${{ DEPLOY_TOKEN }}"}}'
+    )
+    change = base.replace("{name: default, provider: recorded, answers: answers.jsonl}", target)
+    listed = {"rubric-ci.yaml": f"{change}env: {{allow: [DEPLOY_TOKEN]}}\n"}
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, listed)
+    done = pull.run("run", "evals", DEPLOY_TOKEN="of production")
+    assert (done.returncode, strict.keys) == (2, [])
+    assert done.stderr == (
+        "rubric-ci: target `default`: rubric-ci.yaml:3 uses `${{ DEPLOY_TOKEN }}`, which is not "
+        "allowed\n  add DEPLOY_TOKEN to `env.allow` in rubric-ci.yaml; on a pull request, the list "
+        "of the base commit holds\n"
+    )
+    done = pull.run("run", "evals", "--policy-from", "head", DEPLOY_TOKEN="of production")
+    assert strict.keys, done.stderr

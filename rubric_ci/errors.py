@@ -101,6 +101,10 @@ class MissingVariable(CannotConfigure):
     """`${{ NAME }}` names an environment variable that is not set."""
 
 
+class ForbiddenVariable(CannotConfigure):
+    """`${{ NAME }}` names an environment variable that the configuration must not use."""
+
+
 class MissingExtra(UserError):
     """A command needs an optional dependency that is not installed."""
 

@@ -58,7 +58,7 @@ def configured_judge(opened: LoadedProject, override: str, *, replayed: bool) ->
     judge = choose_judge(opened.config_naming(override), RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise NoJudge
-    return (name_judge if replayed else resolve_judge)(judge, os.environ)
+    return (name_judge if replayed else resolve_judge)(judge, opened.variables(os.environ))
 
 
 def rejudge(

@@ -1,5 +1,6 @@
 """Options that several commands share, grouped under headings in `--help`."""
 
+import re
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from pathlib import Path
@@ -29,9 +30,12 @@ FILE = click.Path(path_type=Path)
 class Option(click.Option):
     """An option with the heading that `--help` lists it under."""
 
-    def __init__(self, *args: Any, heading: str = "Options", **extra: Any) -> None:
+    def __init__(
+        self, *args: Any, heading: str = "Options", variable: str = "", **extra: Any
+    ) -> None:
         super().__init__(*args, **extra)
         self.heading = heading
+        self.variable = variable  # of every command; empty: only the command's own
         if self.default == "" and not isinstance(self.show_default, str):
             self.show_default = False  # help would show two quotation marks
 
@@ -45,7 +49,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Set the variable of every option and argument, then parse."""
         for parameter in self.params:
-            parameter.envvar = variable(ctx, parameter)
+            shared = parameter.variable if isinstance(parameter, Option) else ""
+            parameter.envvar = [variable(ctx, parameter), *([shared] if shared else [])]
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -240,6 +245,26 @@ def _pop(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: options.pop(name) for name in names}
 
 
+def _read_hosts(_: click.Context, __: click.Parameter, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    for host in hosts:
+        if not re.fullmatch(r"[A-Za-z0-9._-]+(:[0-9]+)?", host):
+            raise click.BadParameter(f"invalid host `{host}`: expected HOST or HOST:PORT, no URL")
+    return tuple(host.lower() for host in hosts)
+
+
+_hosts = policy(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    type=LINES,
+    metavar="HOST",
+    callback=_read_hosts,
+    variable="RUBRIC_CI_ALLOWED_HOSTS",
+    help="Only these hosts get model requests; repeatable. Default with the policy of a base: the "
+    "hosts of its configuration and of model providers.",
+)
+
+
 def requests(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add limits and recording; the command gets them as one value, `requests`."""
 
@@ -247,11 +272,12 @@ def requests(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_requests(**options: Any) -> Any:
         from rubric_ci.model.options import RequestOptions
 
-        names = ("concurrency", "record", "replay", "max_calls", "max_cost_usd", "max_seconds")
+        limits = ("concurrency", "max_calls", "max_cost_usd", "max_seconds")
+        names = ("allowed_hosts", *limits, "record", "replay")
         values = _pop(options, names)
         return command(requests=RequestOptions(**values), **options)
 
-    return _bundle(_limits, _recording)(with_requests)
+    return _bundle(_hosts, _limits, _recording)(with_requests)
 
 
 def cache(command: Callable[..., Any]) -> Callable[..., Any]:

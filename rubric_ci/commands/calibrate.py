@@ -36,7 +36,7 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.selection.policy import open_project, show_policy
+from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.text.escape import log_line
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"
@@ -48,7 +48,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     opened = _open(given, settings)
     labelled = _match(settings.labels, given, opened)
     judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
-    context = build_context(opened.root, opened.config, settings.requests, os.environ)
+    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
     answers = [

@@ -19,7 +19,7 @@ from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.selection.policy import open_project, show_policy
+from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.system.signals import run_until_terminated
 
 
@@ -80,13 +80,17 @@ def _draft(
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     if unread:
         echo(unread, err=True)
-    drafter = choose_drafter(opened.config_naming(settings.target), settings, os.environ)
+    variables = opened.variables(os.environ)
+    drafter = choose_drafter(opened.config_naming(settings.target), settings, variables)
     judge = opened.config.judge
     if judge and settings.check:
         resolve = name_judge if settings.requests.replay else resolve_judge
-        judge = resolve(judge, os.environ)
+        judge = resolve(judge, variables)
     config = replace(opened.config, judge=judge)
-    context = build_context(opened.root, config, settings.requests, os.environ, cache=cache)
+    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
+    context = build_context(
+        opened.root, config, settings.requests, os.environ, cache=cache, hosts=hosts
+    )
 
     done = 0
 

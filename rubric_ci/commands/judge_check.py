@@ -31,7 +31,7 @@ from rubric_ci.project.loaded_project import (
 )
 from rubric_ci.project.loader import load
 from rubric_ci.project.project import Project
-from rubric_ci.selection.policy import open_project, show_policy
+from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.text.escape import log_line
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
@@ -44,7 +44,8 @@ def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     show_policy(opened)
     attacks = _probes(opened)
     judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
-    context = build_context(opened.root, opened.config, settings.requests, os.environ)
+    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.endpoint.model)}", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)

@@ -31,6 +31,7 @@ from rubric_ci.reports.progress import progress
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.selection.policy import allowed_hosts
 from rubric_ci.system.signals import run_until_terminated
 from rubric_ci.text import escape
 
@@ -54,6 +55,7 @@ def run(settings: RunSettings) -> ExitCode:
         cache=cache,
         offline=settings.offline,
         batch=_show_progress if settings.batch else None,
+        hosts=allowed_hosts(opened, settings.requests.allowed_hosts, os.environ),
     )
     check_folder(settings)
     estimate = _estimate(tasks, settings)

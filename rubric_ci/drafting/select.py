@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from rubric_ci.drafting.engine import Drafter, DraftRequest
 from rubric_ci.drafting.summary import SkippedCase
@@ -11,6 +11,7 @@ from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
 from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.model.options import GenerateSettings
+from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.text.suggestions import suggest
 
 
@@ -44,13 +45,11 @@ def digest(cases: Iterable[EvalCase]) -> str:
     return hashlib.sha256(json.dumps(sorted(facts)).encode()).hexdigest()[:16]
 
 
-def choose_drafter(
-    config: Config, settings: GenerateSettings, environment: Mapping[str, str]
-) -> Drafter:
+def choose_drafter(config: Config, settings: GenerateSettings, variables: Variables) -> Drafter:
     """Return the drafting model: the target or model that `--target` names, else the judge's."""
     # A recording is looked up without secrets.
     resolve = name_judge if settings.requests.replay else resolve_judge
-    chosen = resolve(_model(config, settings.target), environment)
+    chosen = resolve(_model(config, settings.target), variables)
     return Drafter(
         endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check
     )

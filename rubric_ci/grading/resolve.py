@@ -1,12 +1,12 @@
 """Selection of cases by id and tag, and the target and the judge of each case."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from rubric_ci.errors import CannotConfigure, CannotFindEvals, MissingVariable
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
 from rubric_ci.judge.prompt import PROMPT_VERSION
 from rubric_ci.model.config import (
     CliTarget,
@@ -27,7 +27,7 @@ from rubric_ci.model.evals import (
     every_evaluator,
 )
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.parsing.env_vars import substitute
+from rubric_ci.parsing.env_vars import Variables, substitute
 from rubric_ci.text.suggestions import suggest
 
 DEFAULT_TARGET = "default"
@@ -83,47 +83,47 @@ def default_target(config: Config) -> str:
     return next(iter(config.targets)) if len(config.targets) == 1 else DEFAULT_TARGET
 
 
-def resolve_target(target: Target, environment: Mapping[str, str]) -> Target:
-    """Substitute environment variables in a model or a command; raises MissingVariable."""
+def resolve_target(target: Target, variables: Variables) -> Target:
+    """Substitute environment variables in a model or a command; raises CannotConfigure."""
     match target:
         case LlmTarget(name=name, endpoint=endpoint):
-            return replace(target, endpoint=resolved(endpoint, f"target `{name}`", environment))
+            return replace(target, endpoint=resolved(endpoint, f"target `{name}`", variables))
         case CliTarget(name=name):
             written = (target.command_template, target.cwd, target.healthcheck)
-            command, cwd, check = _substituted(written, f"target `{name}`", environment)
+            command, cwd, check = _substituted(written, f"target `{name}`", variables)
             return replace(target, command_template=command, cwd=cwd, healthcheck=check)
         case _:
             return target
 
 
-def resolved(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
-    """Substitute environment variables in a model's name and options; raises MissingVariable."""
-    options = _substituted(endpoint.options, who, environment)
-    return replace(named(endpoint, who, environment), options=options)
+def resolved(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
+    """Substitute environment variables in a model's name and options; raises CannotConfigure."""
+    options = _substituted(endpoint.options, who, variables)
+    return replace(named(endpoint, who, variables), options=options)
 
 
-def named(endpoint: Endpoint, who: str, environment: Mapping[str, str]) -> Endpoint:
-    """Substitute environment variables in the name of a model; raises MissingVariable."""
-    return replace(endpoint, model=_substituted(endpoint.model, who, environment))
+def named(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
+    """Substitute environment variables in the name of a model; raises CannotConfigure."""
+    return replace(endpoint, model=_substituted(endpoint.model, who, variables))
 
 
-def name_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
+def name_judge(judge: JudgeConfig, variables: Variables) -> JudgeConfig:
     """Substitute environment variables in the name of the judge's model, in nothing secret."""
-    return replace(judge, endpoint=named(judge.endpoint, _judge(judge), environment))
+    return replace(judge, endpoint=named(judge.endpoint, _judge(judge), variables))
 
 
-def name_target(target: Target, environment: Mapping[str, str]) -> Target:
+def name_target(target: Target, variables: Variables) -> Target:
     """Substitute environment variables in the name of a target's model, in nothing secret."""
     if not isinstance(target, LlmTarget):
         return target
-    return replace(target, endpoint=named(target.endpoint, f"target `{target.name}`", environment))
+    return replace(target, endpoint=named(target.endpoint, f"target `{target.name}`", variables))
 
 
-def _substituted(value: Any, who: str, environment: Mapping[str, str]) -> Any:
+def _substituted(value: Any, who: str, variables: Variables) -> Any:
     try:
-        return substitute(value, environment)
-    except MissingVariable as error:
-        raise MissingVariable(f"{who}: {error.message}", error.hint) from None
+        return substitute(value, variables)
+    except (ForbiddenVariable, MissingVariable) as error:
+        raise type(error)(f"{who}: {error.message}", error.hint) from None
 
 
 def _in_eval_folder(case: EvalCase, target: Target) -> Target:
@@ -177,9 +177,9 @@ def judge_info(judge: JudgeConfig) -> JudgeInfo:
     )
 
 
-def resolve_judge(judge: JudgeConfig, environment: Mapping[str, str]) -> JudgeConfig:
-    """Substitute environment variables in the judge's model; raises MissingVariable."""
-    return replace(judge, endpoint=resolved(judge.endpoint, _judge(judge), environment))
+def resolve_judge(judge: JudgeConfig, variables: Variables) -> JudgeConfig:
+    """Substitute environment variables in the judge's model; raises CannotConfigure."""
+    return replace(judge, endpoint=resolved(judge.endpoint, _judge(judge), variables))
 
 
 def _judge(judge: JudgeConfig) -> str:
@@ -206,10 +206,10 @@ def without_own_judges(case: EvalCase) -> EvalCase:
     return _with_models(case, lambda _: "")
 
 
-def name_own_judges(case: EvalCase, environment: Mapping[str, str]) -> EvalCase:
+def name_own_judges(case: EvalCase, variables: Variables) -> EvalCase:
     """Substitute environment variables in the judge models of the case's evaluators."""
     who = f"{case.file}:{case.span.line}: case `{case.id}`"
-    return _with_models(case, lambda model: str(_substituted(model, who, environment)))
+    return _with_models(case, lambda model: str(_substituted(model, who, variables)))
 
 
 def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:

@@ -8,11 +8,13 @@ from rubric_ci.errors import CannotUseGit, NotCached
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.llm import batch as batch_module
 from rubric_ci.llm import recording
+from rubric_ci.llm.allowed_hosts import guard
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.client import connect
 from rubric_ci.model.config import Config
 from rubric_ci.model.context import JudgementCache, RunContext
+from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.system import masking
@@ -27,10 +29,11 @@ def build_context(
     cache: CacheOptions | None = None,
     offline: bool = False,
     batch: batch_module.Notify | None = None,
+    hosts: AllowedHosts | None = None,
 ) -> RunContext:
-    """Build the context that targets and evaluators run with."""
+    """Build the context that targets and evaluators run with; hosts None: all are allowed."""
     return RunContext(
-        call_model=build_model_caller(requests, offline=offline, batch=batch),
+        call_model=build_model_caller(requests, offline=offline, batch=batch, hosts=hosts),
         cache=build_cache(requests, cache) if cache else None,
         root=root,
         environment=environment,
@@ -45,12 +48,14 @@ def build_model_caller(
     *,
     offline: bool = False,
     batch: batch_module.Notify | None = None,
+    hosts: AllowedHosts | None = None,
 ) -> ModelCaller:
     """Return the function that requests a model: replayed, offline, batched or live.
 
     `batch` receives the progress of batches.
     """
     if requests.replay:
+        hosts = None  # nothing is sent
         ask = recording.replay(requests.replay)
     elif offline:
         ask = _not_asked
@@ -58,6 +63,7 @@ def build_model_caller(
         ask = batch_module.connect(caps=caps_of(requests), tell=batch)
     else:
         ask = connect(concurrency=requests.concurrency, caps=caps_of(requests))
+    ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
     return recording.record(ask, requests.record) if requests.record else ask
 

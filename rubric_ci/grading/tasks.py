@@ -23,6 +23,7 @@ from rubric_ci.llm import batch
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
+from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project.loaded_project import LoadedProject
 
 
@@ -46,33 +47,34 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
     own = without_own_judges(case) if settings.judge else case
     cluster = choose_cluster(case, config.regression.cluster)
     task = Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
+    variables = opened.variables(os.environ, case.file)
     if settings.requests.replay:  # a recording needs no secrets, but it has names of models
-        return _named(task)
+        return _named(task, variables)
     try:
-        return _resolved(_named(task))
+        return _resolved(_named(task, variables), variables)
     except MissingVariable:
         if settings.offline:  # no request is sent, so no key is needed
             return task
         raise
 
 
-def _named(task: Task) -> Task:
+def _named(task: Task, variables: Variables) -> Task:
     """Substitute environment variables in the names of models."""
     named = replace(
         task,
-        case=name_own_judges(task.case, os.environ),
-        target=name_target(task.target, os.environ),
+        case=name_own_judges(task.case, variables),
+        target=name_target(task.target, variables),
     )
     if task.judge is None or not needs_judge(task.case):
         return named
-    return replace(named, judge=name_judge(task.judge, os.environ))
+    return replace(named, judge=name_judge(task.judge, variables))
 
 
-def _resolved(task: Task) -> Task:
-    target = resolve_target(task.target, os.environ)
+def _resolved(task: Task, variables: Variables) -> Task:
+    target = resolve_target(task.target, variables)
     if task.judge is None or not needs_judge(task.case):
         return replace(task, target=target)
-    return replace(task, target=target, judge=resolve_judge(task.judge, os.environ))
+    return replace(task, target=target, judge=resolve_judge(task.judge, variables))
 
 
 def _models(tasks: Sequence[Task]) -> Iterator[Endpoint]:

@@ -58,6 +58,7 @@ def read_config(document: Document) -> Config:
         targets={target.name: target for target in targets},
         gate=_gate(data.get("gate", {})),
         regression=_regression(data.get("regression", {})),
+        env_allow=tuple(data.get("env", {}).get("allow", ())),
         rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
 

@@ -1,8 +1,9 @@
 """The eval files that a command works on, loaded together with what serves them."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from rubric_ci.model.config import Config
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.parsing import secret_values
+from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
@@ -42,6 +44,12 @@ class LoadedProject:
     def config_for(self, eval_file: str) -> Config:
         """Return the configuration with every target that serves an eval file."""
         return self.project.config_for(eval_file)
+
+    def variables(self, environment: Mapping[str, str], eval_file: str = "") -> Variables:
+        """Return the variables that the configuration of an eval file may use."""
+        listed = self.config_for(eval_file).env_allow
+        place = partial(self.project.place_of_variable, eval_file)
+        return Variables(environment=environment, listed=listed, place=place)
 
     def config_naming(self, target: str) -> Config:
         """Return the configuration for a target that serves every eval file.

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.config import CREDENTIALS, Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import JSON
 
 CALIBRATION: Final = "calibration.json"  # at the repository root
 MAX_SHOWN: Final = 120  # characters of a value in a note
 
-_SECRET: Final = ("key", "token", "secret", "credential", "password", "header")
+_SECRET: Final = CREDENTIALS - {"api_base", "base_url"}
+_SECRET_ENDS: Final = ("_key", "_secret", "_token", "password")
 _ABSENT: Final = "(none)"
 
 
@@ -64,9 +65,13 @@ def policy_changes(head: Config, base: Config) -> Iterator[PolicyChange]:
     for key in sorted(then.keys() | now.keys()):
         before, after = then.get(key, _ABSENT), now.get(key, _ABSENT)
         if before != after:
-            secret = any(word in key.rpartition(".")[2].lower() for word in _SECRET)
-            shown = ("***", "***") if secret else (_shown(before), _shown(after))
+            shown = ("***", "***") if _is_secret(key) else (_shown(before), _shown(after))
             yield PolicyChange(key=key, before=shown[0], after=shown[1])
+
+
+def _is_secret(key: str) -> bool:
+    name = key.rpartition(".")[2].lower()
+    return name in _SECRET or (name.endswith(_SECRET_ENDS) and "_cost_per_" not in name)
 
 
 def _judged_as(target: Target, base: Config) -> Target:

@@ -145,6 +145,18 @@ class Project:
         targets = {target.name: target for target in reversed([*config.targets.values(), *found])}
         return replace(config, targets=targets)
 
+    def place_of_variable(self, eval_file: str, name: str) -> str:
+        """Return `file:line` of `${{ name }}` in the files that serve an eval file."""
+        for file in self.serving(dirname(eval_file)):
+            text = self._text(file)
+            lines = text.splitlines() if isinstance(text, str) else []
+            for number, line in enumerate(lines, 1):
+                if "${{" in line and name in line and not line.lstrip().startswith("#"):
+                    return f"{file}:{number}"
+        if self.policy is None:
+            return self.config_name or "the configuration"
+        return f"{self.policy.place_of_variable(eval_file, name)} of {self.policy.origin}"
+
     def first_error(self, eval_file: str) -> "Diagnostic | None":
         """Return the first error of the files that serve an eval file."""
         loaded = map(self.load_targets, self.targets_files(eval_file))

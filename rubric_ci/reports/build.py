@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from rubric_ci import __version__
-from rubric_ci.errors import MissingVariable
+from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
 from rubric_ci.model.config import MockTarget
@@ -95,13 +95,14 @@ def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tup
 def _judge_info(
     opened: LoadedProject, tasks: Sequence[Task], settings: RunSettings
 ) -> JudgeInfo | None:
-    config = opened.config_for(tasks[0].case.file) if tasks else opened.config
+    file = tasks[0].case.file if tasks else ""
+    config = opened.config_for(file)
     judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
     if judge is None:
         return None
     judge = replace(judge, votes=settings.votes) if settings.votes else judge
-    with suppress(MissingVariable):  # no case needed the judge
-        judge = name_judge(judge, os.environ)
+    with suppress(ForbiddenVariable, MissingVariable):  # no case needed the judge
+        judge = name_judge(judge, opened.variables(os.environ, file))
     return judge_info(judge)
 
 

@@ -1,22 +1,27 @@
 """Whose policy a command follows: the base's on a pull request in CI, else the checkout's own."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotReadFile, CannotReadPolicy, CannotUseGit
+from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotReadPolicy, CannotUseGit
 from rubric_ci.git import base_revision, plumbing
 from rubric_ci.git.snapshot import open_commit
 from rubric_ci.github.actions import Event, read_event
+from rubric_ci.llm.allowed_hosts import hosts_of
+from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
+from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.references import Lookup
+from rubric_ci.parsing.env_vars import Variables, substitute
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loaded_project import open_project as open_checkout
-from rubric_ci.project.policy import CALIBRATION, PolicyChange, policy_changes
+from rubric_ci.project.policy import CALIBRATION, PolicyChange, endpoints, policy_changes
 from rubric_ci.project.project import Project
 from rubric_ci.text.escape import log_line
 from rubric_ci.validation.output.text import headline
@@ -84,6 +89,35 @@ def show_policy(opened: LoadedProject) -> None:
     """Print on standard error what `policy_notes` returns, for commands without a report."""
     for note in policy_notes(opened):
         click.echo(log_line(note), err=True)
+
+
+def allowed_hosts(
+    opened: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
+) -> AllowedHosts | None:
+    """Return the hosts of `--allow-host`, else those of the base's models; None: every host."""
+    policy = opened.project.policy
+    if given:
+        return AllowedHosts(hosts=frozenset(given), providers=False)
+    if policy is None or not policy.config_name:
+        return None
+    configs = [policy.policy_for(name) for name in _served(opened)]
+    found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
+    return AllowedHosts(hosts=frozenset[str]().union(*found), providers=True)
+
+
+def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -> frozenset[str]:
+    """Return the hosts of a model; none if its variables are not set, as it cannot be asked."""
+    variables = Variables(environment=environment, listed=config.env_allow)
+    try:
+        return hosts_of(replace(endpoint, options=substitute(endpoint.options, variables)))
+    except CannotConfigure:
+        return frozenset()
+
+
+def _served(opened: LoadedProject) -> Iterator[str]:
+    """Yield the names of the eval files, after one for the root."""
+    yield "any"
+    yield from (file.path for file in opened.files)
 
 
 def _find_base(root: Path, changed_since: str, *, required: bool) -> Base | None:
@@ -162,7 +196,7 @@ def _changes(opened: LoadedProject, policy: Project) -> list[PolicyChange]:
     """Return the changes of the files that serve any eval file, each key once."""
     own = Project(opened.project.files, opened.project.named_config)
     found: dict[str, PolicyChange] = {}
-    for name in ("any", *(file.path for file in opened.files)):
+    for name in _served(opened):
         for change in policy_changes(own.policy_for(name), policy.policy_for(name)):
             found.setdefault(change.key, change)
     return list(found.values())

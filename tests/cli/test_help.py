@@ -43,6 +43,10 @@ Policy:
                                 calibration: the base commit, the checkout, or
                                 a configuration file.  [default: (base on a
                                 pull request in CI, else head)]
+  --allow-host HOST             Only these hosts get model requests;
+                                repeatable. Default with the policy of a base:
+                                the hosts of its configuration and of model
+                                providers.
 
 Judge:
   --judge MODEL   Use this model (or target's model) as judge everywhere;

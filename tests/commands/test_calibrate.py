@@ -78,7 +78,7 @@ def labels() -> list[Label]:
 def configure(judge: Gullible, **gate: float) -> None:
     model = {"model": "openai/gullible", "api_base": f"{judge.url}/v1", "api_key": "${{ KEY }}"}
     target = {"name": "default", "provider": "mock", "response": "Canberra"}
-    config = {"judge": model, "gate": gate, "targets": [target]}
+    config = {"judge": model, "gate": gate, "targets": [target], "env": {"allow": ["KEY"]}}
     Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
 
 

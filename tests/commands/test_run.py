@@ -215,12 +215,36 @@ def test_no_message_gives_orders_to_a_runner(
 def test_an_unset_variable_is_named_before_any_request(project: Project) -> None:
     project.write("evals/a.eval.yaml", RUBRIC)
     judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
-    project.write("rubric-ci.yaml", CONFIG + judge)
+    project.write("rubric-ci.yaml", CONFIG + judge + "env: {allow: [SHOP_KEY]}\n")
     done = project.run()
     assert done.returncode == 2
     assert done.stderr == (
         "rubric-ci: judge `openai/gpt-4.1-mini`: the environment variable SHOP_KEY is not set\n"
         "  set it, or remove `${{ SHOP_KEY }}` from the configuration\n"
+    )
+
+
+FORBIDDEN = {
+    "SHOP_KEY": (
+        "add SHOP_KEY to `env.allow` in rubric-ci.yaml; on a pull request, the list of the base "
+        "commit holds"
+    ),
+    "GITHUB_TOKEN": "pass the value in a variable that does not belong to the runner",
+    "actions_runtime_token": "pass the value in a variable that does not belong to the runner",
+}
+
+
+@pytest.mark.parametrize(("name", "hint"), FORBIDDEN.items(), ids=FORBIDDEN)
+def test_a_variable_that_is_not_allowed(name: str, hint: str, project: Project) -> None:
+    project.write("evals/a.eval.yaml", RUBRIC)
+    listed = "" if name == "SHOP_KEY" else f"env: {{allow: [{name}, '*']}}\n"
+    judge = f"judge:\n  model: openai/gpt-4.1-mini\n  api_key: '${{{{ {name} }}}}'\n"
+    project.write("rubric-ci.yaml", judge + CONFIG + listed)
+    done = project.run(**{name: "secret"})
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"rubric-ci: judge `openai/gpt-4.1-mini`: rubric-ci.yaml:3 uses `${{{{ {name} }}}}`, which "
+        f"is not allowed\n  {hint}\n"
     )
 
 
@@ -234,7 +258,7 @@ def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
 """,
     )
     judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
-    project.write("rubric-ci.yaml", CONFIG + judge)
+    project.write("rubric-ci.yaml", CONFIG + judge + "env: {allow: [SHOP_KEY]}\n")
     done = project.run("--offline")
     assert done.returncode == 0
     assert [(case["outcome"], case["reason"]) for case in project.report()["cases"][1:]] == [

@@ -95,7 +95,7 @@ def test_every_documented_feature_works(tmp_path: Path) -> None:
     project.write("reading/pages/it's one.txt", "two words\n")
     project.write("reading/reader.py", READER)
     (tmp_path / "reading/reader.py").chmod(0o755)
-    (tmp_path / "rubric-ci.yaml").unlink()
+    project.write("rubric-ci.yaml", "env: {allow: [READER_HOME]}\n")
     done = project.run("reading", READER_HOME="/somewhere")
     [case] = project.report()["cases"]
     assert {each["name"]: each["score"] for each in case["evaluators"]} == {

@@ -58,6 +58,7 @@ class Batched(Project):
         config = {
             "evals": ["evals/*.eval.yaml"],
             "judge": given,
+            "env": {"allow": ["KEY"]},
             "targets": [*({**endpoint, **target} for target in targets), recorded],
         }
         self.write("rubric-ci.yaml", json.dumps(config))

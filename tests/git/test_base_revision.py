@@ -233,3 +233,40 @@ def test_a_repository_without_a_remote(remote: Remote) -> None:
     assert base_revision.of_checkout(remote.checkout.repository) == NoBase(
         reason="`origin/HEAD` is not known; name a base with `--changed-since`"
     )
+
+
+def policy(remote: Remote, checkout: Checkout, sha: str) -> FoundBase:
+    trigger = Trigger(event="pull_request", sha=sha, base_sha=remote.main, head_sha=remote.head)
+    return base_revision.of_policy(checkout.repository, trigger)
+
+
+@pytest.mark.parametrize(
+    ("branch", "options"),
+    [("merge", ("--depth=2",)), ("merge", ()), ("topic", ()), ("main", ("--depth=1",))],
+    ids=["merge commit", "full clone", "head commit", "pull_request_target"],
+)
+def test_the_policy_is_that_of_the_tip_of_the_base_branch(
+    remote: Remote, tmp_path: Path, branch: str, options: tuple[str, ...]
+) -> None:
+    here = clone(remote, tmp_path, branch, *options)
+    found = policy(remote, here, remote.checkout.git("rev-parse", branch))
+    assert found == Base(commit=remote.main, origin="the pull request's base branch")
+
+
+def test_a_merge_commit_that_the_workflow_does_not_run_on_names_no_policy(
+    remote: Remote, tmp_path: Path
+) -> None:
+    here = clone(remote, tmp_path, "merge", "--depth=2")
+    tree = here.git("rev-parse", "HEAD^{tree}")
+    own = here.git("commit-tree", tree, "-p", remote.head, "-p", remote.head, "-m", "merge")
+    here.git("switch", "--quiet", "--detach", own)
+    found = policy(remote, here, remote.checkout.git("rev-parse", "merge"))
+    assert found == Base(commit=remote.main, origin="the pull request's base branch")
+
+
+def test_a_policy_that_is_not_in_the_clone(remote: Remote, tmp_path: Path) -> None:
+    here = clone(remote, tmp_path, "merge", "--depth=1")
+    assert policy(remote, here, here.git("rev-parse", "HEAD")) == NoBase(
+        reason="the pull request's base branch is not in this shallow clone; check out with "
+        "`fetch-depth: 2` (0 with a `ref`)"
+    )

@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.resolve import choose_cluster, choose_target, resolve_target
 from rubric_ci.model.config import CliTarget, Config
+from rubric_ci.parsing.env_vars import Variables
 from tests.cases import build_case
 
 
@@ -41,12 +42,12 @@ def test_a_command_is_given_variables() -> None:
         cwd="${{ FOLDER }}",
         healthcheck={"type": "http", "url": "http://${{ HOST }}/up"},
     )
-    resolved = resolve_target(target, {"HOST": "here", "FOLDER": "/app"})
+    resolved = resolve_target(target, allowed(HOST="here", FOLDER="/app"))
     assert isinstance(resolved, CliTarget)
     assert (resolved.command_template, resolved.cwd) == ("run --url here/v1", "/app")
     assert resolved.healthcheck == {"type": "http", "url": "http://here/up"}
     with pytest.raises(MissingVariable, match=r"target `agent`: .* FOLDER is not set"):
-        resolve_target(target, {"HOST": "here"})
+        resolve_target(target, allowed(HOST="here"))
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,7 @@ def test_a_command_is_given_variables() -> None:
 )
 def test_the_cluster_of_a_case(rule: str, facts: dict[str, Any], cluster: str) -> None:
     assert choose_cluster(build_case(file="evals/a.eval.yaml", **facts), rule) == cluster
+
+
+def allowed(**environment: str) -> Variables:
+    return Variables(environment=environment, listed=("HOST", "FOLDER"))

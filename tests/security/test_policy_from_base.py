@@ -326,3 +326,57 @@ def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
     done = pull.run(*pinned, OPENAI_BASE_URL=f"{strict.url}/v1")
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
     assert strict.keys == [f"Bearer {KEY}"]
+
+
+def test_another_variable_in_a_header(tmp_path: Path, strict: Judge) -> None:
+    base = CONFIG.format(base=strict.url)
+    target = (
+        f'{{name: default, model: openai/gpt-4.1, api_base: "{strict.url}/v1", '
+        'extra_headers: {X-Key: "${{ DEPLOY_TOKEN }}"}}'
+    )
+    change = base.replace("{name: default, provider: recorded, answers: answers.jsonl}", target)
+    listed = {"rubric-ci.yaml": f"{change}env: {{allow: [DEPLOY_TOKEN]}}\n"}
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, listed)
+    done = pull.run("run", "evals", DEPLOY_TOKEN="of production")
+    assert (done.returncode, strict.keys) == (2, [])
+    assert done.stderr == (
+        "rubric-ci: target `default`: rubric-ci.yaml:3 uses `${{ DEPLOY_TOKEN }}`, which is not "
+        "allowed\n  add DEPLOY_TOKEN to `env.allow` in rubric-ci.yaml; on a pull request, the list "
+        "of the base commit holds\n"
+    )
+    done = pull.run("run", "evals", "--policy-from", "head", DEPLOY_TOKEN="of production")
+    assert strict.keys, done.stderr
+
+
+def target_at(url: str) -> str:
+    return (
+        f'{{name: default, model: openai/gpt-4.1, api_base: "{url}/v1", '
+        'api_key: "${{ OPENAI_API_KEY }}"}'
+    )
+
+
+def test_a_target_at_another_host_gets_no_request(
+    tmp_path: Path, strict: Judge, attacker: Judge
+) -> None:
+    base = CONFIG.format(base=strict.url)
+    recorded = "{name: default, provider: recorded, answers: answers.jsonl}"
+    change = base.replace(recorded, target_at(attacker.url))
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    done = pull.run("run", "evals")
+    assert (done.returncode, strict.keys, attacker.keys) == (3, [], []), done.stderr
+    host = attacker.url.removeprefix("http://")
+    assert (
+        f"openai/gpt-4.1: the host {host} is not allowed, and nothing was sent to it; set "
+        f"`--allow-host {host}`, or merge a configuration that uses it"
+    ) in pull.report["cases"][0]["reason"]
+    allowed = f"{host}\n{strict.url.removeprefix('http://')}"
+    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=allowed)
+    assert (len(strict.keys), len(attacker.keys)) == (1, 1), done.stderr
+
+
+def test_hosts_that_are_given_are_all(tmp_path: Path, strict: Judge) -> None:
+    config = {"rubric-ci.yaml": CONFIG.format(base=strict.url)}
+    pull = open_pull_request(tmp_path, config, {})
+    done = pull.run("run", "evals", "--allow-host", "judge.example", GITHUB_ACTIONS="")
+    assert (done.returncode, strict.keys) == (3, []), done.stderr
+    assert pull.run("run", "evals", "--allow-host", strict.url).returncode == 2

@@ -1,0 +1,91 @@
+"""Refuse model requests to hosts that are not allowed, before anything is sent."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rubric_ci.errors import CannotReachModel
+from rubric_ci.llm import openai_http
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.hosts import AllowedHosts, host_of
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+
+PROVIDER_HOSTS: Final = {
+    "anthropic": "api.anthropic.com",
+    "cohere": "api.cohere.com",
+    "deepseek": "api.deepseek.com",
+    "gemini": "generativelanguage.googleapis.com",
+    "groq": "api.groq.com",
+    "mistral": "api.mistral.ai",
+    "openrouter": "openrouter.ai",
+    "xai": "api.x.ai",
+}
+"""Where litellm sends a request without `api_base`; openai's is a matter of the environment."""
+
+_HOST_OPTIONS: Final = frozenset({"api_base", "base_url"})
+_TEXTS: Final = frozenset({"extra_headers", "headers", "metadata", "stop", "user"})  # sent as data
+_HOST_PARTS: Final = ("region", "location", "account")  # options that providers put into a host
+_PLAIN = re.compile(r"[\w-]*")
+
+
+def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
+    """Return a caller that sends requests to allowed hosts only; raises CannotReachModel."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        if problem := refusal(call.endpoint, allowed):
+            raise CannotReachModel(f"{call.endpoint.model}: {problem}")
+        return await ask(call)
+
+    return asked
+
+
+def hosts_of(endpoint: Endpoint) -> frozenset[str]:
+    """Return the hosts that the options of a model name, each with its port."""
+    urls = (*_urls(endpoint.options), *([endpoint.model] if "://" in endpoint.model else []))
+    return frozenset(map(host_of, urls))
+
+
+def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
+    """Return why a model must not be asked; empty: it may."""
+    named = hosts_of(endpoint)
+    if not (named or allowed.providers):
+        named = frozenset({_provider_host(endpoint)})
+    for host in sorted(named):
+        if not allowed.allows(host):
+            return _message(host)
+    for key, value in endpoint.options.items():
+        if any(part in key for part in _HOST_PARTS) and not _PLAIN.fullmatch(str(value)):
+            return f"`{key}` is not a plain name, so the host of the request is unknown"
+    return ""
+
+
+def _message(host: str) -> str:
+    if not host:
+        return "the host is not known from `api_base`, so nothing was sent; check `api_base`"
+    return (
+        f"the host {host} is not allowed, and nothing was sent to it; set `--allow-host {host}`, "
+        "or merge a configuration that uses it"
+    )
+
+
+def _provider_host(endpoint: Endpoint) -> str:
+    provider = str(endpoint.options.get("custom_llm_provider") or endpoint.model.partition("/")[0])
+    if provider == "openai":
+        return host_of(openai_http.server_of(endpoint)[0])
+    host = PROVIDER_HOSTS.get(provider)
+    return f"{host}:443" if host else ""
+
+
+def _urls(value: JSON, key: str = "") -> Iterator[str]:
+    match value:
+        case str() if value and (key in _HOST_OPTIONS or "://" in value):
+            yield value
+        case Mapping():
+            for name in value.keys() - _TEXTS:
+                yield from _urls(value[name], name)
+        case list() | tuple():
+            for item in value:
+                yield from _urls(item, key)
+        case _:
+            return

@@ -1,0 +1,33 @@
+"""The hosts that model requests may go to."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
+_AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedHosts:
+    """Hosts, each with a port or for every port."""
+
+    hosts: frozenset[str]  # "host" or "host:port"
+    providers: bool  # a model without a host of its own may be asked at its provider's
+
+    def allows(self, host: str) -> bool:
+        """Return True for a listed host; `host` has a port."""
+        return host in self.hosts or host.rpartition(":")[0] in self.hosts
+
+
+def host_of(url: str) -> str:
+    """Return `host:port` of a URL, with or without a scheme; empty if it is not certain."""
+    found = _URL.search(url)
+    if _AMBIGUOUS.search(url):  # clients differ in what they take for the host
+        return ""
+    try:
+        parts = urlsplit(found[0] if found else f"https://{url}")
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError:
+        return ""
+    return f"{parts.hostname}:{port}" if parts.hostname else ""

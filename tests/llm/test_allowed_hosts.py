@@ -1,0 +1,62 @@
+"""The hosts of a model, and which of them are refused."""
+
+import pytest
+
+from rubric_ci.llm.allowed_hosts import hosts_of, refusal
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.evals import JSON
+from rubric_ci.model.hosts import AllowedHosts
+
+BASE = AllowedHosts(hosts=frozenset({"judge.example:443", "any.example"}), providers=True)
+GIVEN = AllowedHosts(hosts=frozenset({"api.anthropic.com"}), providers=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"api_base": "https://judge.example/v1"}, {"judge.example:443"}),
+        ({"api_base": "judge.example"}, {"judge.example:443"}),
+        ({"base_url": "http://h:80/v1"}, {"h:80"}),
+        ({"api_base": "https://judge.example@evil.example/"}, {"evil.example:443"}),
+        ({"aws_bedrock_runtime_endpoint": "https://evil.example"}, {"evil.example:443"}),
+        ({"fallbacks": [{"api_base": "evil.example"}]}, {"evil.example:443"}),
+        ({"api_base": "https://h:x"}, {""}),
+        ({"api_base": "https://evil.example\\\\@judge.example/"}, {""}),
+        ({"extra_headers": {"Referer": "https://shop.example"}}, set()),
+        ({"temperature": 0, "stop": ["a"]}, set()),
+    ],
+)
+def test_hosts(options: dict[str, JSON], expected: set[str]) -> None:
+    assert hosts_of(Endpoint(model="openai/m", options=options)) == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "allowed", "expected"),
+    [
+        ("openai/m", {"api_base": "https://judge.example/v1"}, BASE, ""),
+        ("openai/m", {"api_base": "https://JUDGE.example"}, BASE, ""),
+        ("openai/m", {"api_base": "http://any.example:81"}, BASE, ""),
+        ("anthropic/m", {}, BASE, ""),
+        ("openai/m", {"api_base": "http://judge.example"}, BASE, "the host judge.example:80 is"),
+        ("openai/m", {"api_base": "https://evil.example"}, BASE, "the host evil.example:443 is"),
+        ("x/https://evil.example", {}, BASE, "the host evil.example:443 is"),
+        ("openai/m", {"api_base": "https://h:x"}, BASE, "the host is not known"),
+        ("vertex_ai/m", {"vertex_location": "evil.example/"}, BASE, "`vertex_location` is not"),
+        ("vertex_ai/m", {"vertex_location": "europe-west1"}, BASE, ""),
+        ("anthropic/m", {}, GIVEN, ""),
+        ("openai/m", {}, GIVEN, "the host api.openai.com:443 is"),
+        ("bedrock/m", {}, GIVEN, "the host is not known"),
+    ],
+)
+def test_refusal(
+    model: str,
+    options: dict[str, JSON],
+    allowed: AllowedHosts,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    found = refusal(Endpoint(model=model, options=options), allowed)
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)

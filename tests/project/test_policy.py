@@ -1,0 +1,114 @@
+"""Head's configuration under the policy of the base, and what differs."""
+
+import pytest
+
+from rubric_ci.model.config import (
+    Config,
+    Endpoint,
+    FailOn,
+    GateConfig,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    Target,
+)
+from rubric_ci.model.evals import JSON
+from rubric_ci.project.policy import PolicyChange, governed, policy_changes
+
+
+def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:
+    return JudgeConfig(endpoint=Endpoint(model=model, options=options))
+
+
+def mock(name: str, judge_target: str = "") -> Target:
+    return MockTarget(name=name, response="Hi", judge_target=judge_target)
+
+
+def model(name: str, **options: JSON) -> Target:
+    return LlmTarget(name=name, endpoint=Endpoint(model="openai/a", options=options))
+
+
+def config(*targets: Target, judge: JudgeConfig | None = None) -> Config:
+    return Config(judge=judge, targets={target.name: target for target in targets})
+
+
+BASE = Config(
+    judge=judge(),
+    gate=GateConfig(fail_on=FailOn.BORDERLINE),
+    rules={"gate-kind": "error"},
+    env_allow=("KEY",),
+)
+
+
+def test_the_base_decides_who_judges_and_when_the_gate_fails() -> None:
+    head = Config(evals=("a",), judge=judge("openai/b"), env_allow=("*",))
+    found = governed(head, BASE, configured=True)
+    assert (found.judge, found.gate, found.rules, found.env_allow) == (
+        *(BASE.judge, BASE.gate, BASE.rules, BASE.env_allow),
+    )
+    assert found.evals == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "expected"),
+    [
+        (mock("t", "new"), mock("t", "j"), "j"),
+        (mock("t", "new"), mock("t"), ""),
+        (mock("added", "j"), mock("t", "j"), "j"),
+        (mock("added", "new"), mock("t", "j"), ""),
+    ],
+    ids=["another", "first", "known to the base", "new"],
+)
+def test_the_judge_of_a_target(head: Target, base: Target, expected: str) -> None:
+    found = governed(config(head), config(base), configured=True)
+    assert found.targets[head.name].judge_target == expected
+    assert found.judges == {base.name: base}
+
+
+def test_a_base_with_targets_only_keeps_their_judges() -> None:
+    then = config(mock("t", "j"), model("j", api_base="https://then"))
+    now = config(mock("t", "k"), mock("u", "k"), model("j", api_base="https://now"), model("k"))
+    found = governed(replace_judge(now), then, configured=False)
+    assert found.judge == judge("openai/b")
+    assert [found.targets[name].judge_target for name in ("t", "u")] == ["j", "k"]
+    assert found.judges
+    assert found.judges["j"] == then.targets["j"]
+
+
+def replace_judge(of: Config) -> Config:
+    return Config(judge=judge("openai/b"), targets=of.targets)
+
+
+CHANGES = {
+    "judge": (
+        Config(judge=judge("openai/b", api_base="https://b")),
+        [("judge.api_base", "(none)", "https://b"), ("judge.model", "openai/a", "openai/b")],
+    ),
+    "secret": (Config(judge=judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
+    "tokens": (Config(judge=judge(max_tokens=9)), [("judge.max_tokens", "(none)", "9")]),
+    "gate": (
+        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)),
+        [("gate.min_kappa", "(none)", "0.5")],
+    ),
+    "rules": (
+        Config(judge=judge(), rules={"gate-kind": "off"}),
+        [("rules.gate-kind", "(none)", "off")],
+    ),
+    "env": (Config(judge=judge(), env_allow=("A", "B")), [("env.allow", "(none)", "A, B")]),
+    "long": (
+        Config(judge=judge(seed="x\n" * 100)),
+        [("judge.seed", "(none)", ("x " * 60) + "…")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "expected"), CHANGES.values(), ids=CHANGES)
+def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
+    found = list(policy_changes(head, Config(judge=judge())))
+    assert found == [PolicyChange(key=k, before=b, after=a) for k, b, a in expected]
+
+
+def test_only_targets_that_judge_are_policy() -> None:
+    then = config(mock("t", "j"), model("j", seed=1), model("m", seed=1))
+    now = config(mock("t", "j"), model("j", seed=2), model("m", seed=2))
+    assert [change.key for change in policy_changes(now, then)] == ["targets.j.seed"]

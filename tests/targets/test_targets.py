@@ -369,7 +369,7 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
         pytest.param(
             "echo {PROMT}",
             "`command_template` holds {PROMT}; known: `{PROMPT}`, `{GUIDELINES}`, `{EVAL_ID}`, "
-            "`{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
+            "`{EVAL_FILE}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
             id="typo",
         ),
         pytest.param(

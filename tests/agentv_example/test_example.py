@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.agentv_example.record import EXAMPLE, RECORDING, ROOT, RUN
+from tests.agentv_example.record import EXAMPLE, RECORDING, RUN
+from tests.quickstart.record import ROOT
 
 pytestmark = [
     pytest.mark.timeout(120),

@@ -16,6 +16,9 @@ from rubric_ci.system.masking import redact
 
 _Call: TypeAlias = Mapping[str, JSON]
 
+_Found: TypeAlias = Mapping[int, _Call]
+"""The call that was found for each expected one, by its index."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
@@ -24,6 +27,7 @@ class _Compared:
     hits: tuple[str, ...]
     misses: tuple[str, ...]
     of: int
+    warnings: tuple[str, ...] = ()
 
 
 def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec) -> Assessment:
@@ -34,6 +38,7 @@ def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec) -> Assessment:
         reasoning=_summary(answer),
         hits=compared.hits,
         misses=compared.misses,
+        warnings=compared.warnings,
     )
 
 
@@ -42,9 +47,12 @@ def _compare(answer: Answer, spec: ToolTrajectorySpec) -> _Compared:
         case "any_order":
             return _at_least(_counts(answer), spec.minimums)
         case "in_order":
-            return _in_order(_calls(answer), spec.expected)
+            calls = _calls(answer)
+            found = _longest(calls, spec.expected)
+            return _with_durations(_in_order(spec.expected, found), spec.expected, found)
         case "exact":
-            return _exact(_calls(answer), spec.expected)
+            calls = _calls(answer)
+            return _with_durations(_exact(calls, spec.expected), spec.expected, _same(calls, spec))
         case _:
             assert_never(spec.mode)
 
@@ -75,9 +83,8 @@ def _at_least(counts: Mapping[str, int], minimums: Mapping[str, int]) -> _Compar
     )
 
 
-def _in_order(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compared:
-    """Find the most expected calls that come in this order; other calls may be in between."""
-    found = _longest(calls, expected)
+def _in_order(expected: Sequence[ExpectedCall], found: _Found) -> _Compared:
+    """Count the most expected calls that come in this order; other calls may be in between."""
     return _Compared(
         hits=tuple(_call_text(expected[i]) for i in found),
         misses=tuple(_call_text(call) for i, call in enumerate(expected) if i not in found),
@@ -85,19 +92,49 @@ def _in_order(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Comp
     )
 
 
-def _longest(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> tuple[int, ...]:
-    """Return the indices of expected calls in a longest common subsequence."""
+def _longest(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Found:
+    """Return the calls of a longest common subsequence, by the index of the expected one."""
     # The index is the number of expected calls that are considered.
-    best: list[tuple[int, ...]] = [()] * (len(expected) + 1)
+    best: list[_Found] = [{}] * (len(expected) + 1)
     for call in calls:
         before = best
-        best = [()]
+        best = [{}]
         for i, each in enumerate(expected):
             options = [before[i + 1], best[i]]
             if not _difference(call, each):
-                options.append((*before[i], i))
+                options.append({**before[i], i: call})
             best.append(max(options, key=len))
     return best[-1]
+
+
+def _same(calls: Sequence[_Call], spec: ToolTrajectorySpec) -> _Found:
+    """Return the calls that are the expected ones at their positions."""
+    pairs = zip(calls, spec.expected, strict=False)
+    return {i: call for i, (call, each) in enumerate(pairs) if not _difference(call, each)}
+
+
+def _with_durations(
+    compared: _Compared, expected: Sequence[ExpectedCall], found: _Found
+) -> _Compared:
+    """Add a hit or a miss per maximum duration; one that cannot be compared does not count."""
+    limited = {i: call for i, call in enumerate(expected) if call.max_duration_ms is not None}
+    hits, misses, unknown = [], [], []
+    for i in (i for i in limited if i in found):
+        took = _duration(found[i])
+        limit = limited[i].max_duration_ms or 0
+        text = f"{expected[i].tool} within {limit:g} ms"
+        if took is None:
+            unknown.append(f"the target reports no duration of `{expected[i].tool}`")
+        elif took <= limit:
+            hits.append(text)
+        else:
+            misses.append(f"{text}: took {took:g} ms")
+    return _Compared(
+        hits=(*compared.hits, *hits),
+        misses=(*compared.misses, *misses),
+        of=compared.of + len(limited) - len(unknown),
+        warnings=tuple(unknown),
+    )
 
 
 def _exact(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Compared:
@@ -125,22 +162,17 @@ def _difference(call: _Call, expected: ExpectedCall) -> str:
             return f"`{name}` is not given"
         if not equal(given[name], value):
             return f"`{name}` is {redact(json.dumps(given[name], ensure_ascii=False))}"
-    return _too_slow(call, expected)
+    return ""
 
 
-def _too_slow(call: _Call, expected: ExpectedCall) -> str:
-    if expected.max_duration_ms is None:
-        return ""
+def _duration(call: _Call) -> float | None:
     took = call.get("duration_ms")
-    if isinstance(took, bool) or not isinstance(took, int | float):
-        raise CannotMeasure(f"the target reports no duration of `{expected.tool}`")
-    return f"took {took:g} ms" if took > expected.max_duration_ms else ""
+    return None if isinstance(took, bool) or not isinstance(took, int | float) else took
 
 
 def _call_text(call: ExpectedCall) -> str:
     args = json.dumps(dict(call.args), ensure_ascii=False) if call.args else ""
-    limit = f" within {call.max_duration_ms:g} ms" if call.max_duration_ms is not None else ""
-    return f"{call.tool}{f' with {args}' if args else ''}{limit}"
+    return f"{call.tool}{f' with {args}' if args else ''}"
 
 
 def _summary(answer: Answer) -> str:

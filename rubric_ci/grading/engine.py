@@ -31,6 +31,7 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.model.scoring import Score, Verdict, combine
 from rubric_ci.system import task_groups
+from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.healthcheck import HealthChecks
 
 T = TypeVar("T")
@@ -71,7 +72,14 @@ async def grade(
     if batched:
         answers = trials * sum(bool(task.case.evaluators) for task in tasks)
         limits = BatchLimits(targets, concurrency, answers=answers)
-    run = _Run(limits=limits, health=HealthChecks(), trials=trials, further_trials=further_trials)
+    batches = Batches((task.case, task.target) for task in tasks if task.case.evaluators)
+    run = _Run(
+        limits=limits,
+        health=HealthChecks(),
+        batches=batches,
+        trials=trials,
+        further_trials=further_trials,
+    )
 
     async def one(task: Task) -> CaseResult:
         result = await _case(task, _own(context, task), run)
@@ -87,6 +95,7 @@ class _Run:
 
     limits: ConcurrencyLimits
     health: HealthChecks
+    batches: Batches
     trials: int
     further_trials: Callable[[CaseResult], int]
 
@@ -131,7 +140,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         async with limits.target_slot(task.target):
             await held.enter_async_context(limits.case_slot(task.target))
             started = perf_counter()
-            answer = await _guarded(_answer(task, context, run.health))
+            answer = await _guarded(_answer(task, context, run))
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
@@ -142,11 +151,11 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         return _concluded(task, answer, results, context, perf_counter() - started)
 
 
-async def _answer(task: Task, context: RunContext, health: HealthChecks) -> Answer:
+async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     if context.offline and isinstance(task.target, CliTarget):
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
-    await health.check(task.target, context)
-    return await targets.answer(task.case, task.target, context, context.trial)
+    await run.health.check(task.target, context)
+    return await targets.answer(task.case, task.target, context, context.trial, run.batches)
 
 
 async def _assess(

@@ -113,6 +113,7 @@ class CliTarget:
     cwd: str = "."  # relative to the repository root
     cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
     files_format: str = "{path}"  # of each file in {FILES}
+    batched: bool = False  # one process answers all cases of an eval file
     timeout_seconds: float = 120.0
     healthcheck: Mapping[str, JSON] | None = None
     env: tuple[str, ...] = ()

@@ -107,6 +107,7 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 cwd=_folder(file, data.get("cwd", ".")),
                 cwd_from_eval_folder=_is_beside_evals(file),
                 files_format=data.get("files_format", data.get("attachments_format", "{path}")),
+                batched=data.get("provider_batching", False),
                 timeout_seconds=float(data.get("timeout_seconds", 120.0)),
                 healthcheck=_healthcheck(data.get("healthcheck"), file),
                 env=tuple(data.get("env", ())),

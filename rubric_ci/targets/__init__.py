@@ -15,13 +15,27 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.targets import command, llm, mock, recorded
+from rubric_ci.targets.batch_command import Batches
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
 
 
-async def answer(case: EvalCase, target: Target, context: RunContext, attempt: int = 0) -> Answer:
-    """Return the target's answer to the case; each attempt is a new one. Raises NoVerdict."""
-    given = await _answer(case, target, context, attempt)
+async def answer(
+    case: EvalCase,
+    target: Target,
+    context: RunContext,
+    attempt: int = 0,
+    batches: Batches | None = None,
+) -> Answer:
+    """Return the target's answer to the case; each attempt is a new one. Raises NoVerdict.
+
+    `batches` has the cases that a batch target answers in one process; without it, only this one.
+    """
+    if isinstance(target, CliTarget) and target.batched:
+        batches = batches or Batches([(case, target)])
+        given = await batches.answer(case, target, context, attempt)
+    else:
+        given = await _answer(case, target, context, attempt)
     if len(given.text) > MOST_ANSWER:
         message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
         raise CannotAnswer(f"the answer of the target `{target.name}` {message}", given.usage)

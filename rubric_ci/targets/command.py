@@ -1,7 +1,7 @@
 """Command targets: the answer is the standard output, or the file {OUTPUT_FILE}."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,38 +30,56 @@ async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt
     """Run the command for the case; raises NoVerdict if it fails or prints nothing."""
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
-        files = _files(case, target.files_format, context.root)
+        values = _values(case, target, context.root, written, attempt)
         command = Command(
-            script=_fill(target.command_template, _values(case, files, written, attempt)),
+            script=fill(target.command_template, values),
             cwd=context.root / target.cwd,
             environment=clean_environment(context.environment, target.env),
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
         )
         finished = await processes.run(command)
-        _check(finished, target)
-        reads_file = "{OUTPUT_FILE}" in target.command_template
-        text = _written(written) if reads_file else finished.stdout.strip("\n")
+        text = output(finished, target, written)
     return _answer(text, finished, target)
 
 
-def _values(case: EvalCase, files: str, written: Path, attempt: int) -> dict[str, str]:
+def output(finished: Finished, target: CliTarget, written: Path) -> str:
+    """Return what a command printed or wrote; raises CannotAnswer if it failed."""
+    _check(finished, target)
+    reads_file = "{OUTPUT_FILE}" in target.command_template
+    return _written(written) if reads_file else finished.stdout.strip("\n")
+
+
+def guidelines(case: EvalCase) -> str:
+    """Return the text of the system messages."""
+    return "\n\n".join(m.text for m in case.input_messages if m.role == "system")
+
+
+def file_paths(cases: Iterable[EvalCase]) -> list[str]:
+    """Return the files of the input messages, each once, relative to the root."""
+    messages = (message for case in cases for message in case.input_messages)
+    found = (p.path for m in messages for p in m.parts if isinstance(p, FilePart))
+    return list(dict.fromkeys(found))
+
+
+def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
+    """Return the files of the input messages, each in `files_format`."""
+    return " ".join(_file(form, root / path) for path in file_paths(cases))
+
+
+def _values(
+    case: EvalCase, target: CliTarget, root: Path, written: Path, attempt: int
+) -> dict[str, str]:
     """Return the value of each placeholder, quoted for the shell."""
-    system = "\n\n".join(m.text for m in case.input_messages if m.role == "system")
     return {
         "PROMPT": shell_quote(case.question),
-        "GUIDELINES": shell_quote(system),
+        "GUIDELINES": shell_quote(guidelines(case)),
         "EVAL_ID": shell_quote(case.id),
+        "EVAL_FILE": shell_quote(str(root / case.file)),
         "ATTEMPT": str(attempt),
-        "FILES": files,
+        "FILES": files_text([case], target.files_format, root),
         "OUTPUT_FILE": shell_quote(str(written)),
     }
-
-
-def _files(case: EvalCase, form: str, root: Path) -> str:
-    """Return the files of the input messages, each once, in `files_format`."""
-    found = (p.path for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
-    return " ".join(_file(form, root / path) for path in dict.fromkeys(found))
 
 
 def _file(form: str, path: Path) -> str:
@@ -69,7 +87,7 @@ def _file(form: str, path: Path) -> str:
     return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def fill(template: str, values: Mapping[str, str]) -> str:
     """Replace the placeholders; `${NAME}` is left to the shell."""
 
     def value(match: re.Match[str]) -> str:
@@ -103,6 +121,11 @@ def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:
         given = answer_format.parse(text)
     except CannotAnswer as error:
         raise CannotAnswer(f"the target `{target.name}` gave an invalid answer: {error}") from None
+    return measured(given, finished)
+
+
+def measured(given: Answer, finished: Finished) -> Answer:
+    """Return the answer with the measured duration, unless it has its own, and its usage."""
     summary = given.trace_summary or {}
     tokens = summary.get("token_usage") or {}
     return replace(

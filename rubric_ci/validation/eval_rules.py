@@ -76,6 +76,18 @@ SIMILAR_KEY: Final = Rule(
         "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5"
     ),
 )
+TARGET_PROXY: Final = Rule(
+    id="target-proxy",
+    meaning=(
+        "AgentV lets a script call a model through a local server, the target proxy. rubric-ci "
+        "has none, so the script could not give a mark."
+    ),
+    hint="use an `llm_judge`, or list in `env` what the script needs to call a model",
+    bad=with_evaluator(
+        "- {name: check, type: code_judge, script: ./check, target: {max_calls: 10}}"
+    ),
+    good=with_evaluator("- {name: check, type: code_judge, script: ./check, env: [API_KEY]}"),
+)
 UNUSED_SETTING: Final = Rule(
     id="unused-setting",
     severity="warning",
@@ -294,9 +306,8 @@ def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
 def _target_of_script(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield `target`, with which AgentV lets a script call a model."""
     if isinstance(evaluator.get("target"), dict):
-        message = "`target` does not let a script call a model; it is passed on as config"
-        hint = "use an `llm_judge`, or list in `env` what the script needs to call a model"
-        yield Problem(UNUSED_SETTING, (*path, "target"), message, hint, at_key=True)
+        message = "`target` does not let a script call a model: there is no target proxy"
+        yield Problem(TARGET_PROXY, (*path, "target"), message, at_key=True)
 
 
 def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:

@@ -13,7 +13,9 @@ from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
-PLACEHOLDERS: Final = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
+PLACEHOLDERS: Final = (
+    *("PROMPT", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ATTEMPT", "FILES", "OUTPUT_FILE"),
+)
 
 Names: TypeAlias = Callable[[], frozenset[str]]
 """The names of targets in other files, read only when they are needed."""
@@ -23,7 +25,7 @@ _SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on")
 _COMMAND = (
     *_SHARED,
     *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
-    *("concurrency", "workers", "files_format", "attachments_format"),
+    *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
 )
 _OF_KIND: Final = {
     "cli": ("a command", _COMMAND),
@@ -35,7 +37,8 @@ _RETRIES: Final = (
     "max_retries",
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
 )
-_NO_BATCHES = "cases run one by one; make the command answer a single case"
+_NO_BATCHES = "`rubric-ci run --batch` sends the requests to models in batches"
+_OF_ONE_CASE: Final = ("PROMPT", "GUIDELINES")
 _OWN_RETRIES = "model requests are retried up to 4 times, commands never"
 _WITHOUT_EFFECT: Final = {
     **dict.fromkeys(("provider_batching", "batch_requests"), _NO_BATCHES),
@@ -154,6 +157,10 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
                 message = f"`{{{name}}}` is not a known placeholder"
                 hint, part = _placeholder_hint(name), f"{{{name}}}"
                 yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=part)
+            elif name in _OF_ONE_CASE and snake_cased(target).get("provider_batching") is True:
+                message = f"`{{{name}}}` is empty where one process answers all cases"
+                hint = "read the cases from standard input, one JSON object per line"
+                yield Problem(UNUSED_SETTING, (*path, key), message, hint, part=f"{{{name}}}")
 
 
 def _placeholder_hint(name: str) -> str:

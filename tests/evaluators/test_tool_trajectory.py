@@ -105,9 +105,28 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
             called({"tool": "a", "duration_ms": 30}, {"tool": "a", "duration_ms": 50}),
             "exact",
             expected(*[ExpectedCall(tool="a", max_duration_ms=40)] * 2),
-            0.5,
+            0.75,
             ("a within 40 ms: took 50 ms",),
             id="too-slow",
+        ),
+        pytest.param(
+            called({"tool": "b"}, {"tool": "a", "duration_ms": 50}),
+            "in_order",
+            expected(ExpectedCall(tool="a", max_duration_ms=40)),
+            0.5,
+            ("a within 40 ms: took 50 ms",),
+            id="in-order-and-too-slow",
+        ),
+        pytest.param(
+            called({"tool": "a", "duration_ms": 40}),
+            "in_order",
+            expected(
+                ExpectedCall(tool="a", max_duration_ms=40),
+                ExpectedCall(tool="b", max_duration_ms=40),
+            ),
+            0.5,
+            ("b",),
+            id="limit-of-a-call-that-is-missing",
         ),
         pytest.param(
             Answer(text="x", trace_summary={"tool_calls_by_name": {"a": 1}}),
@@ -146,10 +165,12 @@ def test_unreported_calls_have_no_verdict(mode: str) -> None:
     assert str(caught.value) == "the target reports no tool calls (`output_messages`)"
 
 
-def test_an_unreported_duration_has_no_verdict() -> None:
-    with pytest.raises(CannotMeasure) as caught:
-        compare(called("a"), "exact", **expected(ExpectedCall(tool="a", max_duration_ms=1)))
-    assert str(caught.value) == "the target reports no duration of `a`"
+@pytest.mark.parametrize("mode", ["in_order", "exact"])
+def test_an_unreported_duration_does_not_count(mode: str) -> None:
+    calls = expected(ExpectedCall(tool="a", max_duration_ms=1), ExpectedCall(tool="b"))
+    result = compare(called("a"), mode, **calls)
+    assert (result.score, result.hits, result.misses[0][0]) == (0.5, ("a",), "b")
+    assert result.warnings == ("the target reports no duration of `a`",)
 
 
 @given(

@@ -314,10 +314,15 @@ UNUSED = {
         "`retryMaxDelayMs` has no effect on a model",
         "model requests are retried up to 4 times, commands never",
     ),
-    "batches": (
-        "{name: a, provider: cli, command: x, provider_batching: true}",
-        "`provider_batching` has no effect on a command",
-        "cases run one by one; make the command answer a single case",
+    "batches of a model": (
+        "{name: a, model: m, provider_batching: true}",
+        "`provider_batching` has no effect on a model",
+        "`rubric-ci run --batch` sends the requests to models in batches",
+    ),
+    "the text of a case in a batch": (
+        "{name: a, provider: cli, command: 'x {PROMPT}', providerBatching: true}",
+        "`{PROMPT}` is empty where one process answers all cases",
+        "read the cases from standard input, one JSON object per line",
     ),
     "votes of a target": (
         "{name: a, model: m, votes: 3}",

@@ -416,7 +416,7 @@ def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
         pytest.param(
             "echo {PROMT}",
             "`command_template` holds {PROMT}; known: `{PROMPT}`, `{GUIDELINES}`, `{EVAL_ID}`, "
-            "`{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
+            "`{EVAL_FILE}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
             id="typo",
         ),
         pytest.param(

@@ -1,0 +1,50 @@
+"""examples/agentv: AgentV's layout and spellings, offline from its recording."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.agentv_example.record import EXAMPLE, RECORDING, RUN
+from tests.quickstart.record import ROOT
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="its code judge starts python3"),
+]
+
+TYPES = {
+    *("rubric", "llm_judge", "code_judge", "composite", "field_accuracy", "tool_trajectory"),
+    *("latency", "cost", "token_usage"),
+}
+
+
+def rubric_ci(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", *words],
+        cwd=ROOT,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "AZURE_"))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_type_of_evaluator_grades_offline(tmp_path: Path) -> None:
+    done = rubric_ci(*RUN, "--replay", RECORDING, "--output-dir", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    cases = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert {each["type"] for case in cases for each in case["evaluators"]} == TYPES
+    assert {case["id"]: case["score"] for case in cases} == {
+        "explains-the-total": 0.991667,
+        "extracts-the-fields": 1.0,
+        "keeps-secrets": 1.0,
+    }
+
+
+def test_its_files_have_no_problems() -> None:
+    done = rubric_ci("validate", f"{EXAMPLE}/evals", f"{EXAMPLE}/.agentv/targets.yaml")
+    assert (done.returncode, done.stdout) == (0, "2 files checked: no problems\n")

@@ -154,7 +154,7 @@ def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
 def _criteria(counted: Sequence[Assessed]) -> Iterator[CriterionResult]:
     """Yield the members' criteria as `member/criterion`, with their share of its weight."""
     for member in counted:
-        total = sum(criterion.weight for criterion in member.criteria) or 1.0  # none is counted
+        total = sum(criterion.weight for criterion in member.criteria)
         for criterion in member.criteria:
             share = round(member.weight * criterion.weight / total, DECIMALS)
             yield replace(criterion, id=f"{member.name}/{criterion.id}", weight=share)

@@ -18,25 +18,24 @@ def field_accuracy(case: EvalCase, answer: Answer, spec: FieldAccuracySpec) -> A
     expected = _reference(case)
     _check(spec, expected)
     found = json_values(answer.text, "[" if isinstance(expected, list) else "{")
-    if len(found) == 1:
-        results = [_compare(field, found[0], expected) for field in spec.fields]
-    else:
+    results = _results(spec, found[0], expected) if len(found) == 1 else []
+    none_counts = not any(result.weight for result in results)
+    if none_counts:
         results = [_missing(field, value_at(expected, field.path)) for field in spec.fields]
     return Assessment(
         score=_score(spec, results),
         gated_by=tuple(result.id for result in results if result.gated),
-        reasoning=_reasoning(len(found), results),
+        reasoning=_reasoning(len(found)) if none_counts else "",
         criteria=tuple(results),
     )
 
 
-def _reasoning(found: int, results: Sequence[CriterionResult]) -> str:
+def _reasoning(found: int) -> str:
     match found:
         case 0:
             return "the answer is not JSON"
         case 1:
-            counted = any(result.weight for result in results)
-            return "" if counted else "the answer has none of the fields"
+            return "the answer has none of the fields that count"
         case _:
             return f"the answer has {found} different JSON values, so none is compared"
 
@@ -66,6 +65,10 @@ def _check(spec: FieldAccuracySpec, expected: JSON) -> None:
             raise CannotMeasure(f"the reference answer has no `{field.path}` to compare with")
     if len(lacking) == len(spec.fields):
         raise CannotMeasure("the reference answer has none of the fields to compare with")
+
+
+def _results(spec: FieldAccuracySpec, given: JSON, expected: JSON) -> list[CriterionResult]:
+    return [_compare(field, given, expected) for field in spec.fields]
 
 
 def _compare(field: FieldSpec, given: JSON, expected: JSON) -> CriterionResult:
@@ -104,8 +107,6 @@ def _result(field: FieldSpec, text: str, reason: str, note: str = "") -> Criteri
 
 
 def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float:
-    if not any(result.weight for result in results):
-        return 0.0
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)

@@ -260,8 +260,8 @@ OPTIONAL = {"optional": True, "may_lack_reference": True}
             [field("id", **OPTIONAL), field("paid", **OPTIONAL)],
             0.0,
             [
-                ("id", True, 0.0, "missing, so it is not counted"),
-                ("paid", True, 0.0, "missing, so it is not counted"),
+                ("id", False, 1.0, 'missing; expected "A-1"'),
+                ("paid", False, 1.0, "missing; expected true"),
             ],
             id="nothing-is-counted",
         ),

@@ -185,8 +185,8 @@ baseline = _bundle(
         "--baseline",
         type=FILE,
         metavar="FILE",
-        help="Compare with this report. If the file does not exist, the report says so and the "
-        "run continues.",
+        help="Compare with this report, or with the pooled reports of a folder. If it does not "
+        "exist, the report says so and the run continues.",
     ),
     tolerance,
 )

@@ -30,7 +30,8 @@ from rubric_ci.model import defaults
 def compare(**options: Any) -> None:
     """Compare two reports and list significant regressions.
 
-    BASELINE and HEAD are report.json files. Exits with 1 on a regression, with 3 if a case lost its
+    BASELINE and HEAD are report.json files; BASELINE may be a folder of reports, which are pooled.
+    Exits with 1 on a regression, with 3 if a case lost its
     verdict.
     """
     from rubric_ci.commands.compare import compare_reports

@@ -9,14 +9,14 @@ from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import Comparison
 from rubric_ci.reports import comparison_text
 from rubric_ci.reports.comparison import compare
-from rubric_ci.reports.files import read_report
+from rubric_ci.reports.files import read_baseline, read_report
 from rubric_ci.text import escape
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; return 1 on a regression, 3 if a case lost its verdict."""
     head = read_report(settings.head)
-    comparison = compare(head, read_report(settings.baseline), tolerance=settings.tolerance)
+    comparison = compare(head, read_baseline(settings.baseline), tolerance=settings.tolerance)
     click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
     code = _exit_code(comparison)
     if settings.issue and code is not ExitCode.NO_VERDICT:  # an outage neither opens nor closes it

@@ -17,6 +17,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
+from rubric_ci.reports.pooling import pool
 from rubric_ci.reports.publish import on_github
 from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
@@ -82,7 +83,7 @@ def open_baseline(settings: RunSettings) -> RunReport | None:
     """Read the baseline of the command line; None if there is none or the file does not exist."""
     if settings.baseline is None or not settings.baseline.exists():
         return None
-    return read_report(settings.baseline)
+    return read_baseline(settings.baseline)
 
 
 def with_baseline(
@@ -107,7 +108,17 @@ def read_report(path: Path) -> RunReport:
     return json_format.read(read_text(path), path.as_posix())
 
 
-def find_reports(paths: Sequence[Path]) -> Iterator[Path]:
+def read_baseline(path: Path) -> RunReport:
+    """Return the report of a file, or the pooled reports of a folder; raises CannotReadReport."""
+    if not path.is_dir():
+        return read_report(path)
+    found = find_reports([path], "create the reports with `rubric-ci run`")
+    return pool([read_report(each) for each in found])
+
+
+def find_reports(
+    paths: Sequence[Path], hint: str = "pass the reports of the shards"
+) -> Iterator[Path]:
     """Yield report files; for a folder, each `report.json` below it."""
     for path in paths:
         if not path.is_dir():
@@ -117,6 +128,6 @@ def find_reports(paths: Sequence[Path]) -> Iterator[Path]:
         if not found:
             raise CannotReadReport(
                 f"{path.as_posix()}: no {formats.FILES['json']} found",
-                "pass the reports of the shards",
+                hint,
             )
         yield from found

@@ -63,9 +63,9 @@ Gate:
                                   Least severe verdict that fails the gate.
                                   [default: (`gate.fail_on`, else fail)]
   --require-rubrics               Treat cases with nothing to grade as errors.
-  --baseline FILE                 Compare with this report. If the file does
-                                  not exist, the report says so and the run
-                                  continues.
+  --baseline FILE                 Compare with this report, or with the pooled
+                                  reports of a folder. If it does not exist,
+                                  the report says so and the run continues.
   --tolerance SCORE               Score drop that is still not a regression.
                                   [default: 0.05; 0<=x<=1]
 

@@ -90,6 +90,22 @@ def test_formats(tmp_path: Path) -> None:
     assert [change["kind"] for change in shown["changes"]] == ["regressed", "same"]
 
 
+def test_a_folder_of_reports_is_pooled(tmp_path: Path) -> None:
+    for night in ("1", "2"):
+        (tmp_path / "nights" / night).mkdir(parents=True)
+        written(tmp_path, f"nights/{night}/report.json", PASSING)
+    done = rubric_ci(tmp_path, "compare", "nights", written(tmp_path, "head.json", REGRESSED))
+    assert done.returncode == 1
+    assert "The baseline has 2 trials per case; " in done.stdout
+    (tmp_path / "empty").mkdir()
+    done = rubric_ci(tmp_path, "compare", "empty", "head.json")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "rubric-ci: empty: no report.json found\n"
+        "  create the reports with `rubric-ci run`\n"
+    )
+
+
 def test_a_file_that_is_no_report(tmp_path: Path) -> None:
     (tmp_path / "base.json").write_text("{}", encoding="utf-8")
     head = written(tmp_path, "head.json", PASSING)

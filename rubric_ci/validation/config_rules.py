@@ -27,6 +27,16 @@ _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
     *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens", "settings"),
 )
+_PROVIDERS: Final = {
+    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4-"), "openai"),
+    "claude-": "anthropic",
+    "gemini-": "gemini",
+    **dict.fromkeys(("mistral-", "codestral-"), "mistral"),
+    "deepseek-": "deepseek",
+    "command-r": "cohere",
+    "grok-": "xai",
+}
+"""The provider of model names that start so."""
 
 
 LITERAL_SECRET: Final = Rule(
@@ -40,6 +50,18 @@ LITERAL_SECRET: Final = Rule(
     hint="write `${{ NAME }}` and set the environment variable NAME",
     bad="judge: {model: openai/gpt-4.1-mini, api_key: sk-abc}\n",
     good='judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n',
+)
+MODEL_PROVIDER: Final = Rule(
+    id="model-provider",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "A model is named with its provider, such as `openai/gpt-4.1-mini`. Without it, the "
+        "provider is guessed when the model is requested, or the request fails."
+    ),
+    hint="write `provider/model`",
+    bad="judge: {model: gpt-4.1-mini}\n",
+    good="judge: {model: openai/gpt-4.1-mini}\n",
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
@@ -122,6 +144,7 @@ def _judge(judge: Any) -> Iterator[Problem]:
         yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
     yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
+    yield from _without_provider(judge, ("judge",))
     known = (*_KNOWN, *JUDGE_KEYS)
     yield from _misspelt(judge, ("judge",), known)
 
@@ -132,6 +155,7 @@ def _targets(targets: Any) -> Iterator[Problem]:
             path: Path = ("targets", index)
             yield from _secret(target, path)
             if is_model(target):
+                yield from _without_provider(target, path)
                 yield from _misspelt(target, path, _KNOWN)
 
 
@@ -141,6 +165,17 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
         if isinstance(value, str) and value.strip() and "${{" not in value:
             message = f"`{key}` contains a literal value"
             yield Problem(LITERAL_SECRET, (*path, key), message)
+
+
+def _without_provider(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield a model that is named without its provider, if its name shows the provider."""
+    model = owner.get("model")
+    if not isinstance(model, str) or "/" in model or owner.get("provider"):
+        return
+    likely = next((_PROVIDERS[start] for start in _PROVIDERS if model.startswith(start)), "")
+    if likely:
+        message = f"the model `{model}` has no provider"
+        yield Problem(MODEL_PROVIDER, (*path, "model"), message, did_you_mean(f"{likely}/{model}"))
 
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:

@@ -38,6 +38,33 @@ MISSPELT = {
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "judge: {model: gpt-4.1-mini}\n",
+            ["the model `gpt-4.1-mini` has no provider; did you mean `openai/gpt-4.1-mini`?"],
+            id="judge",
+        ),
+        pytest.param(
+            "targets: [{name: a, model: claude-sonnet-4}]\n",
+            [
+                "the model `claude-sonnet-4` has no provider; "
+                "did you mean `anthropic/claude-sonnet-4`?"
+            ],
+            id="target",
+        ),
+        pytest.param("judge: {model: openai/gpt-4.1-mini}\n", [], id="with its provider"),
+        pytest.param("targets: [{name: a, provider: openai, model: gpt-4.1}]\n", [], id="provider"),
+        pytest.param("judge: {model: my-own}\n", [], id="an unknown name"),
+    ],
+)
+def test_a_model_without_a_provider(text: str, expected: list[str]) -> None:
+    found = [d for d in check_config(Document("a.yaml", text)) if d.rule == "model-provider"]
+    assert [f"{d.message}; {d.hint}" for d in found] == expected
+    assert {d.severity.value for d in found} <= {"warning"}
+
+
+@pytest.mark.parametrize(
     ("text", "targets_only", "expected"), MISSPELT.values(), ids=MISSPELT.keys()
 )
 def test_misspelt_keys(text: str, *, targets_only: bool, expected: list[str]) -> None:

@@ -34,6 +34,7 @@ def environment(project: Project) -> dict[str, str]:
         "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
         "GITHUB_REPOSITORY": "o/r",
         "GITHUB_RUN_ID": "12",
+        "RUBRIC_CI_RUN_POLICY_FROM": "head",  # the folder is not a git repository
     }
 
 

@@ -146,7 +146,7 @@ def _last_alias(criteria: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return text.replace("&lt;", "<")
+    return text.replace("&lt;", "<").replace("\uff1c", "<")
 
 
 def _wording(text: str) -> str:

@@ -1,11 +1,29 @@
 """Delimiters around data in a prompt (spotlighting), against prompt injection."""
 
 import re
+import unicodedata
+from functools import lru_cache
+
+from rubric_ci.text.invisible import is_ignorable
 
 # Text that looks like a fence, with any number: data must not close or open one.
 _FORGED = re.compile(
     r"<(?=\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_)", re.IGNORECASE
 )
+
+# The same in a text whose lookalikes are folded, with invisible characters between its letters.
+_NAMES = ("question_", "expected_outcome_", "reference_answer_", "answer_", "data_")
+_SPLIT = "|".join("\0*+".join(name) for name in _NAMES)
+_DISGUISED = re.compile(rf"<(?=[\s\0]*+(?:/[\s\0]*+)?(?:{_SPLIT}))")
+_LOOKALIKES = {
+    sign: plain
+    for plain, signs in {
+        "<": "‹〈⟨❮《«ᐸ", "/": "⁄∕⧸╱", "a": "аαɑ", "c": "сϲ", "d": "ԁ", "e": "еεҽ", "f": "ƒ",
+        "i": "іιı", "m": "м", "n": "пη", "o": "оοօ", "p": "рρ", "q": "ԛ", "r": "гɾ", "s": "ѕ",
+        "t": "тτ", "u": "υս", "w": "ԝ", "x": "хχ",
+    }.items()
+    for sign in signs
+}  # fmt: skip
 
 _ABOUT = """\
 What is data
@@ -26,5 +44,20 @@ def fenced(name: str, text: str, fence: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape text that looks like a fence tag."""
-    return _FORGED.sub("&lt;", text)
+    """Escape text that looks like a fence tag, to a program or to the eye."""
+    text = _FORGED.sub("&lt;", text)
+    if text.isascii() and "\0" not in text:
+        return text
+    signs = list(text)
+    for found in _DISGUISED.finditer("".join(map(_plain, text))):
+        signs[found.start()] = "&lt;"
+    return "".join(signs)
+
+
+@lru_cache(maxsize=10_000)
+def _plain(sign: str) -> str:
+    """Return the character that one looks like: one for one, NUL for what is invisible."""
+    if is_ignorable(sign) or unicodedata.category(sign) == "Mn":
+        return "\0"
+    base = unicodedata.normalize("NFKD", sign)[0].casefold()[0]
+    return _LOOKALIKES.get(base, base)

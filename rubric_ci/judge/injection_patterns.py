@@ -26,9 +26,6 @@ ORDER = re.compile(
         | (?:return|set|say)\ satisfied\b
     )
     | ^\W{{0,20}}{_JUDGE}:
-    | (?:ignorier|ignora\ |ignore\ (?:les|as)\ |игнорируи|تجاهل|忽略).{{0,30}}
-        (?:anweisung|instruc|инструкц|التعليمات|指令)
-    | 指示.{{0,10}}無視
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
@@ -45,7 +42,8 @@ ROLE = re.compile(
 )
 FENCE = re.compile(
     r"""
-    </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
+    [<‹⟨〈《«]\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_[0-9a-f]{6,}
+    | </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
     | <<<[^<>\n]{0,60}\b(?:end|begin)\b[^<>\n]{0,60}>>>
     | ^\W{0,20}(?:end|begin)\ (?:of\ )?(?:the\ )?(?:untrusted\ |candidate\ )?
         (?:answer|text|data)\W{0,20}$

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rubric_ci.judge import injection_patterns
+from rubric_ci.judge import injection_decoder, injection_languages, injection_patterns
+from rubric_ci.text.invisible import IGNORABLE, SHAPED, without_ignorable
 
 QUOTE_LENGTH = 60
 REPEATS = 5
@@ -55,6 +56,9 @@ def scan_for_injection(
 def _orders(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer instructs the judge"
     yield from _matches(injection_patterns.ORDER, scanned.folded, "orders-the-judge", message)
+    if found := injection_languages.find(scanned.folded):
+        quote = _shorten(found[0])
+        yield InjectionWarning(rule="orders-the-judge", message=message, quote=quote)
 
 
 def _roles(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
@@ -77,10 +81,21 @@ def _claims(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     yield from _matches(injection_patterns.CLAIM, scanned.folded, "marks-itself", message)
 
 
+def _encoded(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    for encoding, text in injection_decoder.decoded(scanned.answer):
+        folded = _fold(text)
+        message = f"the answer contains {encoding} that instructs the judge"
+        for pattern in _ENCODED:
+            if not pattern.search(scanned.folded):  # else another rule reports it
+                yield from _matches(pattern, folded, "encodes-an-order", message)
+
+
 def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     if scanned.answer.isascii():
         return
-    hidden = [c for c in _ORDINARY_JOINERS.sub("", scanned.answer) if _is_invisible(c)]
+    hidden = _HIDDEN.findall(_ORDINARY.sub("", scanned.answer))
+    if not _BRAILLE.search(scanned.answer):
+        hidden += _BRAILLE_BLANK.findall(scanned.answer)
     struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", scanned.answer)))
     if hidden:
         names = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden))[:3])
@@ -141,15 +156,24 @@ _RULES: tuple[_Rule, ...] = (
     _fences,
     _replies,
     _claims,
+    _encoded,
     _invisible,
     _alphabets,
     _repeats,
 )
 
+_ENCODED = (injection_patterns.ORDER, injection_patterns.ROLE, injection_patterns.CLAIM)
 _WORD = re.compile(r"\w{2,}")
-_ORDINARY_JOINERS = re.compile(
-    "(?<=[^\\x00-\\x7f])[\\u200c-\\u200f\\ufe0f]|^\\ufeff"  # scripts and emoji that need them
-    "|\\U0001f3f4[\\U000e0020-\\U000e007f]{1,7}"  # flags of regions
+_HIDDEN = re.compile(f"[{IGNORABLE}\ufff9-\ufffb]")
+_BRAILLE = re.compile("[\u2801-\u28ff]")
+_BRAILLE_BLANK = re.compile("\u2800")
+_FILLERS = re.compile("[\u115f\u1160\u2800\u3164\uffa0]")  # as wide as a letter, and empty
+_ORDINARY = re.compile(
+    "\xad|^\ufeff|\U0001f3f4[\U000e0020-\U000e007f]{1,7}"  # hyphenation, flags of regions
+    f"|(?<={SHAPED})[\u034f\u061c\u200c-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef]{{1,2}}(?![{IGNORABLE}])"
+    f"|(?<=[\\s!-/:-@])[\u061c\u200e\u200f](?![{IGNORABLE}])|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+    "|\u115f(?=[\u1161-\u11a7])|(?<=[\u1100-\u115e])\u1160"  # old Korean
+    "|(?<=[\u1780-\u17d3])[\u17b4\u17b5]|(?<=[\u1820-\u18aa])[\u180b-\u180f]"  # Khmer, Mongolian
 )
 
 
@@ -163,13 +187,7 @@ def _matches(
 def _fold(text: str) -> str:
     if text.isascii():  # fast path: most answers are ASCII
         return text.casefold()
-    plain = unicodedata.normalize("NFKD", "".join(c for c in text if not _is_invisible(c)))
-    return "".join(c for c in plain if unicodedata.category(c) != "Mn").casefold()
-
-
-def _is_invisible(character: str) -> bool:
-    """Return True for format characters, such as zero-width and bidirectional ones."""
-    return unicodedata.category(character) == "Cf" and character != "\N{SOFT HYPHEN}"
+    return injection_languages.folded(without_ignorable(_FILLERS.sub(" ", text)))
 
 
 def _bare(text: str) -> str:

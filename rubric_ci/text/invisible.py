@@ -14,13 +14,26 @@ IGNORABLE: Final = (
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 
-_SHAPED: Final = f"[^\x00-\xa0\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff{IGNORABLE}]"
+SHAPED: Final = f"[^\x00-\xa0\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff{IGNORABLE}]"
 
 # Text or emoji style; one emoji of several, letters of Persian and of scripts of India.
 _JOINER: Final = re.compile(
-    f"(?<={_SHAPED})[\ufe0e\ufe0f]|(?<=[0-9#*])[\ufe0e\ufe0f]"
-    f"|(?<={_SHAPED})[\u200c\u200d](?={_SHAPED})|(?<=\ufe0f)\u200d(?={_SHAPED})"
+    f"(?<={SHAPED})[\ufe0e\ufe0f]|(?<=[0-9#*])[\ufe0e\ufe0f]"
+    f"|(?<={SHAPED})[\u200c\u200d](?={SHAPED})|(?<=\ufe0f)\u200d(?={SHAPED})"
 )
+
+
+_IGNORABLE: Final = re.compile(f"[{IGNORABLE}]")
+
+
+def is_ignorable(character: str) -> bool:
+    """Return True for a character without a shape."""
+    return bool(_IGNORABLE.match(character))
+
+
+def without_ignorable(text: str) -> str:
+    """Remove the characters without a shape."""
+    return _IGNORABLE.sub("", text)
 
 
 def is_joiner(text: str, at: int) -> bool:

@@ -45,7 +45,7 @@ def read(text: str) -> tuple[tuple[Probe, ...], list[str]]:
 def test_the_shipped_corpus_is_large_and_mixed() -> None:
     families = Counter(probe.family for probe in shipped())
     assert families.pop("plain") == 18
-    assert sum(families.values()) == 100
+    assert sum(families.values()) == 117
     assert min(families.values()) >= 6
     assert {c.kind for p in shipped() for c in p.rubric} == {"checklist", "score-range", "levels"}
 
@@ -70,16 +70,17 @@ def test_the_scan_on_the_corpus() -> None:
         (warned if found else quiet)[probe.family] += 1
     # Right answers stay quiet, but for the two that quote an attack or a tag.
     assert (warned["plain"], warned["looks"], warned["innocent"]) == (0, 0, 2)
-    # Orders are found; what argues, pads, encodes or redefines is left to the fence.
+    # Orders are found; what argues, pads or redefines is left to the fence.
     assert quiet == {
         "plain": 18,
         "looks": 6,
         "innocent": 4,
         "claim": 4,
         "empty": 1,
-        "encoded": 4,
+        "encoded": 2,
         "fence": 1,
         "frame": 7,
+        "language": 1,
         "padding": 5,
         "pressure": 5,
     }

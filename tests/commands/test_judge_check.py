@@ -92,8 +92,8 @@ def test_no_attack_of_the_corpus_leaves_its_fence(folder: Path, judge: Gullible)
     )
     assert (done.returncode, judge.obeyed) == (0, []), done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "118 answers judged by openai/gullible"
-    assert lines[-1] == "0 of 280 marks changed"
+    assert lines[0] == "135 answers judged by openai/gullible"
+    assert lines[-1] == "0 of 326 marks changed"
     assert "Control answers: 50 of 50 marks as expected" in lines
 
 
@@ -157,12 +157,12 @@ def test_an_exhausted_budget_is_reported_once(judge: Gullible) -> None:
     result = check("--max-calls", "5", "--concurrency", "1")
     assert result.exit_code == 3
     lines = result.stderr.splitlines()
-    assert any(line.startswith("about 118 requests to openai/gullible, ") for line in lines)
+    assert any(line.startswith("about 135 requests to openai/gullible, ") for line in lines)
     assert lines[-2:] == [
         "5 model calls, cost unknown, 50 + 25 tokens",
-        "budget: call limit of 5 reached: 113 of 118 answers have no verdict",
+        "budget: call limit of 5 reached: 130 of 135 answers have no verdict",
     ]
-    assert "113 answers without a verdict" in result.stdout
+    assert "130 answers without a verdict" in result.stdout
 
 
 def test_a_cap_in_dollars_needs_a_price(judge: Gullible) -> None:

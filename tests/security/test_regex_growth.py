@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.judge.injection_languages import LANGUAGES
+
 ROOT = Path(__file__).parents[2]
 SOURCES = (*sorted((ROOT / "rubric_ci").rglob("*.py")), ROOT / "hooks" / "action.py")
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
@@ -32,8 +34,9 @@ SIGNS = (
     *("a", "A", "0", "é", " ", "\t", "\n", "\r\n", "x\n", " \n", "a ", "a\n", "\\", "\\a"),
     *"<>\"'`()[]{}#-.:/=,_*@!?|&;%$~",
 )
-SAMPLES = (" ", "a", "0", "\n", *map(chr, range(33, 127)), *map(chr, (0x0, 0xE9, 0x300, 0x85)))
+SAMPLES = (" ", "a", "0", "\n", *map(chr, range(33, 127)), *map(chr, (0x0, 0x300, 0x85)))
 SAMPLES += tuple(map(chr, (0x200C, 0x2028, 0xE0020)))
+TEXT = {"LITERAL", "RANGE"}
 CATEGORIES = {
     "CATEGORY_SPACE": r"\s",
     "CATEGORY_NOT_SPACE": r"\S",
@@ -44,7 +47,10 @@ CATEGORIES = {
 }
 
 # The names that patterns are built from while the program runs, with values as they are there.
-BUILT = {
+BUILT: dict[str, dict[str, object]] = {
+    "rubric_ci/judge/injection_languages.py": {
+        "either": [LANGUAGES[name].pattern().pattern for name in ("Polish", "Chinese")]
+    },
     "rubric_ci/validation/schema_errors.py": {"pattern": "^x-"},
     "rubric_ci/yaml_text/outline.py": {"dash": "  ", "keys": "    "},
     "rubric_ci/text/escape.py": {"sign": "`"},
@@ -176,7 +182,8 @@ def _sample(kind: str, value: Any) -> str:
         case "ANY" | "NOT_LITERAL":
             return "a" if value != ord("a") else "b"
         case "IN":
-            return next(sign for sign in SAMPLES if _is_in(value, sign))
+            own = (chr(v if k == "LITERAL" else v[0]) for k, v in map(_named, value) if k in TEXT)
+            return next(sign for sign in (*SAMPLES, *own, "é") if _is_in(value, sign))
         case "ASSERT" | "ASSERT_NOT" | "AT" | "GROUPREF":
             return ""
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
@@ -184,6 +191,10 @@ def _sample(kind: str, value: Any) -> str:
         case _:
             below = list(branches(value))
             return "".join(map(sample, below[:1] if kind == "BRANCH" else below))
+
+
+def _named(member: tuple[Any, Any]) -> tuple[str, Any]:
+    return str(member[0]), member[1]
 
 
 def _is_in(members: Any, sign: str) -> bool:

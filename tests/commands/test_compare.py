@@ -101,8 +101,7 @@ def test_a_folder_of_reports_is_pooled(tmp_path: Path) -> None:
     done = rubric_ci(tmp_path, "compare", "empty", "head.json")
     assert done.returncode == 2
     assert done.stderr == (
-        "rubric-ci: empty: no report.json found\n"
-        "  create the reports with `rubric-ci run`\n"
+        "rubric-ci: empty: no report.json found\n  create the reports with `rubric-ci run`\n"
     )
 
 

@@ -21,6 +21,7 @@ from rubric_ci.yaml_text import (
     document,
     jsonlines,
     limits,
+    plain_scalars,
     problems,
     scalars,
     source,
@@ -29,6 +30,7 @@ from rubric_ci.yaml_text import (
 
 _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
+    plain_scalars,
     *(ambiguous_scalars, config_rules, diagnostics, eval_rules, ignore_comments),
     *(project_rules, reference_rules, rubric_rules, shape_rules, target_rules),
 )

@@ -24,6 +24,7 @@ from rubric_ci.yaml_text import (
     document,
     jsonlines,
     limits,
+    plain_scalars,
     problems,
     scalars,
     source,
@@ -33,8 +34,8 @@ from rubric_ci.yaml_text import (
 _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
     *(ambiguous_scalars, command_rules, config_rules, diagnostics, eval_rules, field_rules),
-    *(ignore_comments, other_tools, project_rules, reference_rules, rubric_rules, shape_rules),
-    target_rules,
+    *(ignore_comments, other_tools, plain_scalars, project_rules, reference_rules, rubric_rules),
+    *(shape_rules, target_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -1,5 +1,6 @@
 """A YAML text, composed once by libyaml: JSON data, and the place of each value."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,8 @@ from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
 
+# An item below an item and deeper than it, or a `#` that looks like text.
+_SUSPECT: Final = re.compile(r"\n( *)- [^\n]*\n\1 +- |[ \t]#[^\s#!]")
 
 YAML_EMPTY: Final = Rule(
     id="yaml-empty",
@@ -43,6 +46,11 @@ class Document:
             self.data = builder.value(self.root)
             self.text_problems += [(file, problem) for problem in builder.text_problems]
             self.ambiguous = builder.ambiguous
+            if _SUSPECT.search(self.text):
+                from rubric_ci.yaml_text.plain_scalars import plain_scalar_problems
+
+                for problem in plain_scalar_problems(self.root, self.text):
+                    self._report(problem)
 
     def texts(self) -> dict[str, str]:
         """Return every text by its file."""

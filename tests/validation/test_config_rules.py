@@ -48,8 +48,10 @@ MISSPELT = {
         pytest.param(
             "targets: [{name: a, model: claude-sonnet-4}]\n",
             [
-                "the model `claude-sonnet-4` has no provider; "
-                "did you mean `anthropic/claude-sonnet-4`?"
+                (
+                    "the model `claude-sonnet-4` has no provider; "
+                    "did you mean `anthropic/claude-sonnet-4`?"
+                )
             ],
             id="target",
         ),

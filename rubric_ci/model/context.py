@@ -1,6 +1,6 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -33,4 +33,5 @@ class RunContext:
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    notes: Sequence[str] = ()  # for the report; grows during the run
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

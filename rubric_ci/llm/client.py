@@ -50,4 +50,5 @@ async def request(call: ModelCall) -> ModelReply:
 
 async def ask_directly(call: ModelCall) -> ModelReply:
     """Send a request to a server of OpenAI's chat format; raises RequestError."""
-    return read_reply(call, await openai_http.post(call.endpoint, chat_body(call)))
+    reply = await openai_http.post(call.endpoint, chat_body(call))
+    return read_reply(call, reply.body, reply.cost_usd)

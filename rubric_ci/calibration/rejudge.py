@@ -71,6 +71,8 @@ def rejudge(
     refused: list[str] = []
     watched = replace(context, call_model=_noting_refusals(context.call_model, refused))
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
+    for note in context.notes:
+        click.echo(log_line(note), err=True)
     if len(results) < len(tasks):
         raise KeyboardInterrupt
     used = sum((r.usage for r in results if not isinstance(r, Skipped)), NOTHING_USED)

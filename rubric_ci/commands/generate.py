@@ -105,6 +105,8 @@ def _draft(
         requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
     )
     results = asyncio.run(run_until_terminated(drafting))
+    for note in context.notes:
+        echo(note, err=True)
     show_spent(sum((result.usage for result in results), NOTHING_USED))
     return results
 

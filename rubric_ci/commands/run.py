@@ -72,7 +72,8 @@ def run(settings: RunSettings) -> ExitCode:
         started_at=started_at,
         seconds=monotonic() - clock,
     )
-    report = with_baseline(replace(report, forecast=total(estimate)), baseline, settings)
+    report = replace(report, forecast=total(estimate), notes=(*report.notes, *context.notes))
+    report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(opened.invalid))

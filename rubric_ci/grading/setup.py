@@ -12,6 +12,7 @@ from rubric_ci.llm.allowed_hosts import guard
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.client import connect
+from rubric_ci.llm.output_modes import AddNote
 from rubric_ci.model.config import Config
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
@@ -32,8 +33,12 @@ def build_context(
     hosts: AllowedHosts | None = None,
 ) -> RunContext:
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
+    notes: list[str] = []
     return RunContext(
-        call_model=build_model_caller(requests, offline=offline, batch=batch, hosts=hosts),
+        call_model=build_model_caller(
+            requests, add_note=notes.append, offline=offline, batch=batch, hosts=hosts
+        ),
+        notes=notes,
         cache=build_cache(requests, cache) if cache else None,
         root=root,
         environment=environment,
@@ -46,13 +51,14 @@ def build_context(
 def build_model_caller(
     requests: RequestOptions,
     *,
+    add_note: AddNote,
     offline: bool = False,
     batch: batch_module.Notify | None = None,
     hosts: AllowedHosts | None = None,
 ) -> ModelCaller:
     """Return the function that requests a model: replayed, offline, batched or live.
 
-    `batch` receives the progress of batches.
+    `batch` receives the progress of batches, `add_note` what the report must mention.
     """
     if requests.replay:
         hosts = None  # nothing is sent
@@ -60,9 +66,9 @@ def build_model_caller(
     elif offline:
         ask = _not_asked
     elif batch:
-        ask = batch_module.connect(caps=caps_of(requests), tell=batch)
+        ask = batch_module.connect(caps=caps_of(requests), tell=batch, add_note=add_note)
     else:
-        ask = connect(concurrency=requests.concurrency, caps=caps_of(requests))
+        ask = connect(concurrency=requests.concurrency, caps=caps_of(requests), add_note=add_note)
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
     return recording.record(ask, requests.record) if requests.record else ask

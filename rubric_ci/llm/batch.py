@@ -10,7 +10,8 @@ from rubric_ci.llm.batch_format import BatchResult, read_batch
 from rubric_ci.llm.batch_http import BatchServer
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.litellm_client import loaded_litellm
-from rubric_ci.llm.model_info import batch_prices_of, model_info, prices_of
+from rubric_ci.llm.model_info import batch_prices_of, known_mode, model_info, prices_of
+from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
@@ -27,7 +28,7 @@ Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
 
 
-def connect(*, caps: Caps, tell: Notify) -> ModelCaller:
+def connect(*, caps: Caps, tell: Notify, add_note: AddNote) -> ModelCaller:
     """Return an Ask for a whole run that sends its calls in batches, within the caps."""
 
     async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
@@ -36,7 +37,9 @@ def connect(*, caps: Caps, tell: Notify) -> ModelCaller:
     budget = Budget(caps, lambda endpoint: batch_prices_of(endpoint) or prices_of(endpoint))
     # Without a wait, because all retries of one batch belong into the next one.
     at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
-    return with_retries(budget.wrap(in_batches(send, quiet=QUIET)), backoff=at_once)
+    modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note)
+    ask = modes.wrap(budget.wrap(in_batches(send, quiet=QUIET)))
+    return with_retries(ask, backoff=at_once)
 
 
 def check(endpoint: Endpoint) -> None:

@@ -4,18 +4,29 @@ import asyncio
 
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.budget import Budget, Caps
-from rubric_ci.llm.litellm_client import ask_litellm, loaded_litellm
-from rubric_ci.llm.model_info import model_info, prices_of
+from rubric_ci.llm.litellm_client import ask_litellm, load_litellm, loaded_litellm, output_mode
+from rubric_ci.llm.model_info import known_mode, model_info, prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
+from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.rate_limit import RateLimiter
 from rubric_ci.llm.retry import RequestError, with_retries
+from rubric_ci.model.config import OutputMode
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
 
-def connect(*, concurrency: int, caps: Caps) -> ModelCaller:
+def connect(*, concurrency: int, caps: Caps, add_note: AddNote) -> ModelCaller:
     """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
     limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
-    return with_retries(limiter.wrap(budget.wrap(request)))
+    modes = OutputModes(output_mode_of, add_note)
+    return with_retries(modes.wrap(limiter.wrap(budget.wrap(request))))
+
+
+def output_mode_of(call: ModelCall) -> OutputMode:
+    """Return the output mode that a sent call had, where it does not name one."""
+    model = call.endpoint.model
+    if openai_http.supports(call.endpoint, model_info(model)):
+        return known_mode(model)
+    return output_mode(load_litellm(), model)
 
 
 async def complete(call: ModelCall) -> ModelReply:
@@ -39,4 +50,5 @@ async def request(call: ModelCall) -> ModelReply:
 
 async def ask_directly(call: ModelCall) -> ModelReply:
     """Send a request to a server of OpenAI's chat format; raises RequestError."""
-    return read_reply(call, await openai_http.post(call.endpoint, chat_body(call)))
+    reply = await openai_http.post(call.endpoint, chat_body(call))
+    return read_reply(call, reply.body, reply.cost_usd)

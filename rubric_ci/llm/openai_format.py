@@ -23,8 +23,13 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
     }
 
 
-def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
-    """Return a reply in OpenAI's chat format as a value; raises RequestError."""
+def read_reply(
+    call: ModelCall, reply: Mapping[str, JSON], gateway_cost: float | None = None
+) -> ModelReply:
+    """Return a reply in OpenAI's chat format as a value; raises RequestError.
+
+    Its cost is by the configured prices, else the gateway's, else by the prices of the model list.
+    """
     if not reply.get("choices"):
         raise find_error(reply) or RequestError("broken reply: no choices", retryable=True)
     try:
@@ -41,7 +46,8 @@ def read_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"broken reply: {error}", retryable=True) from error
-    cost = cost_of(call.endpoint, tokens)
+    configured = "input_cost_per_token" in call.endpoint.options
+    cost = cost_of(call.endpoint, tokens) if configured or gateway_cost is None else gateway_cost
     return ModelReply(
         text=text,
         finish=finish_of(finish, refused=bool(refusal)),

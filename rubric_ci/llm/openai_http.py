@@ -8,7 +8,9 @@ with options that this module does not support.
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from math import inf
 from ssl import SSLContext, create_default_context
 from time import time
 from typing import TYPE_CHECKING
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 PREFIX = "openai/"
 DEFAULT_BASE = "https://api.openai.com/v1"
+COST_HEADER = "x-litellm-response-cost"  # of LiteLLM's proxy, in dollars
 MAX_BODY = 8 * 2**20  # bytes, unpacked
 
 SENT = frozenset(
@@ -48,6 +51,14 @@ _UNDERSTOOD = SENT | {
 }
 # OpenAI's client uses these variables, and this module does not.
 _UNSUPPORTED_VARIABLES = ("OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """The body of a reply, and its cost if a gateway names it."""
+
+    body: Mapping[str, JSON]
+    cost_usd: float | None
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
@@ -72,7 +83,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
     return _base(endpoint), _key(endpoint)
 
 
-async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSON]:
+async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
     """Send a chat request and return the reply; raises RequestError."""
     try:
         from aiohttp import ClientConnectorError, ClientError
@@ -97,7 +108,7 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> Mapping[str, JSO
         raise RequestError(message, status=response.status, retryable=False)
     if response.status >= 400:
         raise _http_error(response, data)
-    return _object(data)
+    return ChatReply(body=_object(data), cost_usd=_cost(response.headers.get(COST_HEADER)))
 
 
 def parse_retry_after(value: str) -> float | None:
@@ -110,6 +121,15 @@ def parse_retry_after(value: str) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except (ValueError, OverflowError):
         return None
+
+
+def _cost(value: str | None) -> float | None:
+    """Return the cost that a gateway names; None without one, or for a model without a price."""
+    try:
+        cost = float(value or 0)
+    except ValueError:
+        return None
+    return cost if 0 < cost < inf else None
 
 
 def _base(endpoint: Endpoint) -> str:

@@ -1,6 +1,6 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -35,4 +35,5 @@ class RunContext:
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     trial: int = 0  # which answer to the case, from 0; judgements are cached per trial
+    notes: Sequence[str] = ()  # for the report; grows during the run
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

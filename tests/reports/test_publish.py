@@ -29,7 +29,6 @@ def environment(project: Project) -> dict[str, str]:
     names = ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
     return {name: str(project.root / f"../{name}") for name in names} | {
         "GITHUB_ACTIONS": "true",
-        "RUBRIC_CI_RUN_POLICY_FROM": "head",  # the project is not a clone
         "GITHUB_EVENT_NAME": "pull_request",
         "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
         "GITHUB_REPOSITORY": "o/r",

@@ -82,7 +82,7 @@ def policy_notes(opened: LoadedProject) -> tuple[str, ...]:
         f"Policy change, in effect after the merge: {each.key}: {each.before} → {each.after}"
         for each in changes
     )
-    return (title, *shown)
+    return (title, *shown) if changes else ()
 
 
 def show_policy(opened: LoadedProject) -> None:

@@ -60,8 +60,9 @@ def build_model_caller(
 
     `batch` receives the progress of batches, `add_note` what the report must mention.
     """
-    if requests.replay:
+    if requests.replay or offline:
         hosts = None  # nothing is sent
+    if requests.replay:
         ask = recording.replay(requests.replay)
     elif offline:
         ask = _not_asked

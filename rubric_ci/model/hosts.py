@@ -1,10 +1,11 @@
 """The hosts that model requests may go to."""
 
 import re
+import string
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
+_SCHEME = f"{string.ascii_letters}{string.digits}+.-"
 _AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")
 
 
@@ -22,12 +23,19 @@ class AllowedHosts:
 
 def host_of(url: str) -> str:
     """Return `host:port` of a URL, with or without a scheme; empty if it is not certain."""
-    found = _URL.search(url)
     if _AMBIGUOUS.search(url):  # clients differ in what they take for the host
         return ""
     try:
-        parts = urlsplit(found[0] if found else f"https://{url}")
+        parts = urlsplit(_with_scheme(url))
         port = parts.port or (80 if parts.scheme == "http" else 443)
     except ValueError:
         return ""
     return f"{parts.hostname}:{port}" if parts.hostname else ""
+
+
+def _with_scheme(text: str) -> str:
+    """Return the URL in a text, from its scheme on; "https://" is added if there is none."""
+    before, separator, _ = text.partition("://")
+    start = len(before.rstrip(_SCHEME))
+    scheme = before[start:].lstrip("0123456789+.-")
+    return text[len(before) - len(scheme) :] if separator and scheme else f"https://{text}"

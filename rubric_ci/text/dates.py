@@ -36,7 +36,7 @@ _MONTH_NAMES: Final = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
 )
-_TIME = re.compile(r"(?:T|,?\s+)\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?$")
+_TIME = re.compile(r"(?:T|,\s++|(?<![\s,])\s++)\d{1,2}:\d{2}(?::\d{2})?(?:\s*+[AaPp][Mm])?$")
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})")
 _NUMBERS = re.compile(r"(?P<one>\d{1,2})([-/.])(?P<other>\d{1,2})\2(?P<year>\d{4})")
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"

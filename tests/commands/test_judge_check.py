@@ -73,6 +73,7 @@ def read(text: str) -> Sequence[Probe]:
 def configure(folder: Path, judge: Gullible) -> None:
     base = f"{judge.url}/v1"
     text = f"judge: {{model: openai/gullible, api_base: {base}, api_key: '${{{{ KEY }}}}'}}\n"
+    text += "env: {allow: [KEY]}\n"
     (folder / "rubric-ci.yaml").write_text(text, encoding="utf-8")
 
 

@@ -291,17 +291,17 @@ def test_variables_in_the_name_of_a_judge_are_expanded_in_requests_and_reports(
     judged: Judged,
 ) -> None:
     provider, _, name = judged.server.endpoint("openai").model.partition("/")
-    judged.judge(model=f"'{provider}/${{{{ JUDGE_NAME }}}}'")
+    judged.judge(model=f"'{provider}/${{{{ OPENAI_JUDGE }}}}'")
     judged.server.script(marks(True, False))
-    judged.run("--record", "kept.jsonl", JUDGE_NAME=name)
+    judged.run("--record", "kept.jsonl", OPENAI_JUDGE=name)
     [result] = judged.results()
     assert result["outcome"] == "graded"
     assert [each["judge"] for each in result["evaluators"]] == [f"{provider}/{name}"]
-    assert judged.run("--replay", "kept.jsonl", JUDGE_NAME=name).returncode == 1
+    assert judged.run("--replay", "kept.jsonl", OPENAI_JUDGE=name).returncode == 1
     assert judged.report()["judge"]["model"] == f"{provider}/{name}"
     unset = judged.run("--replay", "kept.jsonl")
     assert unset.returncode == 2
-    assert "the environment variable JUDGE_NAME is not set" in unset.stderr
+    assert "the environment variable OPENAI_JUDGE is not set" in unset.stderr
 
 
 def test_a_recording_replays_without_the_server(judged: Judged) -> None:

@@ -101,7 +101,7 @@ WANTED = f"; expected one JSON object with `score` (0..1){BY_STATUS}"
         ),
         pytest.param(
             finished('{"score": 1}', 1, "Error: refused\n  at judge.ts:3\n"),
-            "the script failed: exit status 1: Error: refused at judge.ts:3",
+            "the script failed: exit status 1: at judge.ts:3 (after: Error: refused)",
             id="a-score-and-a-status",
         ),
         pytest.param(finished(""), f"the script printed nothing{WANTED}", id="nothing"),

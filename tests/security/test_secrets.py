@@ -242,7 +242,8 @@ def project(root: Path, server: str) -> None:
 
     targets = [{"name": name, **failure.target} for name, failure in FAILURES.items()]
     judge = {"model": "openai/j", "api_base": f"{server}/judge", "api_key": LITERAL}
-    config = {"evals": ["*.eval.yaml"], "judge": judge, "targets": targets}
+    allow = {"allow": ["SERVICE_*", "AGENT_*", "DEPLOY_*", "SIGNING_*", "DATABASE_*"]}
+    config = {"evals": ["*.eval.yaml"], "judge": judge, "targets": targets, "env": allow}
     (root / "rubric-ci.yaml").write_text(json.dumps(config).replace("SERVER", server))
     (root / "a.eval.yaml").write_text(json.dumps({"evalcases": [case(name) for name in FAILURES]}))
 

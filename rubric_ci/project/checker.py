@@ -89,12 +89,12 @@ class Checker:
         text = decode(data)
         if isinstance(text, LocatedProblem):
             return _diagnosed(name, text, data)
-        beside = discovery.sidecar_of(path)
-        sidecar = self._text(beside) if beside else None
-        if isinstance(sidecar, LocatedProblem) and beside:
+        sidecar_path = discovery.sidecar_of(path)
+        sidecar = self._text(sidecar_path) if sidecar_path else None
+        if isinstance(sidecar, LocatedProblem) and sidecar_path:
             unread = sidecar.rule == UNREADABLE
-            content = b"" if unread else discovery.read_bytes(beside)
-            return _diagnosed(beside.as_posix(), sidecar, content)
+            content = b"" if unread else discovery.read_bytes(sidecar_path)
+            return _diagnosed(sidecar_path.as_posix(), sidecar, content)
         source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)

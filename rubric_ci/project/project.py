@@ -181,7 +181,7 @@ class Project:
         from rubric_ci.project.loader import load
 
         place = place or name
-        sidecar = self._read_text(beside) if (beside := sidecar_name(place)) else None
+        sidecar = self._read_text(side) if (side := sidecar_name(place)) else None
         if isinstance(sidecar, LocatedProblem):
             return _invalid(sidecar_name(name), sidecar)
         default = self.summary.default_evaluator

@@ -63,11 +63,11 @@ def _run(report: RunReport) -> dict[str, JSON]:
 
 
 def _invocation(report: RunReport) -> dict[str, JSON]:
-    told = (*wording.provenance(report), *report.notes)
+    notes = (*wording.provenance(report), *report.notes)
     return {
         "executionSuccessful": not report.interrupted,
         "toolExecutionNotifications": [
-            {"level": "note", "message": {"text": _plain(text)}} for text in told
+            {"level": "note", "message": {"text": _plain(text)}} for text in notes
         ],
     }
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import options
-from rubric_ci.cli.options import Command, command, option
+from rubric_ci.cli import options, request_options
+from rubric_ci.cli.command import Command, command, examples, option
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -38,7 +38,7 @@ def init(folder: Path, force: bool) -> None:
 
 
 @generate.command(
-    epilog=options.examples(
+    epilog=examples(
         "generate rubrics --diff         show the changes only",
         "generate rubrics --interactive  review each draft",
     )
@@ -71,8 +71,8 @@ def init(folder: Path, force: bool) -> None:
     is_flag=True,
     help="In a workflow: commit to the pull request's branch, or open a pull request.",
 )
-@options.requests
-@options.cache
+@request_options.requests
+@request_options.cache
 def rubrics(**options: Any) -> None:
     """Draft rubrics for cases without any, in place.
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import options
-from rubric_ci.cli.options import FILE, command, option
+from rubric_ci.cli import options, request_options
+from rubric_ci.cli.command import FILE, command, option
 from rubric_ci.model import defaults
 
 _calibration = partial(option, heading="Calibration")
@@ -25,7 +25,7 @@ _calibration = partial(option, heading="Calibration")
     default=0,
     help="Number of changed marks that is still accepted.",
 )
-@options.requests
+@request_options.requests
 def judge_check(**options: Any) -> None:
     """Count the marks that change under prompt-injection attacks.
 
@@ -91,7 +91,7 @@ def label(**options: Any) -> None:
     "(writes no calibration.json).",
 )
 @_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
-@options.requests
+@request_options.requests
 def calibrate(**options: Any) -> None:
     """Measure the agreement between the judge and a person.
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli import options
-from rubric_ci.cli.options import Command, option
+from rubric_ci.cli import options, report_options
+from rubric_ci.cli.command import Command, option
 from rubric_ci.errors import ExitCode, UserError
 
 _EPILOG: Final = """\
@@ -96,7 +96,7 @@ def main() -> None:
 @option("--fix", is_flag=True, help="Fix unambiguous problems in place.")
 @option("--diff", is_flag=True, help="Show the changes that --fix would make; exit 1 if any.")
 @option("--explain", metavar="RULE", help="Explain a rule; `all` explains every rule.")
-@options.color
+@report_options.color
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:
     """Check eval files, targets and configuration, offline.
 

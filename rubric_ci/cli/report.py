@@ -5,22 +5,22 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import options
-from rubric_ci.cli.options import FILE, command, option
+from rubric_ci.cli import options, report_options
+from rubric_ci.cli.command import FILE, command, examples, option
 from rubric_ci.model import defaults
 
 
-@command(epilog=options.examples("compare main.json .rubric-ci/report.json"))
+@command(epilog=examples("compare main.json .rubric-ci/report.json"))
 @click.argument("baseline", type=FILE)
 @click.argument("head", type=FILE)
 @options.tolerance
-@options.reporting(
+@report_options.reporting(
     "--format",
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
     help="Output format.",
 )
-@options.github(
+@report_options.github(
     "--issue",
     default="",
     metavar="TITLE",

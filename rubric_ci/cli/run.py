@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import options
-from rubric_ci.cli.options import LINES, command, option
+from rubric_ci.cli import options, report_options, request_options
+from rubric_ci.cli.command import LINES, command, examples, option
 
 
 def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
@@ -28,7 +28,7 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
 
 
 @command(
-    epilog=options.examples(
+    epilog=examples(
         "run                              all cases",
         "run evals/ --case 'refund*'      some cases",
         "run --changed-since origin/main  cases that the branch can affect",
@@ -72,22 +72,22 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
     "--require-rubrics", is_flag=True, help="Treat cases with nothing to grade as errors."
 )
 @options.baseline
-@options.requests
-@options.requesting(
+@request_options.requests
+@request_options.requesting(
     "--offline",
     is_flag=True,
     help="Send no model requests and start no command targets; skip cases whose answer or "
     "judgement is neither cached nor recorded.",
 )
-@options.requesting(
+@request_options.requesting(
     "--batch",
     is_flag=True,
     help="Send model requests in batches: cheaper, but replies can take up to a day.",
 )
-@options.cache
-@options.outputs
-@options.color
-@options.posting
+@request_options.cache
+@report_options.outputs
+@report_options.color
+@report_options.posting
 def run(**options: Any) -> None:
     """Grade cases, report the verdicts, and fail if the gate fails.
 
@@ -137,9 +137,9 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
 @click.argument("parts", nargs=-1, required=True, type=LINES)
 @options.fail_on("that of the shards")
 @options.baseline
-@options.outputs
-@options.color
-@options.posting
+@report_options.outputs
+@report_options.color
+@report_options.posting
 def merge(parts: tuple[str, ...], **options: Any) -> None:
     """Merge the reports of shards into one.
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from rubric_ci.cli.command import variable
 from rubric_ci.cli.main import main
-from rubric_ci.cli.options import variable
 from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,85 @@
+"""The command and option types of click: headings in `--help`, environment variables, examples."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class _Lines(click.types.StringParamType):
+    """A string; an environment variable holds several, one per line, as in workflow files."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [line.strip() for line in rv.splitlines() if line.strip()]
+
+
+LINES = _Lines()
+FILE = click.Path(path_type=Path)
+
+
+class Option(click.Option):
+    """An option with the heading that `--help` lists it under."""
+
+    def __init__(
+        self, *args: Any, heading: str = "Options", variable: str = "", **extra: Any
+    ) -> None:
+        super().__init__(*args, **extra)
+        self.heading = heading
+        self.variable = variable  # of every command; empty: only the command's own
+        if self.default == "" and not isinstance(self.show_default, str):
+            self.show_default = False  # help would show two quotation marks
+
+
+option = partial(click.option, cls=Option)
+
+
+class Command(click.Command):
+    """A command whose options have headings and can all be set by environment variables."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Set the variable of every option and argument, then parse."""
+        for parameter in self.params:
+            shared = parameter.variable if isinstance(parameter, Option) else ""
+            parameter.envvar = [variable(ctx, parameter), *([shared] if shared else [])]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per heading, in the order of the first option of each."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if isinstance(parameter, click.Option) and record:
+                heading = parameter.heading if isinstance(parameter, Option) else "Options"
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+command = partial(click.command, cls=Command)
+
+
+def variable(context: click.Context, parameter: click.Parameter) -> str:
+    """Return the environment variable of an option or argument."""
+    word = max(parameter.opts, key=len).removeprefix("--")
+    return f"{context.auto_envvar_prefix}_{word}".upper().replace("-", "_")
+
+
+def examples(*lines: str) -> str:
+    """Return an epilog of examples, whose lines click must not wrap."""
+    return "\n".join(["\b", "Examples:", *(f"  rubric-ci {line}" for line in lines)])
+
+
+def bundle(*options: Decorator) -> Decorator:
+    """Return the options as one decorator; help lists them in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

@@ -1,0 +1,112 @@
+"""Options of model requests: limits, recording, allowed hosts and the judgement cache."""
+
+import re
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import click
+
+from rubric_ci.cli.command import FILE, LINES, bundle, option
+from rubric_ci.cli.options import policy
+from rubric_ci.model import defaults
+
+limits = partial(option, heading="Limits")
+requesting = partial(option, heading="Requests and cache")
+
+_limits = bundle(
+    limits(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=defaults.CONCURRENCY,
+        help="Maximum number of cases in progress.",
+    ),
+    limits(
+        "--max-calls",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Maximum number of model requests.",
+    ),
+    limits(
+        "--max-cost-usd",
+        type=click.FloatRange(min=0),
+        metavar="USD",
+        help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
+    ),
+    limits(
+        "--max-seconds",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Stop sending requests after this many seconds.",
+    ),
+)
+
+_recording = bundle(
+    requesting("--record", type=FILE, metavar="FILE", help="Write every model reply to this file."),
+    requesting(
+        "--replay",
+        type=FILE,
+        metavar="FILE",
+        help="Take model replies from this recording; no network.",
+    ),
+)
+
+_cache = bundle(
+    requesting(
+        "--cache-dir",
+        type=FILE,
+        metavar="FOLDER",
+        default=defaults.CACHE_DIR,
+        help="Folder of the judgement cache.",
+    ),
+    requesting("--cache/--no-cache", default=True, help="Reuse cached judgements."),
+)
+
+
+def _read_hosts(_: click.Context, __: click.Parameter, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    for host in hosts:
+        if not re.fullmatch(r"[A-Za-z0-9._-]+(:[0-9]+)?", host):
+            raise click.BadParameter(f"invalid host `{host}`: expected HOST or HOST:PORT, no URL")
+    return tuple(host.lower() for host in hosts)
+
+
+_hosts = policy(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    type=LINES,
+    metavar="HOST",
+    callback=_read_hosts,
+    variable="RUBRIC_CI_ALLOWED_HOSTS",
+    help="Only these hosts get model requests; repeatable. Default with the policy of a base: the "
+    "hosts of its configuration and of model providers.",
+)
+
+
+def requests(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add limits and recording; the command gets them as one value, `requests`."""
+
+    @wraps(command)
+    def with_requests(**options: Any) -> Any:
+        from rubric_ci.model.options import RequestOptions
+
+        limits = ("concurrency", "max_calls", "max_cost_usd", "max_seconds")
+        names = ("allowed_hosts", *limits, "record", "replay")
+        values = {name: options.pop(name) for name in names}
+        return command(requests=RequestOptions(**values), **options)
+
+    return bundle(_hosts, _limits, _recording)(with_requests)
+
+
+def cache(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the judgement cache; the command gets them as one value, `cache`."""
+
+    @wraps(command)
+    def with_cache(**options: Any) -> Any:
+        from rubric_ci.model.options import CacheOptions
+
+        value = CacheOptions(folder=options.pop("cache_dir"), enabled=options.pop("cache"))
+        return command(cache=value, **options)
+
+    return _cache(with_cache)

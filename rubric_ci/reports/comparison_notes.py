@@ -1,0 +1,53 @@
+"""Notes on a comparison: what makes a baseline and a run hard to compare."""
+
+from collections.abc import Iterator
+
+from rubric_ci.model.report import JudgeInfo, RunReport
+from rubric_ci.reports import alarm_budget, significance
+from rubric_ci.reports.case_change import ChangeRules
+
+
+def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:
+    """Yield what a baseline with some trials lacks for a budget of false alarms."""
+    trials, needed = alarm_budget.trials_per_case(baseline.cases), rules.config.reference_trials
+    if rules.tested is None and trials > 1 and alarm_budget.trials_per_case(head.cases):
+        yield (
+            f"The baseline has {trials} trials per case; false alarms are kept within a budget "
+            f"from {needed} on (`regression.reference_trials`): create it with "
+            f"`rubric-ci run --trials {needed}`."
+        )
+
+
+def too_few_clusters(clusters: int, level: float) -> Iterator[str]:
+    """Yield why no change of the mean score could be significant."""
+    least = significance.least_clusters(level)
+    if 0 < clusters < least:
+        yield (
+            f"With fewer than {least} independent cases or clusters ({clusters} here), "
+            f"no change of the mean score is significant at {level:g}."
+        )
+
+
+def differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
+    """Yield the differences of judge and thresholds, which change scores as answers do."""
+    if head.judge and baseline.judge and head.judge != baseline.judge:
+        differences = "; ".join(_judge_differences(baseline.judge, head.judge))
+        yield f"The judges differ ({differences}): score changes may come from the judge."
+    then, now = baseline.gate, head.gate
+    if (then.passing, then.borderline) != (now.passing, now.borderline):
+        yield (
+            f"The thresholds differ (pass ≥ {then.passing:g}, now ≥ {now.passing:g}; "
+            f"borderline ≥ {then.borderline:g}, now ≥ {now.borderline:g})."
+        )
+
+
+def _judge_differences(then: JudgeInfo, now: JudgeInfo) -> Iterator[str]:
+    """Yield the settings that differ."""
+    if then.model != now.model:
+        yield f"`{then.model}`, now `{now.model}`"
+    if then.prompt_version != now.prompt_version:
+        yield f"prompt {then.prompt_version}, now {now.prompt_version}"
+    if then.mode != now.mode:
+        yield f"{then.mode}, now {now.mode}"
+    if then.votes != now.votes:
+        yield f"votes {then.votes}, now {now.votes}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.model.config import FailOn, RegressionConfig
-from rubric_ci.model.llm_calls import NOTHING_USED
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial
 
 REPORT_VERSION = 1
@@ -38,6 +38,7 @@ class Totals:
     marks: int = 0  # by judges
     cached_marks: int = 0  # of those, marks with a vote from the cache
     recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
+    reused_answers: int = 0  # cases whose answer is from the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +151,29 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedCase:
+    """A case that the base has and the head has not."""
+
+    file: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """The base of a change, graded in the same run as the head."""
+
+    ref: str  # as the user named it, or "auto"
+    commit: str
+    committed_at: str = ""  # RFC 3339
+    origin: str = ""  # what the commit is: "the pull request's base branch"
+    further_trials: int = 0  # per suspected break and side, at most
+    asked: int = 0  # base answers that were asked for, without further trials
+    reused: int = 0  # base answers from the cache
+    recorded: int = 0  # base answers from a file of recorded answers
+    usage: Usage = NOTHING_USED  # of the base side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """Everything that the report formats need."""
 
@@ -170,6 +194,8 @@ class RunReport:
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a baseline, where one was given
+    against: Against | None = None  # the base of the change; None: head only
+    removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
 
@@ -197,6 +223,7 @@ def totals(cases: tuple[CaseResult, ...]) -> Totals:
         marks=sum(evaluator.marks for evaluator in assessed),
         cached_marks=sum(evaluator.cached_marks for evaluator in assessed),
         recorded_answers=sum(case.recorded for case in ended),
+        reused_answers=sum(case.answer_reused for case in ended),
     )
 
 

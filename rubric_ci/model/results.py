@@ -11,6 +11,14 @@ from rubric_ci.model.scoring import Thresholds, verdict
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
+AnswerSource: TypeAlias = Literal["asked", "reused", "recorded"]
+"""`asked`: in this run; `reused`: from the cache; `recorded`: from a file of recorded answers."""
+
+Change: TypeAlias = Literal[
+    "broken", "fixed", "failing-before", "unchanged", "new", "not-comparable"
+]
+"""How a case differs from the base of a change; a removed case has no result."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -147,6 +155,23 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BaseResult:
+    """A case at the base of a change, graded under the head's rubrics by the head's judge."""
+
+    outcome: Literal["graded", "errored", "skipped"]
+    verdict: VerdictWord | None = None  # None: not graded
+    score: float | None = None
+    reason: str = ""
+    answer: str = ""
+    source: AnswerSource = "asked"
+    answered_at: str = ""  # RFC 3339, of a reused answer
+    trials: tuple[Trial, ...] = ()  # each trial, if there are several
+    further_trials: int = 0  # of those, the ones that confirmed or refuted a suspected break
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    usage: Usage = NOTHING_USED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Graded:
     """A case with a verdict."""
 
@@ -164,12 +189,18 @@ class Graded:
     expected_outcome: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
+    answer_reused: bool = False  # the answer is from the cache
+    answered_at: str = ""  # RFC 3339, of a reused answer
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
     further_trials: int = 0  # of those, the ones that a suspected regression was given
     cluster: str = ""  # of cases that are not independent of each other; empty: by itself
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
+    change: Change | None = None  # None: not compared with a base
+    change_reason: str = ""  # why it is not comparable, or what further trials showed
+    suspected: bool = False  # worse than at the base before further trials
+    before: BaseResult | None = None  # the case at the base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,9 +218,15 @@ class Errored:
     expected_outcome: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
+    answer_reused: bool = False  # the answer is from the cache
+    answered_at: str = ""  # RFC 3339, of a reused answer
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
+    change: Change | None = None  # None: not compared with a base
+    change_reason: str = ""  # why it is not comparable, or what further trials showed
+    suspected: bool = False  # worse than at the base before further trials
+    before: BaseResult | None = None  # the case at the base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +241,8 @@ class Skipped:
     why: str = ""
     question: str = ""
     expected_outcome: str = ""
+    change: Change | None = None  # None: not compared with a base
+    change_reason: str = ""  # why it is not comparable
 
 
 CaseResult: TypeAlias = Graded | Errored | Skipped

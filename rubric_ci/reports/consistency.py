@@ -9,7 +9,7 @@ from math import isclose, isfinite
 
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.report import RunReport, gate_passes, run_verdict, totals
-from rubric_ci.model.results import Assessed, Graded, Skipped
+from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.text import numbers
 
@@ -53,8 +53,16 @@ def _scores(report: RunReport) -> Iterator[float]:
             yield from (trial.score for trial in case.trials)
         if not isinstance(case, Skipped):
             yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
+            yield from _base_scores(case.before)
     for change in report.comparison.changes if report.comparison else ():
         yield from (side.score for side in (change.before, change.after) if side)
+
+
+def _base_scores(before: BaseResult | None) -> Iterator[float]:
+    if before:
+        yield from () if before.score is None else (before.score,)
+        yield from (trial.score for trial in before.trials)
+        yield from (e.score for e in before.evaluators if isinstance(e, Assessed))
 
 
 def _totals(report: RunReport) -> Iterator[str]:

@@ -9,6 +9,7 @@ from rubric_ci.text.redact import Redact
 
 _KEPT = frozenset(
     {"file", "id", "gated_by", "kind", "mode", "fail_on", "outcome", "type", "verdict"}
+    | {"change", "source", "answered_at", "commit", "committed_at", "ref"}
     | {"metadata", "prompt_version", "started_at", "tool"}
 )
 """Fields by which reports are compared and posted; they hold committed names and fixed words."""

@@ -40,6 +40,17 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
 @options.policy_from
 @options.selection
 @options.select(
+    "--last-failed",
+    is_flag=True,
+    help="Only cases without a pass in the last report.",
+)
+@options.select(
+    "--list",
+    "list_only",
+    is_flag=True,
+    help="Print cases, targets, and the estimated requests and cost; request nothing.",
+)
+@options.select(
     "--target",
     metavar="NAME",
     default="",
@@ -72,6 +83,12 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
     "--require-rubrics", is_flag=True, help="Treat cases with nothing to grade as errors."
 )
 @options.baseline
+@request_options.limits(
+    "--max-failures",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after this many cases that fail or have no verdict; the rest is not run.",
+)
 @request_options.requests
 @request_options.requesting(
     "--offline",

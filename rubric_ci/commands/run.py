@@ -11,7 +11,14 @@ import click
 
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.errors import ExitCode
-from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, show_estimate, total
+from rubric_ci.grading import case_list
+from rubric_ci.grading.cost_estimate import (
+    JudgeEstimate,
+    estimate_cost,
+    estimate_lines,
+    show_estimate,
+    total,
+)
 from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache
@@ -26,11 +33,19 @@ from rubric_ci.reports import alarm_budget, publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.comparison import counterparts
 from rubric_ci.reports.exit_code import exit_code
-from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
+from rubric_ci.reports.files import (
+    check_folder,
+    open_baseline,
+    read_report,
+    with_baseline,
+    write_and_show,
+)
+from rubric_ci.reports.formats import FILES
 from rubric_ci.reports.progress import progress
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.selection.last_failed import choose_failed, failed
 from rubric_ci.selection.policy import allowed_hosts
 from rubric_ci.system.signals import run_until_terminated
 from rubric_ci.text import escape
@@ -40,10 +55,13 @@ def run(settings: RunSettings) -> ExitCode:
     """Load, grade, write, publish; return the exit code of the report."""
     started_at, clock = datetime.now(UTC), monotonic()
     opened, selection = open_selected(settings)
+    selection = _last_failed(selection, settings)
     show_problems(opened.diagnostics)
     baseline = open_baseline(settings)
     shard, chosen = _cases_of_shard(selection, opened, settings)
     tasks = build_tasks(chosen, opened, settings)
+    if settings.list_only:
+        return _list(tasks, opened, settings)
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     notes = (*([unread] if unread else []), *_calibration_warnings(tasks, opened))
     selection = replace(selection, notes=(*notes, *selection.notes))
@@ -79,6 +97,21 @@ def run(settings: RunSettings) -> ExitCode:
     return exit_code(report, invalid_files=bool(opened.invalid))
 
 
+def _list(tasks: Sequence[Task], opened: LoadedProject, settings: RunSettings) -> ExitCode:
+    """Print the cases and the estimate; nothing is requested."""
+    estimates = estimate_lines(_estimate(tasks, settings))
+    click.echo(case_list.render(tasks, estimates, settings.trials), nl=False)
+    return ExitCode.USAGE if opened.invalid else ExitCode.OK
+
+
+def _last_failed(selection: Selection, settings: RunSettings) -> Selection:
+    if not settings.last_failed:
+        return selection
+    path = settings.output_dir / FILES["json"]
+    last = set(failed(read_report(path).cases)) if path.exists() else None
+    return choose_failed(selection, last, path.as_posix())
+
+
 def _show_progress(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
@@ -106,6 +139,7 @@ def _grade(
             trials=settings.trials,
             further_trials=further_trials,
             batched=settings.batch and not _without_models(settings),
+            stop_after=settings.max_failures,
         )
         results = asyncio.run(run_until_terminated(grading))
     return tuple(_ended(case, settings) for case in results)

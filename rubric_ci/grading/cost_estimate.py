@@ -39,8 +39,13 @@ def estimate_cost(
 
 def show_estimate(estimates: Sequence[JudgeEstimate], *, cached: bool = True) -> None:
     """Print a line per judge on stderr; `cached`: judgements may come from the cache."""
-    for each in estimates:
-        click.echo(escape.log_line(_line(each, cached=cached)), err=True)
+    for line in estimate_lines(estimates, cached=cached):
+        click.echo(escape.log_line(line), err=True)
+
+
+def estimate_lines(estimates: Sequence[JudgeEstimate], *, cached: bool = True) -> list[str]:
+    """Return a line per judge: requests, tokens and cost."""
+    return [_line(each, cached=cached) for each in estimates]
 
 
 def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:

@@ -1,5 +1,6 @@
 """Grades cases within the concurrency limits; results keep the order of the files."""
 
+import asyncio
 import shlex
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -57,15 +58,17 @@ async def grade(
     trials: int = 1,
     further_trials: Callable[[CaseResult], int] = lambda _: 0,
     batched: bool = False,
+    stop_after: int | None = None,
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
     Each case is answered and graded `trials` times, and as many times more as `further_trials` of
     that result demands; its result is the median trial. `batched`:
     requests to models are sent in batches and no answer is assessed before all are there.
-    `on_result` is called with each result as soon as it is there. On cancellation (Ctrl-C),
-    running cases are stopped and the finished ones are returned: then there are fewer results
-    than tasks. A UserError stops the run and is raised.
+    `on_result` is called with each result as soon as it is there. On cancellation (Ctrl-C), and
+    after `stop_after` cases that fail or have no verdict, running cases are stopped and the
+    finished ones are returned: then there are fewer results than tasks. A UserError stops the run
+    and is raised.
     """
     targets = [task.target for task in tasks]
     limits: ConcurrencyLimits = LiveLimits(targets, concurrency)
@@ -81,12 +84,36 @@ async def grade(
         further_trials=further_trials,
     )
 
+    failures = _FailureLimit(stop_after)
+
     async def one(task: Task) -> CaseResult:
         result = await _case(task, _own(context, task), run)
         on_result(result)
+        failures.count(result)
         return result
 
     return await task_groups.gather_until_cancelled(one(task) for task in tasks)
+
+
+class _FailureLimit:
+    """Cancels the run when as many cases as allowed fail or have no verdict."""
+
+    def __init__(self, most: int | None) -> None:
+        self._left = most
+        self._run = asyncio.current_task()
+
+    def count(self, result: CaseResult) -> None:
+        """Count a result, and cancel the run at the limit."""
+        if self._left is None or not is_failure(result):
+            return
+        self._left -= 1
+        if self._left == 0 and self._run:
+            self._run.cancel()
+
+
+def is_failure(result: CaseResult) -> bool:
+    """Return True if a case fails or has no verdict."""
+    return isinstance(result, Errored) or (isinstance(result, Graded) and result.verdict == "fail")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
     try:
         return _resolved(_named(task, variables), variables)
     except MissingVariable:
-        if settings.offline:  # no request is sent, so no key is needed
+        if settings.offline or settings.list_only:  # no request is sent, so no key is needed
             return task
         raise
 

@@ -55,6 +55,9 @@ class RunSettings:
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
     changed_since: str = ""  # a revision, or "auto"; empty: every case
+    last_failed: bool = False  # only cases without a pass in the report of `output_dir`
+    list_only: bool = False  # print the cases and the estimate, and request nothing
+    max_failures: int | None = None  # cases without a pass after which the run stops; None: all run
     fail_on: FailOn | None = None  # None: from the configuration
     require_rubrics: bool = False
     trials: int = 1  # answers per case

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
-from rubric_ci.grading.engine import Task
+from rubric_ci.grading.engine import Task, is_failure
 from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.options import RunSettings
@@ -27,6 +27,7 @@ from rubric_ci.reports import publish
 from rubric_ci.reports.redaction import without_secrets
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system import masking
+from rubric_ci.text import numbers
 
 INTERRUPTED = "interrupted before it finished"
 
@@ -43,7 +44,7 @@ def build_report(
     seconds: float,
 ) -> RunReport:
     """Return the report of a run, without secrets; unfinished tasks are errored cases."""
-    cases = _with_interrupted(tasks, ended)
+    cases = _with_interrupted(tasks, ended, _why_unfinished(ended, settings))
     interrupted = len(ended) < len(tasks)
     fail_on = settings.fail_on or opened.config.gate.fail_on
     thresholds = opened.config.gate.thresholds
@@ -73,7 +74,17 @@ def build_report(
     return without_secrets(report, masking.redactor())
 
 
-def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tuple[CaseResult, ...]:
+def _why_unfinished(ended: Sequence[CaseResult], settings: RunSettings) -> str:
+    failures = sum(map(is_failure, ended))
+    if settings.max_failures is None or failures < settings.max_failures:
+        return INTERRUPTED
+    count = numbers.plural(failures, "failure")
+    return f"not run: stopped after {count} (--max-failures {settings.max_failures})"
+
+
+def _with_interrupted(
+    tasks: Sequence[Task], ended: Sequence[CaseResult], reason: str
+) -> tuple[CaseResult, ...]:
     """Return a result for every task, in the order of the tasks; unfinished ones are errored."""
     by_case = {(result.file, result.id): result for result in ended}
     return tuple(
@@ -82,7 +93,7 @@ def _with_interrupted(tasks: Sequence[Task], ended: Sequence[CaseResult]) -> tup
             file=task.case.file,
             line=task.case.span.line,
             id=task.case.id,
-            reason=INTERRUPTED,
+            reason=reason,
             why=task.why,
             target=task.target.name,
             question=task.case.question,

@@ -34,6 +34,9 @@ Select:
   --changed-since REV  Only cases that a change since this revision can
                        affect; `auto` takes the revision from the event or the
                        branch.
+  --last-failed        Only cases without a pass in the last report.
+  --list               Print cases, targets, and the estimated requests and
+                       cost; request nothing.
   --target NAME        Use this target for every case; overrides eval files.
   --shard I/N          Run one of N shards; `rubric-ci merge` combines the
                        reports.
@@ -70,6 +73,8 @@ Gate:
                                   [default: 0.05; 0<=x<=1]
 
 Limits:
+  --max-failures N       Stop after this many cases that fail or have no
+                         verdict; the rest is not run.  [x>=1]
   --concurrency N        Maximum number of cases in progress.  [default: 16;
                          x>=1]
   --max-calls N          Maximum number of model requests.  [x>=0]

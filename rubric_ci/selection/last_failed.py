@@ -1,0 +1,41 @@
+"""Choose the cases without a pass in the last report, as pytest's `--last-failed` does."""
+
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import replace
+from typing import Final
+
+from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.selection.compare_cases import Key, Selection
+from rubric_ci.text import numbers
+
+WHY: Final = "it did not pass in the last run"
+
+
+def failed(cases: Iterable[CaseResult]) -> Iterator[Key]:
+    """Yield file and id of the cases that fail, are borderline or have no verdict."""
+    for case in cases:
+        if isinstance(case, Errored) or (isinstance(case, Graded) and case.verdict != "pass"):
+            yield case.file, case.id
+
+
+def choose_failed(selection: Selection, last: Set[Key] | None, report: str) -> Selection:
+    """Return the chosen cases that are in `last`; all of them, with a note, if there is none.
+
+    `last` is None if there is no report; `report` is its file, for the notes.
+    """
+    if not last:
+        reason = "does not exist" if last is None else "has no case without a pass"
+        return _noted(selection, f"--last-failed: {report} {reason}, so no case is left out.")
+    chosen = tuple((case, WHY) for case, _ in selection.chosen if (case.file, case.id) in last)
+    gone = len(last) - len(chosen)
+    narrowed = replace(selection, chosen=chosen)
+    if not gone:
+        return narrowed
+    count = numbers.plural(gone, "case")
+    return _noted(
+        narrowed, f"--last-failed: {count} of {report} did not pass and is not selected now."
+    )
+
+
+def _noted(selection: Selection, note: str) -> Selection:
+    return replace(selection, notes=(note, *selection.notes))

@@ -36,8 +36,8 @@ def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
         case "exit_status":
             return script_output.read_status(finished)
         case None if _takes_file(spec.script):
-            script_output.refuse_score(finished)
-            return script_output.read_status(finished)
+            found = script_output.read_status(finished)
+            return replace(found, warnings=(*found.warnings, *script_output.unused_score(finished)))
         case None:
             return script_output.read(finished)
         case _:

@@ -11,7 +11,8 @@ def payload(
     case: EvalCase, answer: Answer, config: Mapping[str, JSON], root: Path
 ) -> dict[str, JSON]:
     """Return the JSON object that every script reads; paths of input files are absolute."""
-    files = (p for m in case.input_messages for p in m.parts if isinstance(p, FilePart))
+    parts = (part for each in case.input_messages for part in each.parts)
+    files = [p for p in parts if isinstance(p, FilePart) and not p.guideline]
     return {
         "id": case.id,
         "question": case.question,
@@ -20,7 +21,7 @@ def payload(
         "reference_answer": case.reference_answer,
         "candidate_answer": answer.text,
         "output_messages": [dict(m) for m in answer.messages],
-        "guideline_files": [],
+        "guideline_files": [str(root / part.path) for part in case.guidelines],
         "input_files": list(dict.fromkeys(str(root / part.path) for part in files)),
         "input_messages": [message(m) for m in case.input_messages],
         "trace_summary": _with_counts(answer.trace_summary),
@@ -70,7 +71,7 @@ def _part(part: Part) -> JSON:
     match part:
         case TextPart(text):
             return {"type": "text", "value": text}
-        case FilePart(path, text):
+        case FilePart(path=path, text=text):
             return {"type": "file", "value": path, "text": text}
         case DataPart(data):
             return {"type": "data", "value": data}

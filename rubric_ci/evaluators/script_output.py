@@ -55,14 +55,14 @@ def read_status(finished: Finished) -> Assessment:
     )
 
 
-def refuse_score(finished: Finished) -> None:
-    """Raise CannotRunScript if a script that is scored by its status printed a score as well."""
+def unused_score(finished: Finished) -> tuple[str, ...]:
+    """Return a warning if a script that is scored by its status printed a score as well."""
     value = _parse(finished)
-    if isinstance(value, dict) and "score" in value:
-        raise CannotRunScript(
-            f"the script takes a file, so its exit status is the score, but it printed "
-            f"{_quoted(finished.stdout)}; set `score_from` to `output` or `exit_status`"
-        )
+    if not isinstance(value, dict) or "score" not in value:
+        return ()
+    printed = _quoted(finished.stdout)
+    unused = f"the script takes a file, so its exit status is the score, and the printed {printed}"
+    return (f"{unused} is not used; set `score_from` to `output` or `exit_status`",)
 
 
 def _check_ran(finished: Finished) -> None:

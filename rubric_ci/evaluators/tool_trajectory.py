@@ -48,7 +48,7 @@ def _compare(answer: Answer, spec: ToolTrajectorySpec) -> _Compared:
             return _at_least(_counts(answer), spec.minimums)
         case "in_order":
             calls = _calls(answer)
-            found = _longest(calls, spec.expected)
+            found = _followed(calls, spec.expected)
             return _with_durations(_in_order(spec.expected, found), spec.expected, found)
         case "exact":
             calls = _calls(answer)
@@ -84,7 +84,7 @@ def _at_least(counts: Mapping[str, int], minimums: Mapping[str, int]) -> _Compar
 
 
 def _in_order(expected: Sequence[ExpectedCall], found: _Found) -> _Compared:
-    """Count the most expected calls that come in this order; other calls may be in between."""
+    """Count the expected calls that come in this order; other calls may be in between."""
     return _Compared(
         hits=tuple(_call_text(expected[i]) for i in found),
         misses=tuple(_call_text(call) for i, call in enumerate(expected) if i not in found),
@@ -92,19 +92,18 @@ def _in_order(expected: Sequence[ExpectedCall], found: _Found) -> _Compared:
     )
 
 
-def _longest(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Found:
-    """Return the calls of a longest common subsequence, by the index of the expected one."""
-    # The index is the number of expected calls that are considered.
-    best: list[_Found] = [{}] * (len(expected) + 1)
-    for call in calls:
-        before = best
-        best = [{}]
-        for i, each in enumerate(expected):
-            options = [before[i + 1], best[i]]
-            if not _difference(call, each):
-                options.append({**before[i], i: call})
-            best.append(max(options, key=len))
-    return best[-1]
+def _followed(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Found:
+    """Return the first call of each expected tool after the one before, if its arguments fit.
+
+    As in AgentV, a tool that is not called any more leaves nothing for those after it.
+    """
+    found: dict[int, _Call] = {}
+    rest = iter(calls)
+    for i, each in enumerate(expected):
+        call = next((call for call in rest if call["tool"] == each.tool), None)
+        if call is not None and not _difference(call, each):
+            found[i] = call
+    return found
 
 
 def _same(calls: Sequence[_Call], spec: ToolTrajectorySpec) -> _Found:

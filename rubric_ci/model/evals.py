@@ -29,6 +29,7 @@ class FilePart:
 
     path: str  # relative to the repository root, forward slashes
     text: str
+    guideline: bool = False  # matches `guideline_patterns` of `.agentv/config.yaml`
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,17 @@ class Message:
 
     @property
     def text(self) -> str:
-        """All parts as one text, separated by blank lines."""
-        return "\n\n".join(part.text for part in self.parts)
+        """All parts but guidelines as one text, separated by blank lines."""
+        return "\n\n".join(part.text for part in self.parts if not _is_guideline(part))
+
+    @property
+    def is_guideline(self) -> bool:
+        """Whether the message has guidelines and nothing else."""
+        return bool(self.parts) and all(map(_is_guideline, self.parts)) and not self.tool_calls
+
+
+def _is_guideline(part: Part) -> bool:
+    return isinstance(part, FilePart) and part.guideline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +169,20 @@ class EvalCase:
 
     @property
     def question(self) -> str:
-        """The input messages as one text; roles are included if there are several messages."""
-        if len(self.input_messages) == 1:
-            return self.input_messages[0].text
-        return "\n\n".join(f"[{message.role}]\n{message.text}" for message in self.input_messages)
+        """The input messages as one text; roles are included if there are several messages.
+
+        Guidelines are not part of it.
+        """
+        messages = [message for message in self.input_messages if not message.is_guideline]
+        if len(messages) == 1:
+            return messages[0].text
+        return "\n\n".join(f"[{message.role}]\n{message.text}" for message in messages)
+
+    @property
+    def guidelines(self) -> tuple[FilePart, ...]:
+        """The guidelines in the input messages, each file once."""
+        parts = (part for message in self.input_messages for part in message.parts)
+        return tuple(dict.fromkeys(p for p in parts if isinstance(p, FilePart) and p.guideline))
 
     @property
     def reference_answer(self) -> str:

@@ -20,6 +20,8 @@ from rubric_ci.model.evals import (
 from rubric_ci.model.references import Lookup
 from rubric_ci.parsing.evaluators import case_evaluators
 from rubric_ci.parsing.file_references import UsedFiles
+from rubric_ci.text.globs import Matches
+from rubric_ci.validation.guideline_rules import guideline_matcher
 from rubric_ci.yaml_text.source import Source
 
 
@@ -29,22 +31,24 @@ def parse(source: Source, lookup: Lookup, default_evaluator: str = "none") -> Ev
     `default_evaluator` grades cases with an expected outcome and no evaluator.
     """
     suite = source.data
+    is_guideline = guideline_matcher(lookup)
     stem = source.file.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix(".eval")
     return EvalFile(
         path=source.file,
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
         cases=tuple(
-            _case(source, lookup, index, default_evaluator)
+            _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator)
             for index in range(len(suite["evalcases"]))
         ),
     )
 
 
-def _case(source: Source, lookup: Lookup, index: int, default_evaluator: str) -> EvalCase:
+def _case(
+    source: Source, files: UsedFiles, index: int, is_guideline: Matches, default_evaluator: str
+) -> EvalCase:
     suite, path = source.data, ("evalcases", index)
     case = suite["evalcases"][index]
-    files = UsedFiles(lookup)
     question = case.get("input_messages", case.get("input"))
     reference = case.get("expected_messages", case.get("expected_output", []))
     return EvalCase(
@@ -52,7 +56,7 @@ def _case(source: Source, lookup: Lookup, index: int, default_evaluator: str) ->
         file=source.file,
         span=Span(*source.locate((*path, "id"))),
         expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
-        input_messages=read_messages(question, "user", files),
+        input_messages=read_messages(question, "user", files, is_guideline),
         expected_messages=read_messages(reference, "assistant", files),
         evaluators=case_evaluators(source, path, files, default_evaluator),
         target=_target(case) or _target(suite),
@@ -79,35 +83,37 @@ def _note(case: dict[str, Any]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def read_messages(written: Any, role: Role, files: UsedFiles) -> tuple[Message, ...]:
+def read_messages(
+    written: Any, role: Role, files: UsedFiles, is_guideline: Matches = lambda _: False
+) -> tuple[Message, ...]:
     """Return messages; a string or an object is one message of the given role."""
     if not isinstance(written, list):
-        return (Message(role=role, parts=_parts(written, files)),)
-    return tuple(_message(message, files) for message in written)
+        return (Message(role=role, parts=_parts(written, files, is_guideline)),)
+    return tuple(_message(message, files, is_guideline) for message in written)
 
 
-def _message(message: dict[str, Any], files: UsedFiles) -> Message:
+def _message(message: dict[str, Any], files: UsedFiles, is_guideline: Matches) -> Message:
     return Message(
         role=message["role"],
-        parts=_parts(message["content"], files) if "content" in message else (),
+        parts=_parts(message["content"], files, is_guideline) if "content" in message else (),
         name=message.get("name", ""),
         tool_calls=tuple(message.get("tool_calls", ())),
         in_list=isinstance(message.get("content"), list),
     )
 
 
-def _parts(content: Any, files: UsedFiles) -> tuple[Part, ...]:
+def _parts(content: Any, files: UsedFiles, is_guideline: Matches) -> tuple[Part, ...]:
     match content:
         case str():
             return (TextPart(content),)
         case list():
-            return tuple(_part(part, files) for part in content)
+            return tuple(_part(part, files, is_guideline) for part in content)
         case _:
             return (DataPart(content),)
 
 
-def _part(part: dict[str, str], files: UsedFiles) -> Part:
+def _part(part: dict[str, str], files: UsedFiles, is_guideline: Matches) -> Part:
     if part["type"] == "text":
         return TextPart(part["value"])
     found = files.read(part["value"])
-    return FilePart(found.path, found.text)
+    return FilePart(found.path, found.text, guideline=is_guideline(found.path))

@@ -24,10 +24,20 @@ def folder_served(name: str) -> str:
 
 def targets_candidates(folder: str) -> Iterator[str]:
     """Yield every targets file that would serve the eval files of a folder, the nearest first."""
-    outside = folder.split("/", maxsplit=1)[0] == ".." or PurePath(folder).is_absolute()
-    for above in (folder,) if outside else _upwards(folder):
+    for above in _served(folder):
         for place in ("", HIDDEN):
             yield from (join(above, place, name) for name in TARGETS_NAMES)
+
+
+def agentv_configs(folder: str) -> Iterator[str]:
+    """Yield every `.agentv/config.yaml` that would serve the eval files of a folder."""
+    yield from (join(above, HIDDEN, "config.yaml") for above in _served(folder))
+
+
+def _served(folder: str) -> Iterator[str]:
+    """Yield the folders whose files serve a folder: itself and those above it."""
+    outside = folder.split("/", maxsplit=1)[0] == ".." or PurePath(folder).is_absolute()
+    return iter((folder,)) if outside else _upwards(folder)
 
 
 def _upwards(folder: str) -> Iterator[str]:

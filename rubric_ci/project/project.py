@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import Lookup
-from rubric_ci.project.file_names import CONFIG_NAMES, sidecar_name, targets_candidates
+from rubric_ci.project.file_names import (
+    CONFIG_NAMES,
+    agentv_configs,
+    sidecar_name,
+    targets_candidates,
+)
 from rubric_ci.validation.config_summary import Facts, read_facts
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
@@ -106,7 +111,12 @@ class Project:
 
     def candidates(self, eval_file: str) -> tuple[str, ...]:
         """Return the files that serve an eval file if they exist, in the order of precedence."""
-        return (*self._config_candidates(), *targets_candidates(dirname(eval_file)))
+        folder = dirname(eval_file)
+        return (
+            *self._config_candidates(),
+            *targets_candidates(folder),
+            *agentv_configs(folder),
+        )
 
     def summarize(self, name: str) -> Facts:
         """Return what a configuration or a targets file holds of the right shape."""

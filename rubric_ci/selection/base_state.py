@@ -6,6 +6,7 @@ refers to unchanged, and no changed file could come before those in the search f
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from posixpath import basename, dirname
 
 from rubric_ci.git.snapshot import Snapshot
@@ -13,7 +14,7 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, Change
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import sidecar_name
+from rubric_ci.project.file_names import agentv_configs, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loader import Loaded
 from rubric_ci.project.project import Project
@@ -67,6 +68,7 @@ class _UnchangedFiles:
         self.entries, self.changed = difference.entries, difference.changed
         self.names = {basename(path) for path in difference.changed_paths}
         self.links_changed = difference.links_changed
+        self.may_have_changed = cache(difference.may_have_changed)
 
     def holds(self, file: EvalFile) -> bool:
         used = {path for case in file.cases for path in case.references}
@@ -74,6 +76,7 @@ class _UnchangedFiles:
             not self.links_changed
             and self._is_same(file.path)
             and sidecar_name(file.path) not in self.changed
+            and not any(map(self.may_have_changed, agentv_configs(dirname(file.path))))
             and all(self._is_same(path) and basename(path) not in self.names for path in used)
         )
 

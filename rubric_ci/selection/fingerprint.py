@@ -19,6 +19,7 @@ from rubric_ci.model.evals import (
     FilePart,
     LlmJudgeSpec,
     Message,
+    Part,
     RubricSpec,
     every_evaluator,
 )
@@ -100,10 +101,15 @@ def _without_file(spec: EvaluatorSpec) -> EvaluatorSpec:
 
 
 def _message(message: Message) -> JSON:
-    parts = [
-        [type(p).__name__, p.path if isinstance(p, FilePart) else p.text] for p in message.parts
-    ]
+    parts = [_part(part) for part in message.parts]
     return [message.role, message.name, parts, message.tool_calls, message.in_list]
+
+
+def _part(part: Part) -> list[str]:
+    kind = type(part).__name__
+    if isinstance(part, FilePart):
+        return [kind, part.path, *(["guideline"] if part.guideline else [])]
+    return [kind, part.text]
 
 
 def _canonical(value: object) -> str:

@@ -51,8 +51,9 @@ def output(finished: Finished, target: CliTarget, written: Path) -> str:
 
 
 def guidelines(case: EvalCase) -> str:
-    """Return the text of the system messages."""
-    return "\n\n".join(m.text for m in case.input_messages if m.role == "system")
+    """Return the text of the guidelines and of the system messages."""
+    system = (m for m in case.input_messages if m.role == "system" and not m.is_guideline)
+    return "\n\n".join([*(g.text for g in case.guidelines), *(m.text for m in system)])
 
 
 def file_paths(cases: Iterable[EvalCase]) -> list[str]:

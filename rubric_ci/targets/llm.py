@@ -1,7 +1,6 @@
 """Model targets: a model answers the case's input messages."""
 
 import json
-from collections.abc import Iterator
 from time import perf_counter
 from typing import assert_never
 
@@ -39,17 +38,27 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     )
 
 
-def _chat_messages(case: EvalCase) -> Iterator[ChatMessage]:
-    """Yield the messages as text; tool calls and their results are written out."""
-    for message in case.input_messages:
-        match message.role:
-            case "system" | "user" | "assistant":
-                yield ChatMessage(role=message.role, content=_content(message))
-            case "tool":
-                title = f"[result of {message.name}]" if message.name else "[result of a tool]"
-                yield ChatMessage(role="user", content=f"{title}\n{message.text}")
-            case _:
-                assert_never(message.role)
+def _chat_messages(case: EvalCase) -> list[ChatMessage]:
+    """Return the messages as text; guidelines are at the start of the system message."""
+    messages = [_chat_message(each) for each in case.input_messages if not each.is_guideline]
+    if not case.guidelines:
+        return messages
+    texts = ["[[ ## Guidelines ## ]]", *(part.text for part in case.guidelines)]
+    if messages and messages[0].role == "system":
+        texts.append(messages.pop(0).content)
+    return [ChatMessage(role="system", content="\n\n".join(texts)), *messages]
+
+
+def _chat_message(message: Message) -> ChatMessage:
+    """Return a message as text; tool calls and their results are written out."""
+    match message.role:
+        case "system" | "user" | "assistant":
+            return ChatMessage(role=message.role, content=_content(message))
+        case "tool":
+            title = f"[result of {message.name}]" if message.name else "[result of a tool]"
+            return ChatMessage(role="user", content=f"{title}\n{message.text}")
+        case _:
+            assert_never(message.role)
 
 
 def _content(message: Message) -> str:

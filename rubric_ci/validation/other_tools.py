@@ -60,6 +60,7 @@ _HINTS: Final = {
     "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
     "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
     "testData": f"a key of GitHub Models; {_CASES}",
+    "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
     "tests": "a key of promptfoo and AgentV 4; move the cases to `evalcases`",
 }
 

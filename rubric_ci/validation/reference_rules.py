@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.rules import Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import suggest
+from rubric_ci.validation.guideline_rules import guideline_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
@@ -65,7 +66,10 @@ def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
     if not isinstance(data, dict):
         return
     yield from _lone_parts(data)
-    for path, name in _files(data):
+    files = list(_files(data))
+    if files:
+        yield from guideline_problems(lookup)
+    for path, name in files:
         found = lookup(name)
         if not isinstance(found, Found):
             yield Problem(FILE_MISSING, path, f"`{name}`: {found.reason}")

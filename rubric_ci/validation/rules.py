@@ -11,6 +11,7 @@ from rubric_ci.validation import (
     diagnostics,
     eval_rules,
     field_rules,
+    guideline_rules,
     ignore_comments,
     other_tools,
     project_rules,
@@ -34,7 +35,15 @@ from rubric_ci.yaml_text import (
 _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
     *(ambiguous_scalars, command_rules, config_rules, diagnostics, eval_rules, field_rules),
-    *(ignore_comments, other_tools, plain_scalars, project_rules, reference_rules, rubric_rules),
+    *(
+        guideline_rules,
+        ignore_comments,
+        other_tools,
+        plain_scalars,
+        project_rules,
+        reference_rules,
+        rubric_rules,
+    ),
     *(shape_rules, target_rules),
 )
 

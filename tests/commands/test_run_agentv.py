@@ -1,5 +1,6 @@
 """A suite in the layout and the spellings of AgentV 2.5, run unchanged, without a judge."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -109,3 +110,53 @@ def test_every_documented_feature_works(tmp_path: Path) -> None:
         "gate": 0.75,
     }
     assert done.stderr.startswith("[1/1] borderline 0.78  invoice")
+
+
+GUIDED = """\
+evalcases:
+  - id: guided
+    expected_outcome: Keeps to the guidelines
+    input_messages:
+      - role: user
+        content:
+          - {type: text, value: Review it}
+          - {type: file, value: ../docs/python.instructions.md}
+          - {type: file, value: ../docs/code.py}
+    execution:
+      target: agent
+      evaluators:
+        - {name: seen, type: code_judge, script: "cat > seen.json; echo '{\\"score\\": 1}'"}
+"""
+
+
+def test_files_that_match_guideline_patterns_are_guidelines(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write(".agentv/config.yaml", "guideline_patterns: ['**/*.instructions.md']\n")
+    command = "echo {PROMPT} / {GUIDELINES}"
+    target = f"targets: [{{name: agent, provider: cli, command_template: '{command}'}}]\n"
+    project.write(".agentv/targets.yaml", target)
+    project.write("evals/a.eval.yaml", GUIDED)
+    project.write("docs/python.instructions.md", "Name things")
+    project.write("docs/code.py", "x = 1")
+    done = project.run()
+    assert done.returncode == 0, done.stderr
+    [case] = project.report()["cases"]
+    assert case["answer"] == "Review it\n\nx = 1 / Name things"
+    seen = json.loads((tmp_path / "evals/seen.json").read_text())
+    assert seen["guideline_files"] == [str(tmp_path / "docs/python.instructions.md")]
+    assert seen["input_files"] == [str(tmp_path / "docs/code.py")]
+
+
+def test_patterns_that_are_not_a_list_are_an_error_of_the_eval_file(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write(".agentv/config.yaml", "guideline_patterns: '**/*.md'\n")
+    project.write("evals/a.eval.yaml", GUIDED.replace("target: agent", "target: default"))
+    project.write("docs/python.instructions.md", "Name things")
+    project.write("docs/code.py", "x = 1")
+    done = project.run()
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == (
+        "evals/a.eval.yaml:1:1: guideline-patterns: `guideline_patterns` of "
+        ".agentv/config.yaml is not a list of texts; write a list of globs that count from the "
+        "repository root: ['**/*.instructions.md']"
+    )

@@ -189,6 +189,20 @@ def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: 
     assert seen["input_messages"] == [{"role": "user", "content": arrives}]
 
 
+def test_guidelines_are_listed_apart_from_other_files(tmp_path: Path) -> None:
+    guideline = FilePart("docs/how.md", "Be brief", guideline=True)
+    parts = (TextPart("Greet"), guideline, FilePart("docs/who.md", "Ann"), guideline)
+    case = build_case(input_messages=(Message(role="user", parts=parts),))
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert seen["guideline_files"] == [str(tmp_path / "docs/how.md")]
+    assert seen["input_files"] == [str(tmp_path / "docs/who.md")]
+    assert seen["question"] == "Greet\n\nAnn"
+    assert [part["value"] for part in seen["input_messages"][0]["content"]] == [
+        *("Greet", "docs/how.md", "docs/who.md", "docs/how.md")
+    ]
+
+
 def test_a_target_without_measurements_has_no_summary(tmp_path: Path) -> None:
     judge(tmp_path, f"cat > seen.json; {SCORED}")
     assert json.loads((tmp_path / "seen.json").read_text())["trace_summary"] is None
@@ -224,6 +238,34 @@ def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("script", "keys", "score", "warns"),
+    [
+        pytest.param(f"cat {{answer_file}} >&2; {SCORED}", {}, 1.0, True, id="status-0"),
+        pytest.param(f"cat {{code_file}} >&2; {SCORED}; exit 1", {}, 0.0, True, id="status-1"),
+        pytest.param(
+            "cat {answer_file} >&2; echo '{\"score\": 0.3}'",
+            {"score_from": "output"},
+            0.3,
+            False,
+            id="from-the-output",
+        ),
+        pytest.param(
+            f"cat {{answer_file}} >&2; {SCORED}; exit 1",
+            {"score_from": "exit_status"},
+            0.0,
+            False,
+            id="from-the-status",
+        ),
+    ],
+)
+def test_a_script_that_takes_a_file_and_prints_a_score(
+    script: str, keys: dict[str, Any], score: float, warns: bool, tmp_path: Path
+) -> None:
+    found = judge(tmp_path, script, **keys)
+    assert (found.score, bool(found.warnings)) == (score, warns)
+
+
+@pytest.mark.parametrize(
     ("script", "message"),
     [
         pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
@@ -234,11 +276,6 @@ def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
             "echo '{\"score\": 1}'; echo refused >&2; exit 1",
             "the script failed: exit status 1: refused",
             id="failed",
-        ),
-        pytest.param(
-            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'",
-            "the script takes a file, so its exit status is the score, but it printed",
-            id="two-scores",
         ),
         pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.script_output import read, read_status, refuse_score
+from rubric_ci.evaluators.script_output import read, read_status, unused_score
 from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import Finished
 
@@ -188,13 +188,29 @@ def test_a_script_that_did_not_run_has_no_score(
         reader(output)
 
 
-def test_a_printed_score_is_not_ignored() -> None:
-    with pytest.raises(CannotRunScript) as caught:
-        refuse_score(finished('{"score": 0.2}'))
-    assert str(caught.value) == (
-        "the script takes a file, so its exit status is the score, but it printed "
-        '`{"score": 0.2}`; set `score_from` to `output` or `exit_status`'
-    )
+UNUSED = (
+    "the script takes a file, so its exit status is the score, and the printed "
+    '`{"score": 0.2}` is not used; set `score_from` to `output` or `exit_status`'
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "warnings"),
+    [
+        pytest.param(
+            '{"score": 0.2}',
+            (UNUSED,),
+            id="score",
+        ),
+        pytest.param('{"passed": 1}', (), id="other-json"),
+        pytest.param("fine", (), id="text"),
+        pytest.param("", (), id="nothing"),
+    ],
+)
+def test_a_printed_score_that_is_not_used_is_reported(
+    printed: str, warnings: tuple[str, ...]
+) -> None:
+    assert unused_score(finished(printed)) == warnings
 
 
 def test_long_output_is_shortened() -> None:

@@ -76,6 +76,7 @@ def test_the_configuration_that_is_named_comes_instead_of_the_one_at_the_root(tr
         "ci/other.yaml",
         *("x/targets.yaml", "x/targets.yml", "x/.agentv/targets.yaml", "x/.agentv/targets.yml"),
         *("targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml"),
+        *("x/.agentv/config.yaml", ".agentv/config.yaml"),
     )
 
 

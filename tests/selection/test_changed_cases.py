@@ -579,6 +579,20 @@ def test_a_targets_file_in_the_evals_folder_or_above_it(
     assert reasons(chosen(checkout, base, "evals", "other")) == {"below": why}
 
 
+def test_patterns_of_guidelines_select_the_cases_that_have_one(checkout: Checkout) -> None:
+    base = checkout.commit(FILES)
+    config = "guideline_patterns: ['prompts/*.md']\n"
+    checkout.write({".agentv/config.yaml": config})
+    why = {"prompted": "case edited: input_messages"}
+    assert reasons(chosen(checkout, base)) == why
+    new = checkout.commit()
+    assert reasons(chosen(checkout, new)) == {}
+    checkout.write({".agentv/config.yaml": config + "verbose: true\n"})
+    assert reasons(chosen(checkout, new)) == {}
+    checkout.write({"evals/.agentv/config.yaml": "guideline_patterns: []\n"})
+    assert reasons(chosen(checkout, new)) == why
+
+
 def test_the_nearest_targets_file_counts_on_both_sides(checkout: Checkout) -> None:
     case = "evalcases:\n  - {{id: {}, input: Hi, rubrics: [polite]}}\n"
     base = checkout.commit(

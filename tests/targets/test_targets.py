@@ -208,6 +208,42 @@ def test_a_model_gets_the_whole_conversation(tmp_path: Path) -> None:
     assert given.trace_summary["cost_usd"] == 0.5
 
 
+RULES = FilePart("rules.md", "Be brief", guideline=True)
+
+
+@pytest.mark.parametrize(
+    ("messages", "sent"),
+    [
+        pytest.param(
+            (
+                text_message("Be kind", "system"),
+                Message(role="user", parts=(TextPart("Look"), RULES, FilePart("a.md", "A"))),
+            ),
+            (
+                ("system", "[[ ## Guidelines ## ]]\n\nBe brief\n\nBe kind"),
+                ("user", "Look\n\nA"),
+            ),
+            id="in-the-system-message",
+        ),
+        pytest.param(
+            (
+                Message(role="system", parts=(RULES,)),
+                Message(role="user", parts=(TextPart("Look"),)),
+            ),
+            (("system", "[[ ## Guidelines ## ]]\n\nBe brief"), ("user", "Look")),
+            id="a-message-of-guidelines",
+        ),
+    ],
+)
+def test_a_model_gets_guidelines_first(
+    messages: tuple[Message, ...], sent: tuple[tuple[str, str], ...], tmp_path: Path
+) -> None:
+    heard: list[ModelCall] = []
+    case = build_case(input_messages=messages)
+    answer(MODEL, tmp_path, case, call_model=replying(ModelReply(text="done"), heard))
+    assert tuple((each.role, each.content) for each in heard[0].messages) == sent
+
+
 def test_an_unknown_price_is_not_a_price_of_0(tmp_path: Path) -> None:
     ask = replying(ModelReply(text="x", usage=Usage(calls=1, unpriced_calls=1)), [])
     assert "cost_usd" not in (answer(MODEL, tmp_path, call_model=ask).trace_summary or {})
@@ -292,6 +328,16 @@ def test_cli_gets_files_and_guidelines(tmp_path: Path) -> None:
     template = "for f in {FILES}; do echo $f; done; echo {GUIDELINES}"
     assert answer(cli(template), tmp_path, case).text == (
         f"{tmp_path}/my file.md\n{tmp_path}/b.md\nBe kind"
+    )
+
+
+@posix
+def test_guidelines_are_not_part_of_the_prompt(tmp_path: Path) -> None:
+    parts = (TextPart("Look"), RULES, FilePart("b.md", "B"))
+    case = build_case(input_messages=(Message(role="user", parts=parts),))
+    template = "printf '%s|' {PROMPT} {GUIDELINES} {FILES}"
+    assert answer(cli(template), tmp_path, case).text == (
+        f"Look\n\nB|Be brief|{tmp_path}/rules.md|{tmp_path}/b.md|"
     )
 
 

@@ -1,0 +1,67 @@
+"""Guidelines of AgentV: files in input messages that match `.agentv/config.yaml`."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rubric_ci.model.references import Found, Lookup
+from rubric_ci.model.rules import Rule
+from rubric_ci.text.globs import Matches, matcher
+from rubric_ci.yaml_text.document import YAML_EMPTY, Document
+from rubric_ci.yaml_text.problems import Problem
+
+CONFIG: Final = ".agentv/config.yaml"
+
+GUIDELINE_PATTERNS: Final = Rule(
+    id="guideline-patterns",
+    meaning=(
+        "`guideline_patterns` in the nearest `.agentv/config.yaml` decides which files of input "
+        "messages are guidelines. It cannot be read, so the input of the cases is not known."
+    ),
+    hint="write a list of globs that count from the repository root: ['**/*.instructions.md']",
+)
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def guideline_matcher(lookup: Lookup) -> Matches:
+    """Return a predicate on paths from the root: the file is a guideline.
+
+    Without patterns, or with patterns that are not valid, no file is.
+    """
+    patterns = _patterns(lookup)
+    globs = patterns if isinstance(patterns, list) else ()
+    return matcher([each for glob in globs for each in _expanded(glob)])
+
+
+def guideline_problems(lookup: Lookup) -> Iterator[Problem]:
+    """Yield the problem of `guideline_patterns` for an eval file, if there is one."""
+    patterns = _patterns(lookup)
+    if isinstance(patterns, str):
+        yield Problem(GUIDELINE_PATTERNS, (), patterns)
+
+
+def _patterns(lookup: Lookup) -> list[str] | str:
+    """Return the patterns, or what is wrong with them."""
+    found = lookup(CONFIG)
+    if not isinstance(found, Found):
+        return []
+    document = Document(found.path, found.text)
+    for _, problem in document.text_problems:
+        if problem.rule is not YAML_EMPTY and problem.rule.severity == "error":
+            return f"{found.path}:{problem.line}: {problem.message}"
+    data: Any = document.data if document.data is not None else {}
+    patterns = data.get("guideline_patterns", []) if isinstance(data, dict) else None
+    if isinstance(patterns, list) and all(isinstance(each, str) for each in patterns):
+        return patterns
+    return f"`guideline_patterns` of {found.path} is not a list of texts"
+
+
+def _expanded(glob: str) -> Iterator[str]:
+    """Yield the globs that `{a,b}` stands for."""
+    found = _BRACES.search(glob)
+    if not found:
+        yield glob
+        return
+    for choice in found[1].split(","):
+        yield from _expanded(f"{glob[: found.start()]}{choice}{glob[found.end() :]}")

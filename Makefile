@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types golden bench lock act clean
+.PHONY: demo test lint types golden docs bench lock act clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 
@@ -34,6 +34,10 @@ golden: $(READY)
 	$(BIN)/python -m tests.hooks.tables
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -c 'from rubric_ci.validation.rule_docs import render; print(render(), end="")' > docs/rules.md
+
+# The documentation as a site, in build/site; a broken link or anchor fails it.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Ours alone, two minutes; each README below benchmarks/ says how to measure others beside it.
 bench: $(READY)

@@ -1,0 +1,176 @@
+"""Every code block of the documentation is run or validated, by its language and its keys."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+
+import click
+import pytest
+import yaml
+
+from rubric_ci.cli.main import main
+from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.model.references import Found
+from rubric_ci.project.loader import load_targets
+from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.validator import check_config, check_evals
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.source import open_source
+from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
+
+CHECKED = {"yaml", "json", "sh", "console", "diff", "text"}
+RULES = "docs/rules.md"  # its blocks are the examples of rules, tested with the rules
+HEAD = """\
+evalcases:
+- id: a
+  input: q
+  expected_output: {supplier: {name: Acme}, lines: [{amount: 3}], due: 2025-01-15}
+"""
+
+
+def blocks(*languages: str) -> list[object]:
+    found = of_language(*languages)
+    return [pytest.param(b, id=b.place) for b in found if not b.place.startswith(RULES)]
+
+
+def test_every_block_has_a_language_that_is_checked() -> None:
+    assert len(ALL) > 200
+    assert [block.place for block in ALL if block.language not in CHECKED] == []
+
+
+@pytest.mark.parametrize("block", blocks("yaml"))
+def test_yaml(block: CodeBlock, tmp_path: Path) -> None:
+    assert list(problems(block, kind_of_yaml(load_yaml(block)), tmp_path)) == []
+
+
+def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
+    """Yield what is wrong with a YAML block of a kind."""
+    match kind:
+        case "eval file":
+            yield from of_evals(block.text)
+        case "case":
+            yield from of_evals(HEAD + indent(block.text, "  "))
+        case "evaluators":
+            yield from of_evals(
+                HEAD + "  execution:\n    evaluators:\n" + indent(block.text, "    ")
+            )
+        case "targets":
+            yield from load_targets("rubric-ci.yaml", "targets:\n" + block.text).diagnostics
+        case "config":
+            yield from check_config(Document("rubric-ci.yaml", block.text))
+        case "pre-commit":
+            yield from run_on(folder, block.text, "pre-commit", "validate-config")
+        case "workflow" | "steps":
+            yield from of_schema(folder, yaml.safe_dump(workflow(block)), "github-workflows")
+        case "comment":
+            assert block.text.startswith("# ")
+        case _:
+            yield from of_schema(folder, block.text, kind)
+
+
+def of_evals(text: str) -> tuple[Diagnostic, ...]:
+    """Return the problems of an eval file whose references all exist."""
+    source = open_source("evals/a.yaml", text)
+    found = check_evals(source, lambda name: Found(name, ""))
+    return apply_suppressions(found, source.texts(), {})
+
+
+def workflow(block: CodeBlock) -> dict[str, object]:
+    """Return a whole workflow that holds the block."""
+    step = {"run": "true"}
+    jobs: dict[str, object] = {"job": {"runs-on": "ubuntu-latest", "steps": [step]}}
+    data = load_yaml(block)
+    fragment = {"jobs": {"job": {"runs-on": "ubuntu-latest", "steps": data}}}
+    return {"on": "push", "jobs": jobs, **(fragment if isinstance(data, list) else data)}
+
+
+def of_schema(folder: Path, text: str, name: str) -> Iterator[str]:
+    """Yield what a vendored schema of check-jsonschema finds."""
+    yield from run_on(folder, text, "check-jsonschema", "--builtin-schema", f"vendor.{name}")
+
+
+def run_on(folder: Path, text: str, program: str, *arguments: str) -> Iterator[str]:
+    """Yield the output of a program that refuses the text."""
+    file = folder / "block.yaml"
+    file.write_text(text, encoding="utf-8")
+    command = [str(Path(sys.executable).with_name(program)), *arguments, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        yield done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("block", blocks("json"))
+def test_json(block: CodeBlock) -> None:
+    assert [value for value in values(block.text) if not isinstance(value, dict)] == []
+
+
+def values(text: str) -> list[object]:
+    """Return the one value of a block, or that of each of its lines."""
+    try:
+        return [json.loads(text)]
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines()]
+
+
+def commands(block: CodeBlock) -> Iterator[list[str]]:
+    """Yield the calls of rubric-ci in a block, as arguments."""
+    text = block.text.replace("\\\n", " ")
+    prompt = r"\$ " if block.language == "console" else r"(?:\$ )?"
+    for found in re.finditer(rf"^\s*{prompt}rubric-ci\b(.*)$", text, re.MULTILINE):
+        yield shlex.split(found[1], comments=True)
+
+
+@pytest.mark.parametrize("block", blocks("sh", "console"))
+def test_commands(block: CodeBlock) -> None:
+    if block.language == "sh":
+        checked = subprocess.run(["sh", "-n"], input=block.text, text=True, check=False)
+        assert checked.returncode == 0
+    assert [problem for call in commands(block) if (problem := usage_error(call))] == []
+
+
+def usage_error(arguments: list[str]) -> str:
+    """Return what the command line finds wrong with options; empty: nothing."""
+    context = click.Context(main)
+    command: click.Command = main
+    while isinstance(command, click.Group):
+        if arguments[:1] in (["--help"], ["--version"]):
+            return ""
+        name = arguments[0] if arguments else ""
+        found = command.get_command(context, name)
+        if found is None:
+            return f"no command `{name}`"
+        command, arguments = found, arguments[1:]
+        context = click.Context(command, parent=context)
+    try:
+        command.make_parser(context).parse_args(list(arguments))
+    except click.UsageError as error:
+        return error.format_message()
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ("run --changed-since origin/main", ""),
+        (
+            "run --chnged-since x",
+            "No such option '--chnged-since'. Did you mean '--changed-since'?",
+        ),
+        ("generate rubrics --diff", ""),
+        ("generat", "no command `generat`"),
+    ],
+)
+def test_a_wrong_call_is_found(call: str, problem: str) -> None:
+    assert usage_error(call.split()) == problem
+
+
+@pytest.mark.parametrize("block", blocks("diff"))
+def test_a_diff_fits_the_file_that_it_names(block: CodeBlock) -> None:
+    command = ["git", "apply", "--check", "-"]
+    done = subprocess.run(command, cwd=ROOT, input=block.text, text=True, check=False)
+    assert done.returncode == 0

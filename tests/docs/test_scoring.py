@@ -1,0 +1,59 @@
+"""The worked examples of `docs/scoring.md`, computed again."""
+
+import re
+
+import pytest
+
+from rubric_ci.model.evals import RubricSpec
+from rubric_ci.model.references import Found
+from rubric_ci.model.rubric import CANNOT_ASSESS, Judgement, Mark, MarkValue, Rubric
+from rubric_ci.model.scoring import Score, combine, score, verdict
+from rubric_ci.project.loader import load
+from tests.docs.code_blocks import ROOT, code_blocks
+
+PAGE = ROOT / "docs/scoring.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+ROWS = re.findall(
+    r"^\| (yes|no|cannot assess) \| (yes|no) \| (\d+) \| ([\d.]+) \| (\w+) \|$", TEXT, re.MULTILINE
+)
+PAIRS = re.findall(
+    r"^\| \w+ \(([\d.]+)\) \| ([\d.]+) \| \w+ \(([\d.]+)\) \| ([\d.]+) \| ([\d.]+) \|$",
+    TEXT,
+    re.MULTILINE,
+)
+MARKS: dict[str, MarkValue] = {"yes": True, "no": False, "cannot assess": CANNOT_ASSESS}
+
+
+def rubric() -> Rubric:
+    """Return the rubric that the page shows."""
+    (block,) = code_blocks(PAGE)
+    loaded = load("evals/a.yaml", block.text, lambda name: Found(name, ""))
+    assert loaded.eval_file is not None
+    (spec,) = loaded.eval_file.cases[0].evaluators
+    assert isinstance(spec, RubricSpec)
+    return spec.rubric
+
+
+@pytest.mark.parametrize("row", ROWS, ids=" ".join)
+def test_criteria(row: tuple[str, ...]) -> None:
+    limit, polite, depth, value, expected = row
+    marks: dict[str, MarkValue] = {
+        "limit": MARKS[limit],
+        "polite": MARKS[polite],
+        "depth": int(depth),
+    }
+    judgement = Judgement({name: Mark(value=mark) for name, mark in marks.items()})
+    found = score(rubric(), judgement)
+    assert (found.value, found.verdict.value) == (float(value), expected)
+
+
+@pytest.mark.parametrize("row", PAIRS, ids=" ".join)
+def test_evaluators(row: tuple[str, ...]) -> None:
+    first_weight, first, second_weight, second, value = map(float, row)
+    parts = [(first_weight, first), (second_weight, second)]
+    scores = [(weight, Score(value=part, verdict=verdict(part))) for weight, part in parts]
+    assert combine(scores).value == value
+
+
+def test_every_row_is_computed() -> None:
+    assert (len(ROWS), len(PAIRS)) == (6, 3)

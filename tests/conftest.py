@@ -1,5 +1,6 @@
 """Fixtures that tests of several folders share."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,13 @@ import pytest
 from tests import aimock as server
 from tests.aimock import Aimock
 from tests.checkout import Checkout
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Let programs under test be interrupted; a shell's background job ignores SIGINT."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

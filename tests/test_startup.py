@@ -1,10 +1,14 @@
 """What a command must not load: start-up is a feature."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.checkout import Checkout
 
 HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
@@ -14,11 +18,12 @@ EVAL = "evalcases:\n  - id: one\n    input: Hi\n    rubrics: [Greets back]\n"
 BROKEN = "evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets back]\n"
 
 
-def loaded(tmp_path: Path, *arguments: str) -> set[str]:
-    """Return the top-level modules that a command loaded."""
+def loaded(tmp_path: Path, *arguments: str, **environment: str) -> set[str]:
+    """Return the top-level modules that a command loaded, and the packages of rubric-ci."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "rubric_ci", *arguments],
         cwd=tmp_path,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=60,
@@ -27,7 +32,8 @@ def loaded(tmp_path: Path, *arguments: str) -> set[str]:
     assert done.returncode in {0, 1}, done.stderr[-500:]  # 2: the command line is wrong
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     assert len(lines) > 10
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+    names = [line.rpartition("|")[2].strip().split(".") for line in lines]
+    return {".".join(name[: 1 + (name[0] == "rubric_ci")]) for name in names}
 
 
 @pytest.mark.parametrize(
@@ -51,3 +57,25 @@ def test_light_commands_load_nothing_heavy(tmp_path: Path, arguments: list[str],
 def test_a_good_file_needs_no_jsonschema(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text(EVAL)
     assert "jsonschema" not in loaded(tmp_path, "validate", "a.eval.yaml")
+
+
+@pytest.mark.parametrize(
+    ("environment", "needed"),
+    [
+        ({"GITHUB_ACTIONS": "", "GITHUB_EVENT_NAME": "pull_request"}, False),
+        ({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push"}, False),
+        ({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request"}, True),
+    ],
+    ids=["at a desk", "after a push", "on a pull request"],
+)
+def test_validate_loads_git_code_for_a_base_only(
+    tmp_path: Path, environment: dict[str, str], needed: bool
+) -> None:
+    checkout = Checkout.create(tmp_path)
+    base = checkout.commit({"a.eval.yaml": EVAL})
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": {"base": {"sha": base}}}))
+    runner = {"GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_PATH": str(event), **environment}
+    modules = loaded(tmp_path, "validate", "a.eval.yaml", **runner)
+    assert ("rubric_ci.git" in modules, "rubric_ci.selection" in modules) == (needed, needed)
+    assert modules.isdisjoint(HEAVY)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.report import JudgeInfo
+from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
-from rubric_ci.project.policy import CALIBRATION
 
 NAME = CALIBRATION
 HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"

@@ -86,6 +86,7 @@ def main() -> None:
 @main.command()
 @options.paths
 @options.config
+@options.policy_from
 @option(
     "--format",
     type=click.Choice(["text", "github", "json", "sarif"]),

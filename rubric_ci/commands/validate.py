@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.project.checker import Checker
+from rubric_ci.model.defaults import EVENTS_WITH_BASE
+from rubric_ci.project.checker import Checker, open_checkout
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.terminal import use_color
 from rubric_ci.validation.output.formats import Format, render
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.project.project import Project
 
 STDIN = "-"
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
@@ -30,6 +32,7 @@ class ValidateSettings(NamedTuple):
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
+    policy_from: str = ""
     format: Format = "text"
     color: str = "auto"
     fix: bool = False
@@ -43,7 +46,8 @@ Job: TypeAlias = Callable[[], "Sequence[Diagnostic]"]
 def validate(settings: ValidateSettings) -> ExitCode:
     """Check the files, print the problems, return the exit code."""
     gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
-    checker = Checker(settings.config, from_root=settings.format != "text")
+    project, notes = _open_project(settings)
+    checker = Checker(project, from_root=settings.format != "text")
     if settings.fix or settings.diff:
         from rubric_ci.project.fixer import fix_files
 
@@ -55,7 +59,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
     found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
     if jobs or not errors:
-        sys.stdout.write(_rendered(settings, found, len(jobs)))
+        sys.stdout.write(_rendered(settings, found, len(jobs), notes))
     if errors:
         from rubric_ci.text.error_text import error_text
 
@@ -63,6 +67,24 @@ def validate(settings: ValidateSettings) -> ExitCode:
         return ExitCode.USAGE
     failed = any(problem.severity.value == "error" for problem in found)
     return ExitCode.GATE if failed else ExitCode.OK
+
+
+def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]]":
+    """Return the project, and what a report shows of a policy that is not the checkout's own."""
+    project = open_checkout(settings.config)
+    if not _may_have_base(settings.policy_from):
+        return project, ()
+    from rubric_ci.selection.rule_switches import under_policy
+
+    return under_policy(project, settings.policy_from)
+
+
+def _may_have_base(policy_from: str) -> bool:
+    """Return False where the checkout's own rules hold; saves importing git code."""
+    if policy_from:
+        return policy_from != "head"
+    in_workflow = environ.get("GITHUB_ACTIONS") == "true"
+    return in_workflow and environ.get("GITHUB_EVENT_NAME") in EVENTS_WITH_BASE
 
 
 def _do(job: Job) -> "Sequence[Diagnostic]":
@@ -110,11 +132,14 @@ def _files(written: str, checker: Checker) -> Iterable[Path]:
     return checker.find(written)
 
 
-def _rendered(settings: ValidateSettings, found: "list[Diagnostic]", checked: int) -> str:
+def _rendered(
+    settings: ValidateSettings, found: "list[Diagnostic]", checked: int, notes: Sequence[str]
+) -> str:
     return render(
         settings.format,
         found,
         checked,
+        notes,
         color=use_color(settings.color, sys.stdout, environ),
         in_workflow=environ.get("GITHUB_ACTIONS") == "true",
         new_token=_random_token,

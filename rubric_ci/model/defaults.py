@@ -13,3 +13,8 @@ LABELS: Final = "labels.jsonl"
 OUTPUT_DIR: Final = ".rubric-ci"
 REPORT: Final = f"{OUTPUT_DIR}/report.json"
 TOLERANCE: Final = 0.05
+
+EVENTS_WITH_BASE: Final = frozenset(
+    {"pull_request", "pull_request_target", "pull_request_review", "merge_group"}
+)
+"""Events of GitHub before a merge: the default of `--policy-from` is `base`."""

@@ -30,14 +30,21 @@ Found: TypeAlias = "tuple[Diagnostic, ...]"
 MARK: Final = "rubric-ci:"  # of comments that silence a rule
 
 
+def open_checkout(config: Path | None) -> Project:
+    """Return the project of the current folder, under its own rule switches."""
+    root = discovery.find_root(Path.cwd())
+    name = discovery.from_root(config, root) if config else ""
+    return Project(WorkingTree(root=root), name)
+
+
 class Checker:
     """Checks files of one repository under its configuration."""
 
-    def __init__(self, config: Path | None, *, from_root: bool) -> None:
-        root = discovery.find_root(Path.cwd())
-        name = discovery.from_root(config, root) if config else ""
+    def __init__(self, project: Project, *, from_root: bool) -> None:
+        """Name files from the root of the project where `from_root` is True, else as given."""
+        root = project.root
         self.tree = WorkingTree(root=root)
-        self.project = Project(self.tree, name)
+        self.project = project
         self._from_root = from_root
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)

@@ -1,4 +1,4 @@
-"""Names of the files that serve an eval file; every path counts from the root."""
+"""Names of the files that serve an eval file or hold policy; every path counts from the root."""
 
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -8,6 +8,7 @@ from typing import Final
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 HIDDEN: Final = ".agentv"
+CALIBRATION: Final = "calibration.json"
 
 
 def sidecar_name(name: str) -> str:

@@ -4,7 +4,7 @@ Policy is the judge, the gate, the rule switches, the variables that may be subs
 targets judge. A change to it takes effect after the merge: until then the base's holds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -12,7 +12,6 @@ from typing import Final
 from rubric_ci.model.config import CREDENTIALS, Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import JSON
 
-CALIBRATION: Final = "calibration.json"  # at the repository root
 MAX_SHOWN: Final = 120  # characters of a value in a note
 
 _SECRET: Final = CREDENTIALS - {"api_base", "base_url"}
@@ -67,6 +66,23 @@ def policy_changes(head: Config, base: Config) -> Iterator[PolicyChange]:
         if before != after:
             shown = ("***", "***") if _is_secret(key) else (_shown(before), _shown(after))
             yield PolicyChange(key=key, before=shown[0], after=shown[1])
+
+
+def rule_changes(head: Mapping[str, str], base: Mapping[str, str]) -> Iterator[PolicyChange]:
+    """Yield the rule switches that differ, in the order of their names."""
+    for name in sorted(head.keys() | base.keys()):
+        before, after = base.get(name, _ABSENT), head.get(name, _ABSENT)
+        if before != after:
+            yield PolicyChange(key=f"rules.{name}", before=_shown(before), after=_shown(after))
+
+
+def change_notes(title: str, changes: Sequence[PolicyChange]) -> tuple[str, ...]:
+    """Return the lines that a report shows of changes; none without changes."""
+    shown = (
+        f"Policy change, in effect after the merge: {each.key}: {each.before} → {each.after}"
+        for each in changes
+    )
+    return (title, *shown) if changes else ()
 
 
 def _is_secret(key: str) -> bool:

@@ -34,7 +34,7 @@ GATED = """\
 evalcases:
   - id: one
     input: Say hello
-    rubrics: [{id: greets, expected_outcome: Greets, score_ranges: {0-10: Any}, required: true}]
+    rubrics: [{id: greets, expected_outcome: Greets, score_ranges: {0: Any}, required: true}]
 """
 KEY = "sk-of-the-repository"
 
@@ -267,7 +267,7 @@ def test_a_shallow_clone_without_the_base(tmp_path: Path, strict: Judge) -> None
         "rubric-ci: the policy of the base cannot be read: the pull request's base branch is not "
         "in this shallow clone; check out with `fetch-depth: 2` (0 with a `ref`)\n"
         "  judge, gate and rules come from the base commit; set `--policy-from head` to use the "
-        "judge and the gate of the checkout itself\n"
+        "policy of the checkout itself\n"
     )
     assert pull.run("run", "evals", "--policy-from", "head").returncode == 1
 
@@ -386,3 +386,100 @@ def test_hosts_that_are_given_are_all(tmp_path: Path, strict: Judge) -> None:
     done = pull.run("run", "evals", "--allow-host", "judge.example", GITHUB_ACTIONS="")
     assert (done.returncode, strict.keys) == (3, []), done.stderr
     assert pull.run("run", "evals", "--allow-host", strict.url).returncode == 2
+
+
+PLAIN = "evalcases:\n  - id: one\n    input: Say hello\n    rubrics: [Greets]\n"
+ERROR, OFF = "rules: {gate-kind: error}\n", "rules: {gate-kind: off}\n"
+SWITCHED = "Policy change, in effect after the merge: rules.gate-kind: error → off"
+
+
+def fenced(text: str) -> list[str]:
+    """Return the lines between those that turn workflow commands off and on."""
+    off, *lines, on = text.splitlines()
+    assert off == f"::stop-commands::{on.strip(':')}"
+    return lines
+
+
+def open_switched(folder: Path, *, depth: int = 2) -> PullRequest:
+    """Open a pull request that turns off the rule which its eval file breaks."""
+    change = {"rubric-ci.yaml": OFF, "evals/a.eval.yaml": GATED}
+    return open_pull_request(folder, {"rubric-ci.yaml": ERROR}, change, depth=depth)
+
+
+@pytest.mark.parametrize("event", ["pull_request", "pull_request_target", "merge_group"])
+def test_validate_follows_the_rules_of_the_base(tmp_path: Path, event: str) -> None:
+    pull = open_switched(tmp_path)
+    if event == "merge_group":
+        group = {"base_sha": pull.clone.git("rev-parse", "HEAD^1"), "head_sha": pull.sha}
+        pull.event.write_text(json.dumps({"merge_group": group}), encoding="utf-8")
+    done = pull.run("validate", GITHUB_EVENT_NAME=event)
+    assert done.returncode == 1, done.stderr
+    assert "evals/a.eval.yaml:4:78: gate-kind: " in done.stdout
+    assert SWITCHED in done.stdout.splitlines()
+
+
+def test_validate_shows_the_switch_where_no_file_breaks_the_rule(tmp_path: Path) -> None:
+    base = {"rubric-ci.yaml": ERROR, "evals/a.eval.yaml": PLAIN}
+    pull = open_pull_request(tmp_path, base, {"rubric-ci.yaml": OFF})
+    done = pull.run("validate")
+    title, change, summary = fenced(done.stdout)
+    assert title.startswith("Policy (rule switches) is that of the pull request's base branch (")
+    assert (done.returncode, change, summary) == (0, SWITCHED, "2 files checked: no problems")
+
+
+def test_validate_shows_the_switch_in_every_format(tmp_path: Path) -> None:
+    pull = open_switched(tmp_path)
+    annotations = pull.run("validate", "--format", "github").stdout
+    assert "::notice title=Policy (rule switches) is that of the pull request's base" in annotations
+    found = json.loads(pull.run("validate", "--format", "json").stdout)
+    assert found["notes"][1:] == [SWITCHED]
+    (run,) = json.loads(pull.run("validate", "--format", "sarif").stdout)["runs"]
+    said = [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]]
+    assert said[1:] == [SWITCHED]
+
+
+def test_validate_of_the_checkout_itself(tmp_path: Path) -> None:
+    pull = open_switched(tmp_path)
+    for arguments, environment in (
+        ((), {"GITHUB_ACTIONS": ""}),
+        ((), {"GITHUB_EVENT_NAME": "push"}),
+        (("--policy-from", "head"), {}),
+    ):
+        done = pull.run("validate", *arguments, **environment)
+        assert (done.returncode, done.stdout) == (0, "2 files checked: no problems\n"), done.stderr
+
+
+def test_validate_under_a_policy_file(tmp_path: Path) -> None:
+    pull = open_switched(tmp_path)
+    (tmp_path / "policy.yaml").write_text(ERROR)
+    policy = str(tmp_path / "policy.yaml")
+    done = pull.run("validate", "--policy-from", policy, GITHUB_ACTIONS="")
+    assert (done.returncode, SWITCHED in done.stdout) == (1, True), done.stderr
+    assert pull.run("validate", "--policy-from", "trunk").returncode == 2
+
+
+def test_validate_in_a_shallow_clone_without_the_base(tmp_path: Path) -> None:
+    pull = open_switched(tmp_path, depth=1)
+    done = pull.run("validate")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "check out with `fetch-depth: 2`" in done.stderr
+
+
+def test_validate_where_the_base_has_no_configuration(tmp_path: Path) -> None:
+    change = {"rubric-ci.yaml": OFF, "evals/a.eval.yaml": GATED}
+    pull = open_pull_request(tmp_path, {}, change)
+    done = pull.run("validate")
+    note, summary = fenced(done.stdout)
+    assert note.endswith(") has no configuration: this change sets the rules")
+    assert (done.returncode, summary) == (0, "2 files checked: no problems"), done.stderr
+
+
+def test_a_change_that_repairs_the_configuration_of_the_base(tmp_path: Path) -> None:
+    """Its readable switches hold: a base with errors must not lock its own repair out."""
+    broken = f"{ERROR}gate: {{fail_on: x}}\n"
+    pull = open_pull_request(
+        tmp_path, {"rubric-ci.yaml": broken}, {"rubric-ci.yaml": OFF, "evals/a.eval.yaml": GATED}
+    )
+    done = pull.run("validate", "rubric-ci.yaml")
+    assert (done.returncode, SWITCHED in done.stdout) == (0, True), done.stderr
+    assert pull.run("validate").returncode == 1

@@ -15,12 +15,13 @@ def render(
     name: Format,
     found: "Sequence[Diagnostic]",
     checked: int,
+    notes: Sequence[str] = (),
     *,
     color: bool,
     in_workflow: bool,
     new_token: Callable[[], str],
 ) -> str:
-    """Return the diagnostics of `checked` files in a format.
+    """Return the diagnostics of `checked` files in a format, after notes on the check itself.
 
     `new_token` returns a random word; it fences text that a GitHub runner must not read as
     commands, also in the format `text` where a hook runs in a workflow.
@@ -29,24 +30,24 @@ def render(
         case "github":
             from rubric_ci.validation.output import github
 
-            return github.render(found, checked, new_token())
+            return github.render(found, checked, new_token(), notes)
         case "json":
             from rubric_ci.validation.output import json
 
-            return json.render(found, checked)
+            return json.render(found, checked, notes)
         case "sarif":
             from rubric_ci import __version__
             from rubric_ci.validation.output import sarif
             from rubric_ci.validation.rule_docs import meanings
 
-            return sarif.render(found, __version__, meanings())
+            return sarif.render(found, __version__, meanings(), notes)
         case "text":
-            if not found:
+            if not found and not notes:
                 return f"{summary(found, checked)}\n"  # saves importing the escaping rules: 8 ms
             from rubric_ci.text.workflow_commands import disable_workflow_commands
             from rubric_ci.validation.output import text
 
-            lines = text.render(found, checked, color=color)
+            lines = text.render(found, checked, notes, color=color)
             return disable_workflow_commands(lines, new_token()) if in_workflow else lines
         case _:
             assert_never(name)

@@ -7,18 +7,29 @@ word that disables commands around them.
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.text.workflow_commands import command, disable_workflow_commands, within_cap
+from rubric_ci.text.workflow_commands import (
+    PER_LEVEL,
+    command,
+    disable_workflow_commands,
+    within_cap,
+)
 from rubric_ci.validation.output.summary import summary
 from rubric_ci.validation.output.text import headline
 
 
-def render(found: Sequence[Diagnostic], checked: int, token: str) -> str:
-    """Return one command per line, most severe first, then the diagnostics beyond the limits."""
-    commands: list[str] = []
+def render(found: Sequence[Diagnostic], checked: int, token: str, notes: Sequence[str] = ()) -> str:
+    """Return one command per line, most severe first, then the diagnostics beyond the limits.
+
+    The first note is the title of one notice, the others are its lines.
+    """
+    commands = (
+        [command("notice", "\n".join(notes[1:] or notes), {"title": notes[0]})] if notes else []
+    )
     rest: list[Diagnostic] = []
     for severity in Severity:
         of_level = [diagnostic for diagnostic in found if diagnostic.severity is severity]
-        shown, beyond = within_cap(of_level)
+        noted = bool(notes) and severity is Severity.NOTICE
+        shown, beyond = within_cap(of_level, PER_LEVEL - noted)
         commands += [_command(diagnostic) for diagnostic in shown]
         if beyond:
             rest += beyond

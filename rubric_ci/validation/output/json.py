@@ -9,10 +9,11 @@ from rubric_ci.text import escape
 VERSION = 1
 
 
-def render(found: Sequence[Diagnostic], checked: int) -> str:
-    """Return one object: `version`, `checked` (files) and `problems`."""
+def render(found: Sequence[Diagnostic], checked: int, notes: Sequence[str] = ()) -> str:
+    """Return one object: `version`, `checked` (files), `notes` if any, and `problems`."""
     problems = [_problem(diagnostic) for diagnostic in found]
-    answer = {"version": VERSION, "checked": checked, "problems": problems}
+    noted = {"notes": list(notes)} if notes else {}
+    answer = {"version": VERSION, "checked": checked, **noted, "problems": problems}
     return escape.json_text(dumps(answer, indent=2)) + "\n"
 
 

@@ -14,7 +14,12 @@ _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 MOST_SNIPPET = 120  # characters of the line
 
 
-def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str]) -> str:
+def render(
+    found: Sequence[Diagnostic],
+    version: str,
+    meanings: Mapping[str, str],
+    notes: Sequence[str] = (),
+) -> str:
     """Return one SARIF log; `meanings` has a sentence about each rule."""
     used = sorted({diagnostic.rule for diagnostic in found})
     places = {rule: index for index, rule in enumerate(used)}
@@ -31,12 +36,21 @@ def render(found: Sequence[Diagnostic], version: str, meanings: Mapping[str, str
                         "rules": [_rule(rule, meanings[rule]) for rule in used],
                     }
                 },
+                **_invocations(notes),
                 "columnKind": "unicodeCodePoints",
                 "results": [_result(diagnostic, places) for diagnostic in found],
             }
         ],
     }
     return escape.json_text(dumps(log, ensure_ascii=False, indent=2)) + "\n"
+
+
+def _invocations(notes: Sequence[str]) -> dict[str, Any]:
+    """Return the key that holds notes on the check itself; nothing without notes."""
+    if not notes:
+        return {}
+    said = [{"level": "note", "message": {"text": escape.visible(note)}} for note in notes]
+    return {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": said}]}
 
 
 def _rule(rule: str, meaning: str) -> dict[str, Any]:

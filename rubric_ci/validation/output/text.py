@@ -11,11 +11,14 @@ _WIDEST = 120  # columns of a source line that are shown
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTICE: "36"}
 
 
-def render(found: Sequence[Diagnostic], checked: int, *, color: bool = False) -> str:
-    """Return all diagnostics by file, and a last line with their number."""
+def render(
+    found: Sequence[Diagnostic], checked: int, notes: Sequence[str] = (), *, color: bool = False
+) -> str:
+    """Return the notes, all diagnostics by file, and a last line with their number."""
     groups = groupby(found, key=lambda diagnostic: diagnostic.file)
     blocks = ["".join(_block(problem, color=color) for problem in group) for _, group in groups]
-    return "\n".join([*blocks, f"{summary(found, checked)}\n"])
+    shown = "".join(f"{log_line(note)}\n" for note in notes)
+    return shown + "\n".join([*blocks, f"{summary(found, checked)}\n"])
 
 
 def headline(diagnostic: Diagnostic) -> str:

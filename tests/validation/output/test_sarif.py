@@ -25,7 +25,7 @@ def test_no_error_and_no_warning(tmp_path: Path) -> None:
     TOOL.chmod(0o755)  # npm may be told to run no install scripts
     found = [diagnostic for path in evals("invalid") for diagnostic in diagnostics(path)]
     log, verdict = tmp_path / "problems.sarif", tmp_path / "verdict.sarif"
-    log.write_text(sarif.render(found, "1.2.3", meanings()), encoding="utf-8")
+    log.write_text(sarif.render(found, "1.2.3", meanings(), ["A note."]), encoding="utf-8")
     subprocess.run(
         [TOOL, "validate", log, "--output", verdict],
         env={**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"},

@@ -1,0 +1,27 @@
+"""The rule switches that `validate` follows: the base's on a pull request in CI."""
+
+from collections.abc import Iterator
+
+from rubric_ci.project.policy import change_notes, rule_changes
+from rubric_ci.project.project import Project
+from rubric_ci.selection.policy_source import find_policy
+
+
+def under_policy(project: Project, policy_from: str) -> tuple[Project, tuple[str, ...]]:
+    """Return the project under the rule switches of its policy, and what to show of them.
+
+    A policy with errors keeps the switches that can be read, so that a change can repair it.
+    Raises CannotReadPolicy if the policy cannot be read.
+    """
+    policy = find_policy(project, policy_from)
+    if policy is None:
+        return project, ()
+    return Project(project.files, project.named_config, policy), tuple(_notes(project, policy))
+
+
+def _notes(own: Project, policy: Project) -> Iterator[str]:
+    if policy.config_name:
+        title = f"Policy (rule switches) is that of {policy.origin}"
+        yield from change_notes(title, list(rule_changes(own.rules, policy.rules)))
+    elif own.rules:
+        yield f"{policy.origin} has no configuration: this change sets the rules"

@@ -47,6 +47,7 @@ def of_language(*languages: str) -> list[CodeBlock]:
 
 FIRST_KEYS = {
     "evalcases": "eval file",
+    "guideline_patterns": "guidelines",
     "provider": "targets",
     "type": "evaluators",
     "model": "targets",

@@ -67,6 +67,8 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
             yield from run_on(folder, block.text, "pre-commit", "validate-config")
         case "workflow" | "steps":
             yield from of_schema(folder, yaml.safe_dump(workflow(block)), "github-workflows")
+        case "guidelines":
+            assert all(isinstance(glob, str) for glob in load_yaml(block)["guideline_patterns"])
         case "comment":
             assert block.text.startswith("# ")
         case _:

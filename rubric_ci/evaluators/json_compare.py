@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from datetime import date
 from decimal import Decimal
 from typing import assert_never
@@ -11,6 +12,8 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import FieldSpec
 from rubric_ci.system.masking import redact
 from rubric_ci.text.dates import read_days
+
+_WITH_UNIT = re.compile(r"\s*(?P<number>[-+]?\d+(?:\.\d+)?)\s*[^\d\s.,:/+-][^\d]*")
 
 
 def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
@@ -51,20 +54,24 @@ def _number_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
         raise CannotMeasure(f"`{field.path}` of the reference answer is not a number")
     if given is None:
         return f"is {shortened(got)}, which is not a number"
-    allowed = Decimal(str(field.tolerance)) * (abs(expected) if field.relative else 1)
+    scale = abs(expected) if field.relative and expected else Decimal(1)  # of 0: absolute
+    allowed = Decimal(str(field.tolerance)) * scale
     if abs(given - expected) <= allowed:
         return ""
     return f"is {given}, more than {allowed.normalize():f} from {expected}"
 
 
 def _number(value: JSON) -> Decimal | None:
+    """Return a number, or that of a text with a unit after it; None without a finite one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
+    found = _WITH_UNIT.fullmatch(value) if isinstance(value, str) else None
+    text = found["number"] if found else str(value)
     try:
-        number = float(value)
+        number = float(text)
     except (ValueError, OverflowError):
         return None
-    return Decimal(str(value).strip()) if math.isfinite(number) else None
+    return Decimal(text.strip()) if math.isfinite(number) else None
 
 
 def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:

@@ -149,6 +149,36 @@ ROWS = [
         agentv=0.5625,
     ),
     Row(
+        id="member-with-weight-0",
+        evaluators=composite(prints(1, "a"), prints(0, "b"), **by_weights(a=1, b=0)),
+        agentv=1,
+    ),
+    Row(
+        id="three-levels",
+        evaluators=composite(
+            *composite(
+                *composite(prints(1, "a"), prints(0, "b"), **by_weights(a=3, b=1)),
+                prints(0.25, "c"),
+            ),
+            prints(1, "d"),
+            **by_weights(whole=0.5, d=0.5),
+        ),
+        agentv=0.75,
+    ),
+    Row(
+        id="gate-of-a-script",
+        evaluators=composite(
+            prints(0.5, "safety"),
+            prints(1, "quality"),
+            **by_script(
+                "python3 -c \"import json, sys; r = json.load(sys.stdin)['results']; "
+                "score = r['quality']['score'] if r['safety']['score'] >= 0.9 else 0; "
+                "print(json.dumps({'score': score}))\""
+            ),
+        ),
+        agentv=0,
+    ),
+    Row(
         id="aggregating-script",
         evaluators=composite(prints(1, "a"), **by_script("echo '{\"score\": 0.2}'")),
         agentv=0.2,
@@ -262,6 +292,55 @@ ROWS = [
         agentv=0.5,
     ),
     Row(
+        id="relative-tolerance-of-0",
+        evaluators=fields(number("a", 0.05, relative=True), number("b", 0.05, relative=True)),
+        answer={"a": 0.04, "b": 0.06},
+        reference={"a": 0, "b": 0},
+        agentv=0.5,
+    ),
+    Row(
+        id="numbers-in-texts",
+        evaluators=fields(*(number(path, 0) for path in "abcd")),
+        answer={"a": "119.00", "b": "119.00 EUR", "c": "1,119", "d": True},
+        reference={"a": 119, "b": 119, "c": 1119, "d": 1},
+        agentv=0.5,
+    ),
+    Row(
+        id="exact-types",
+        evaluators=fields(*map(exact, "abcd")),
+        answer={"a": None, "b": "1", "c": {"x": [1, {"y": 2}]}, "d": None},
+        reference={"a": None, "b": 1, "c": {"x": [1, {"y": 2}]}, "d": 5},
+        agentv=0.5,
+    ),
+    Row(
+        id="all-or-nothing-without-an-optional-field",
+        evaluators=fields(exact("a"), exact("b", required=False), aggregation="all_or_nothing"),
+        answer={"a": 1},
+        reference={"a": 1, "b": 2},
+        agentv=1,
+    ),
+    Row(
+        id="all-or-nothing-with-weight-0",
+        evaluators=fields(exact("a"), exact("b", weight=0), aggregation="all_or_nothing"),
+        answer={"a": 1, "b": 1},
+        reference={"a": 1, "b": 2},
+        agentv=0,
+    ),
+    Row(
+        id="field-with-weight-0",
+        evaluators=fields(exact("a"), exact("b", weight=0)),
+        answer={"a": 1, "b": 1},
+        reference={"a": 1, "b": 2},
+        agentv=1,
+    ),
+    Row(
+        id="null-is-an-answer-to-an-optional-field",
+        evaluators=fields(exact("a"), exact("b", required=False)),
+        answer={"a": 1, "b": None},
+        reference={"a": 1, "b": 2},
+        agentv=0.5,
+    ),
+    Row(
         id="dates-without-formats",
         evaluators=fields(*map(day, "abcd")),
         answer={"a": "2025-01-15", "b": "01/15/2025", "c": "15/01/2025", "d": "16-JAN-2025"},
@@ -353,6 +432,62 @@ ROWS = [
         evaluators=tools("in_order", expected=[{"tool": "read", "max_duration_ms": 50}]),
         reports=calls("read"),
         agentv=1,
+    ),
+    Row(
+        id="any-order-of-a-summary",
+        evaluators=tools("any_order", minimums={"search": 2, "read": 1}),
+        reports={"trace_summary": {"tool_calls_by_name": {"search": 2}}},
+        agentv=0.5,
+    ),
+    Row(
+        id="in-order-repeated",
+        evaluators=tools("in_order", expected=[{"tool": "search"}] * 3),
+        reports=calls("search", "other", "search"),
+        agentv=2 / 3,
+    ),
+    Row(
+        id="in-order-without-the-middle",
+        evaluators=tools("in_order", expected=[{"tool": t} for t in ("get", "check", "save")]),
+        reports=calls("get", "save"),
+        agentv=1 / 3,
+    ),
+    Row(
+        id="in-order-with-other-arguments-first",
+        evaluators=tools("in_order", expected=[{"tool": "search", "args": {"q": "b"}}]),
+        reports=calls(SEARCH, {"tool": "search", "input": {"q": "b"}}),
+        agentv=0,
+    ),
+    Row(
+        id="exact-with-one-fewer",
+        evaluators=tools("exact", expected=[{"tool": "search"}, {"tool": "read"}]),
+        reports=calls("search"),
+        agentv=0.5,
+    ),
+    Row(
+        id="exact-and-too-slow",
+        evaluators=tools("exact", expected=[{"tool": "search", "max_duration_ms": 50}]),
+        reports=calls(SEARCH),
+        agentv=0.5,
+    ),
+    Row(
+        id="one-duration-of-two",
+        evaluators=tools(
+            "in_order",
+            expected=[
+                {"tool": "search", "max_duration_ms": 100},
+                {"tool": "read", "max_duration_ms": 50},
+            ],
+        ),
+        reports=calls(SEARCH, "read"),
+        agentv=1,
+    ),
+    Row(
+        id="duration-of-a-call-that-is-missing",
+        evaluators=tools(
+            "in_order", expected=[{"tool": "search"}, {"tool": "read", "max_duration_ms": 50}]
+        ),
+        reports=calls(SEARCH),
+        agentv=1 / 3,
     ),
     # limits
     Row(

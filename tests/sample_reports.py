@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from rubric_ci.model.report import GateInfo, RunReport, run_verdict, totals
+from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (
     Assessed,
     CaseResult,

@@ -21,7 +21,8 @@ from statistics import fmean
 
 from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.defaults import TOLERANCE
-from rubric_ci.model.report import Comparison, GateInfo, RunReport, run_verdict, totals
+from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.report import Comparison, RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, verdict
 from rubric_ci.reports import alarm_budget, rank_sum, significance

@@ -81,10 +81,10 @@ def fail_on(default: str) -> Decorator:
     """Return `--fail-on`; `default` describes the value that applies without it."""
     return gate(
         "--fail-on",
-        type=click.Choice(["fail", "borderline", "never"]),
+        type=click.Choice(["fail", "borderline", "regression", "never"]),
         callback=_read_fail_on,
         show_default=default,
-        help="Least severe verdict that fails the gate.",
+        help="Least severe verdict that fails the gate, or `regression`: what the change broke.",
     )
 
 

@@ -44,13 +44,15 @@ def _targets(tasks: Sequence[Task], trials: int) -> Iterator[str]:
 
 def _work(target: Target, tasks: Sequence[Task], trials: int) -> str:
     """Return what the answers of a target take; the length of answers is not known before."""
+    answers = sum(task.trials(trials) for task in tasks)
     match target:
         case LlmTarget(endpoint=endpoint):
-            requests = numbers.plural(len(tasks) * trials, "request")
+            requests = numbers.plural(answers, "request")
             return f"{requests} to {endpoint.model}, cost unknown before the answers"
         case CliTarget(batched=batched):
-            runs = len({task.case.file for task in tasks}) if batched else len(tasks)
-            return numbers.plural(runs * trials, "start of its command", "starts of its command")
+            files = {task.case.file: task.trials(trials) for task in tasks}
+            starts = sum(files.values()) if batched else answers
+            return numbers.plural(starts, "start of its command", "starts of its command")
         case RecordedTarget():
             return f"{numbers.plural(len(tasks), 'recorded answer')}, no requests"
         case MockTarget():

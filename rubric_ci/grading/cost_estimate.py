@@ -29,7 +29,8 @@ def estimate_cost(
     tasks: Sequence[Task], trials: int = 1, *, batched: bool = False
 ) -> tuple[JudgeEstimate, ...]:
     """Return an estimate per judge; cached judgements are not subtracted."""
-    estimates = [(judge, estimate(cases * trials, judge)) for judge, cases in _by_judge(tasks)]
+    judged = _by_judge(tasks, trials)
+    estimates = [(judge, estimate(cases, judge)) for judge, cases in judged]
     return tuple(
         JudgeEstimate(judge=judge, estimate=_priced(judge, tokens, batched=batched))
         for judge, tokens in estimates
@@ -54,7 +55,7 @@ def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:
     return reduce(add, every) if every else None
 
 
-def _by_judge(tasks: Sequence[Task]) -> Iterator[tuple[JudgeConfig, list[EvalCase]]]:
+def _by_judge(tasks: Sequence[Task], trials: int) -> Iterator[tuple[JudgeConfig, list[EvalCase]]]:
     """Yield each judge with the cases that it marks, reduced to the evaluators that use it."""
     found: list[tuple[JudgeConfig, list[EvalCase]]] = []
     for task in tasks:
@@ -62,7 +63,7 @@ def _by_judge(tasks: Sequence[Task]) -> Iterator[tuple[JudgeConfig, list[EvalCas
             cases = next((cases for one, cases in found if one == judge), None)
             if cases is None:
                 found.append((judge, cases := []))
-            cases.append(replace(task.case, evaluators=(spec,)))
+            cases.extend([replace(task.case, evaluators=(spec,))] * task.trials(trials))
     yield from found
 
 

@@ -48,6 +48,10 @@ class Task:
     why: str = ""
     cluster: str = ""  # of cases that are not independent of each other
 
+    def trials(self, default: int) -> int:
+        """Return how many times the case is answered and graded."""
+        return self.case.trials.count if self.case.trials else default
+
 
 async def grade(
     tasks: Sequence[Task],
@@ -73,7 +77,7 @@ async def grade(
     targets = [task.target for task in tasks]
     limits: ConcurrencyLimits = LiveLimits(targets, concurrency)
     if batched:
-        answers = trials * sum(bool(task.case.evaluators) for task in tasks)
+        answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
         limits = BatchLimits(targets, concurrency, answers=answers)
     batches = Batches((task.case, task.target) for task in tasks if task.case.evaluators)
     run = _Run(
@@ -143,11 +147,12 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
         return _skipped(task, _nothing_to_grade(task.case))
     try:
-        first = await _trials(task, context, run, range(run.trials))
-        result = median_trial(first)
+        count, rule = task.trials(run.trials), task.case.trials
+        first = await _trials(task, context, run, range(count))
+        result = median_trial(first, rule)
         if more := run.further_trials(result):
-            numbers = range(run.trials, run.trials + more)
-            return with_further_trials(first, await _trials(task, context, run, numbers))
+            others = await _trials(task, context, run, range(count, count + more))
+            return with_further_trials(first, others, rule)
     except NotCached as nothing:
         return _skipped(task, str(nothing))
     return result
@@ -237,6 +242,7 @@ def _concluded(
         cluster=task.cluster,
         gated_by=score.gated_by,
         why=task.why,
+        tags=task.case.tags,
         target=task.target.name,
         question=task.case.question,
         expected_outcome=task.case.expected_outcome,
@@ -265,6 +271,7 @@ def _errored(
         id=task.case.id,
         reason=why_none,
         why=task.why,
+        tags=task.case.tags,
         target=task.target.name,
         question=task.case.question,
         expected_outcome=task.case.expected_outcome,

@@ -1,41 +1,54 @@
-"""Trials: several answers to one case, each graded on its own, and their median result."""
+"""Trials: several answers to one case, each graded on its own, and the result of all."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
+from rubric_ci.model.results import (
+    TIERS,
+    CaseResult,
+    Errored,
+    Graded,
+    Skipped,
+    Trial,
+    VerdictWord,
+    kth_best,
+)
 
-_TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 
-
-def median_trial(results: Sequence[CaseResult]) -> CaseResult:
+def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -> CaseResult:
     """Return the median trial, the lower of two; Errored unless most trials have a verdict.
 
+    With a rule, `passes` of `count` trials must pass: the result is the trial of that rank, the
+    best first, or Errored if the trials without a verdict could change it.
     One trial's answer, marks, score and verdict are consistent; a mean of several is not.
     """
-    if len(results) == 1 or isinstance(results[0], Skipped):
+    if isinstance(results[0], Skipped) or (len(results) == 1 and rule is None):
         return results[0]
     graded = [result for result in results if isinstance(result, Graded)]
     errored = [result for result in results if isinstance(result, Errored)]
-    if len(graded) * 2 <= len(results):
+    rank = _rank(rule, len(results)) if rule else len(graded) - (len(graded) - 1) // 2
+    if not _is_decided(graded, len(errored), rank if rule else None):
         return _without_verdict(errored, results)
-    by_verdict = sorted(graded, key=lambda g: (_TIERS.index(g.verdict), g.score))
-    median = by_verdict[(len(graded) - 1) // 2]
+    chosen = kth_best(graded, rank)
     return replace(
-        median,
-        reason=median.reason + _trial_summary(graded, errored, len(results)),
+        chosen,
+        reason=chosen.reason + _trial_summary(graded, errored, len(results)),
         trials=tuple(Trial(verdict=g.verdict, score=g.score) for g in graded),
+        trials_to_pass=rank if rule else 0,
         usage=_spent(results),
     )
 
 
-def with_further_trials(results: Sequence[CaseResult], more: Sequence[CaseResult]) -> CaseResult:
-    """Return the median of all trials; further trials without a verdict take none away."""
+def with_further_trials(
+    results: Sequence[CaseResult], more: Sequence[CaseResult], rule: TrialRule | None = None
+) -> CaseResult:
+    """Return the result of all trials; further trials without a verdict take none away."""
     graded = [result for result in more if isinstance(result, Graded)]
     lost = [result for result in more if isinstance(result, Errored)]
-    median = median_trial([*results, *graded])
+    median = median_trial([*results, *graded], rule)
     if not isinstance(median, Graded):
         return median
     reason = median.reason
@@ -44,6 +57,20 @@ def with_further_trials(results: Sequence[CaseResult], more: Sequence[CaseResult
         reason = f"{reason}; no verdict in {count}: {lost[-1].reason}"
     usage = median.usage + _spent(lost)
     return replace(median, reason=reason, usage=usage, further_trials=len(graded))
+
+
+def _rank(rule: TrialRule, trials: int) -> int:
+    """Return how many of the trials must pass; further trials keep the share, rounded up."""
+    return -(-rule.passes * trials // rule.count)
+
+
+def _is_decided(graded: Sequence[Graded], errored: int, rank: int | None) -> bool:
+    """Return True if the trials without a verdict could not change that of the case."""
+    if rank is None:
+        return len(graded) > errored
+    at_worst: VerdictWord = kth_best(graded, rank).verdict if rank <= len(graded) else "fail"
+    at_best: VerdictWord = kth_best(graded, rank - errored).verdict if rank > errored else "pass"
+    return bool(graded) and at_worst == at_best
 
 
 def _without_verdict(errored: Sequence[Errored], results: Sequence[CaseResult]) -> Errored:
@@ -58,7 +85,7 @@ def _trial_summary(graded: Sequence[Graded], errored: Sequence[Errored], trials:
     counts = Counter(g.verdict for g in graded)
     summary = ""
     if len(counts) > 1:
-        summary = "; trials: " + ", ".join(f"{counts[t]} {t}" for t in _TIERS if counts[t])
+        summary = "; trials: " + ", ".join(f"{counts[t]} {t}" for t in TIERS if counts[t])
     if errored:
         summary += f"; no verdict in {len(errored)} of {trials} trials: {errored[-1].reason}"
     return summary

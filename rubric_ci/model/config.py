@@ -30,10 +30,11 @@ CREDENTIALS: Final = frozenset(
 
 
 class FailOn(Enum):
-    """The worst verdict that fails the gate."""
+    """What fails the gate: a verdict, or a change for the worse."""
 
     FAIL = "fail"
     BORDERLINE = "borderline"
+    REGRESSION = "regression"  # only what the change broke, and new cases that fail
     NEVER = "never"
 
 
@@ -162,6 +163,8 @@ class GateConfig:
     fail_on: FailOn = FailOn.FAIL
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     min_kappa: float | None = None
+    min_pass_rate: float | None = None  # of all cases
+    groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

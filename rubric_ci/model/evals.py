@@ -149,6 +149,14 @@ def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRule:
+    """A case passes if `passes` of `count` answers pass, each graded on its own."""
+
+    count: int
+    passes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvalCase:
     """One case, with everything that it inherits from its suite."""
 
@@ -161,6 +169,7 @@ class EvalCase:
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
     tags: tuple[str, ...] = ()
+    trials: TrialRule | None = None  # None: the trials of the run, and their median
     conversation_id: str = ""
     note: str = ""
     metadata: Mapping[str, JSON] = field(default_factory=dict)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from rubric_ci.model.config import FailOn, RegressionConfig
+from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial
 
@@ -69,16 +70,6 @@ class JudgeInfo:
     prompt_version: str
     mode: str = "batched"
     votes: int | Literal["auto"] = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateInfo:
-    """The settings of the gate and whether it passes."""
-
-    fail_on: Literal["fail", "borderline", "never"]
-    passing: float
-    borderline: float
-    holds: bool  # no graded case is as bad as `fail_on`, and none is without a verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,15 +231,3 @@ def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunV
     if not verdicts:
         return "nothing-graded" if cases else "nothing-changed"
     return "borderline" if "borderline" in verdicts else "pass"
-
-
-def gate_passes(cases: tuple[CaseResult, ...], fail_on: FailOn) -> bool:
-    """Return True if no graded case has a forbidden verdict; other cases are not considered."""
-    forbidden: Mapping[FailOn, set[str]] = {
-        FailOn.FAIL: {"fail"},
-        FailOn.BORDERLINE: {"fail", "borderline"},
-        FailOn.NEVER: set(),
-    }
-    return not any(
-        isinstance(case, Graded) and case.verdict in forbidden[fail_on] for case in cases
-    )

@@ -1,13 +1,15 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.evals import JSON, EvaluatorSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import MarkValue
 from rubric_ci.model.scoring import Thresholds, verdict
+
+T = TypeVar("T", "Trial", "Graded")
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
@@ -154,6 +156,20 @@ class Trial:
     score: float
 
 
+TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
+"""From the worst verdict to the best."""
+
+
+def by_rank(trial: "Trial | Graded") -> tuple[int, float]:
+    """Return the sort key of a trial: its verdict, then its score."""
+    return TIERS.index(trial.verdict), trial.score
+
+
+def kth_best(trials: "Sequence[T]", rank: int) -> "T":
+    """Return the trial of a rank, 1 for the best; the worst if there are fewer."""
+    return sorted(trials, key=by_rank)[-min(rank, len(trials))]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseResult:
     """A case at the base of a change, graded under the head's rubrics by the head's judge."""
@@ -191,7 +207,9 @@ class Graded:
     recorded: bool = False  # the answer is from a file of recorded answers
     answer_reused: bool = False  # the answer is from the cache
     answered_at: str = ""  # RFC 3339, of a reused answer
+    tags: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
+    trials_to_pass: int = 0  # of those, as many must pass; 0: the median decides
     further_trials: int = 0  # of those, the ones that a suspected regression was given
     cluster: str = ""  # of cases that are not independent of each other; empty: by itself
     evaluators: tuple[EvaluatorResult, ...] = ()
@@ -213,6 +231,7 @@ class Errored:
     id: str
     reason: str
     why: str = ""
+    tags: tuple[str, ...] = ()
     target: str = ""
     question: str = ""
     expected_outcome: str = ""

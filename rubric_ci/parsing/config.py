@@ -87,7 +87,13 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         fail_on=FailOn(data.get("fail_on", "fail")),
         thresholds=thresholds,
         min_kappa=data.get("min_kappa"),
+        min_pass_rate=_rate(data),
+        groups={tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()},
     )
+
+
+def _rate(data: dict[str, Any]) -> float | None:
+    return float(data["min_pass_rate"]) if "min_pass_rate" in data else None
 
 
 def _regression(data: dict[str, Any]) -> RegressionConfig:

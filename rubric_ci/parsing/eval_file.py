@@ -16,6 +16,7 @@ from rubric_ci.model.evals import (
     Part,
     Role,
     TextPart,
+    TrialRule,
 )
 from rubric_ci.model.references import Lookup
 from rubric_ci.parsing.evaluators import case_evaluators
@@ -61,12 +62,19 @@ def _case(
         evaluators=case_evaluators(source, path, files, default_evaluator),
         target=_target(case) or _target(suite),
         tags=tuple(case.get("tags", ())),
+        trials=_trials(case.get("trials", suite.get("trials"))),
         conversation_id=case.get("conversation_id", ""),
         note=_note(case),
         metadata=case.get("metadata", {}),
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
         references=files.paths(),
     )
+
+
+def _trials(written: dict[str, int] | None) -> TrialRule | None:
+    if written is None:
+        return None
+    return TrialRule(count=written["count"], passes=written.get("pass", written["count"]))
 
 
 def _target(owner: dict[str, Any]) -> str:

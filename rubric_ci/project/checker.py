@@ -22,6 +22,7 @@ from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.references import Machine
+    from rubric_ci.validation.gate_rules import Sizes
     from rubric_ci.validation.project_rules import Winner
 
 Found: TypeAlias = "tuple[Diagnostic, ...]"
@@ -128,6 +129,7 @@ class Checker:
             others=others,
             winners=cache(partial(self._winners, self._name(path))),
             nearest_path=self._nearest_path,
+            sizes=self._sizes,
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
         return self._switched(found, document.texts())
@@ -201,6 +203,11 @@ class Checker:
         from rubric_ci.project.dependencies import nearest_path
 
         return nearest_path(self.project.root, glob)
+
+    def _sizes(self) -> "Sizes":
+        from rubric_ci.project.case_counts import count_cases
+
+        return count_cases(self._evals(""))
 
     def _evals(self, written: str) -> list[Path]:
         try:

@@ -110,6 +110,8 @@ def _settings(config: Config, judges: set[str]) -> Iterator[tuple[str, str]]:
         "thresholds.pass": thresholds.passing,
         "thresholds.borderline": thresholds.borderline,
         "min_kappa": config.gate.min_kappa,
+        "min_pass_rate": config.gate.min_pass_rate,
+        **{f"groups.{tag}.min_pass_rate": rate for tag, rate in config.gate.groups.items()},
     }
     yield from _flat("gate", gate)
     yield from _flat("rules", config.rules)

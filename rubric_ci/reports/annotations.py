@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
+from rubric_ci.model.gate import is_held_against
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
@@ -59,7 +60,7 @@ def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
 def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
     if case.verdict == "pass":
         return
-    level: AnnotationLevel = "error" if _is_red(case, report) else "warning"
+    level: AnnotationLevel = "error" if is_held_against(case, report.gate) else "warning"
     missed = sorted(wording.missed(case, report), key=lambda entry: not entry[1].gated)
     for _, criterion in missed:
         decisive = criterion.gated or not case.gated_by
@@ -83,12 +84,6 @@ def _of_warnings(case: Graded) -> Iterator[Annotation]:
             title=_title(case, "warning"),
             message=warning,
         )
-
-
-def _is_red(case: Graded, report: RunReport) -> bool:
-    """Return True if the gate fails because of this case."""
-    fail_on = report.gate.fail_on
-    return fail_on == case.verdict or (fail_on == "borderline" and case.verdict == "fail")
 
 
 def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:

@@ -11,19 +11,19 @@ from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.grading.engine import Task, is_failure
 from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
 from rubric_ci.model.config import MockTarget
+from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
-    GateInfo,
     JudgeInfo,
     RunReport,
     ShardInfo,
-    gate_passes,
     run_verdict,
     totals,
 )
 from rubric_ci.model.results import CaseResult, Errored
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
+from rubric_ci.reports.gate import concluded, gate_of
 from rubric_ci.reports.redaction import without_secrets
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system import masking
@@ -46,27 +46,21 @@ def build_report(
     """Return the report of a run, without secrets; unfinished tasks are errored cases."""
     cases = _with_interrupted(tasks, ended, _why_unfinished(ended, settings))
     interrupted = len(ended) < len(tasks)
-    fail_on = settings.fail_on or opened.config.gate.fail_on
-    thresholds = opened.config.gate.thresholds
     verdict = run_verdict(cases, complete=not opened.invalid and not interrupted)
+    gate = concluded(gate_of(opened.config.gate, settings.fail_on), cases, verdict)
     report = RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(seconds, 3),
         verdict=verdict,
         interrupted=interrupted,
-        gate=GateInfo(
-            fail_on=fail_on.value,
-            passing=thresholds.passing,
-            borderline=thresholds.borderline,
-            holds=gate_passes(cases, fail_on) and verdict != "error",
-        ),
+        gate=gate,
         judge=_judge_info(opened, tasks, settings),
         totals=totals(cases),
         replayed=settings.requests.replay is not None,
         cases=cases,
         spared=selection.spared,
-        notes=(*_notes(opened), *_ungraded(tasks), *selection.notes),
+        notes=(*_notes(opened), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
         metadata=publish.run_metadata(os.environ),
         shard=shard,
         regression=opened.config.regression,
@@ -95,6 +89,7 @@ def _with_interrupted(
             id=task.case.id,
             reason=reason,
             why=task.why,
+            tags=task.case.tags,
             target=task.target.name,
             question=task.case.question,
             expected_outcome=task.case.expected_outcome,
@@ -122,6 +117,15 @@ def _notes(opened: LoadedProject) -> tuple[str, ...]:
         f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
         for name in opened.invalid
     )
+
+
+def _without_base(gate: GateInfo, cases: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield a note if the gate needs a comparison that no case has."""
+    if gate.fail_on == "regression" and cases and all(case.change is None for case in cases):
+        yield (
+            "fail-on is regression and there is no comparison with a base, so every case that "
+            "fails counts: set `--against`"
+        )
 
 
 def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:

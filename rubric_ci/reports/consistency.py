@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from math import isclose, isfinite
 
-from rubric_ci.model.config import FailOn
-from rubric_ci.model.report import RunReport, gate_passes, run_verdict, totals
-from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped
+from rubric_ci.model.report import RunReport, run_verdict, totals
+from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped, kth_best
 from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.reports.gate import concluded
 from rubric_ci.text import numbers
 
 
@@ -20,6 +20,7 @@ def problems(report: RunReport) -> Iterator[str]:
     yield from _out_of_range(report)
     yield from _totals(report)
     yield from _case_verdicts(report)
+    yield from _trials(report)
     yield from _run_verdict(report)
     yield from _gate(report)
 
@@ -92,6 +93,15 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
                 yield f"cases.{at}.verdict is {case.verdict}, its score and gates give {found}"
 
 
+def _trials(report: RunReport) -> Iterator[str]:
+    for at, case in enumerate(report.cases):
+        if isinstance(case, Graded) and case.trials_to_pass:
+            found = kth_best(case.trials, case.trials_to_pass)
+            if case.verdict != found.verdict:
+                rule = f"{case.trials_to_pass} trials must pass"
+                yield f"cases.{at}.verdict is {case.verdict}, {rule}: {found.verdict}"
+
+
 def _run_verdict(report: RunReport) -> Iterator[str]:
     """Compare the verdict; `error` is possible for any cases: some eval files were not read."""
     found = run_verdict(report.cases, complete=not report.interrupted)
@@ -100,9 +110,15 @@ def _run_verdict(report: RunReport) -> Iterator[str]:
 
 
 def _gate(report: RunReport) -> Iterator[str]:
-    passes = gate_passes(report.cases, FailOn(report.gate.fail_on)) and report.verdict != "error"
-    if report.gate.holds != passes:
-        yield f"gate.holds is {_json(report.gate.holds)}, its cases give {_json(passes)}"
+    found = concluded(report.gate, report.cases, report.verdict)
+    for claimed, rate in zip(report.gate.rates, found.rates, strict=True):
+        if claimed != rate:
+            name = f"group {rate.group}" if rate.group else "all cases"
+            shown = f"{claimed.passed} of {claimed.counted}, {claimed.required} required"
+            counts = f"{rate.passed} of {rate.counted}, {rate.required} required"
+            yield f"gate.rates: {name}: {shown}; its cases give {counts}"
+    if report.gate.holds != found.holds:
+        yield f"gate.holds is {_json(report.gate.holds)}, its cases give {_json(found.holds)}"
 
 
 def _json(value: bool) -> str:

@@ -1,8 +1,8 @@
 """The exit code that a report means."""
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.config import FailOn
-from rubric_ci.model.report import RunReport, gate_passes
+from rubric_ci.model.gate import gate_passes, is_undecided
+from rubric_ci.model.report import RunReport
 
 
 def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
@@ -10,9 +10,10 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
 
     A report does not list its unusable eval files, so `run` passes `invalid_files`.
     """
-    if not gate_passes(report.cases, FailOn(report.gate.fail_on)):
+    if not gate_passes(report.cases, report.gate):
         return ExitCode.GATE
     if invalid_files:
         return ExitCode.USAGE
     incomplete = report.verdict == "error" or report.interrupted or report.totals.errored
-    return ExitCode.NO_VERDICT if incomplete else ExitCode.OK
+    undecided = any(is_undecided(case, report.gate) for case in report.cases)
+    return ExitCode.NO_VERDICT if incomplete or undecided else ExitCode.OK

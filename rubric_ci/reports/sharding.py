@@ -14,11 +14,11 @@ from rubric_ci.model.report import (
     CostEstimate,
     RunReport,
     ShardInfo,
-    gate_passes,
     run_verdict,
     totals,
 )
 from rubric_ci.model.results import CaseResult
+from rubric_ci.reports.gate import concluded, settings_of
 
 CaseCost: TypeAlias = tuple[str, float]
 """The unique name of a case and its estimated duration, in model requests."""
@@ -66,14 +66,13 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     interrupted = bool(missing) or any(report.interrupted for report in reports)
     verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
     gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
-    holds = gate_passes(cases, FailOn(gate.fail_on)) and verdict != "error"
     return replace(
         first,
         started_at=min(report.started_at for report in reports),
         duration_seconds=max(report.duration_seconds for report in reports),
         verdict=verdict,
         interrupted=interrupted,
-        gate=replace(gate, holds=holds),
+        gate=concluded(gate, cases, verdict),
         totals=totals(cases),
         replayed=any(report.replayed for report in reports),
         forecast=_forecast(reports),
@@ -113,7 +112,7 @@ def _check_same_run(reports: Sequence[RunReport]) -> None:
     for what, found in (
         ("counts of shards", {r.shard.count for r in reports if r.shard}),
         ("versions of rubric-ci", {r.tool for r in reports}),
-        ("gates", {replace(r.gate, holds=True) for r in reports}),
+        ("gates", {settings_of(r.gate) for r in reports}),
         ("judges", {r.judge for r in reports}),
         ("commits", {r.metadata.get("head_sha", "") for r in reports}),
         ("numbers of unaffected cases", {r.spared for r in reports}),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
+from rubric_ci.model.gate import PassRate
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -58,7 +59,17 @@ def gate(report: RunReport) -> str:
     """Return whether the gate passes, and its `fail-on`."""
     if report.verdict == "error" and not report.gate.holds:
         return "the gate fails (no verdict)"
-    return f"the gate {'passes' if report.gate.holds else 'fails'} (fail-on: {report.gate.fail_on})"
+    rates = [rate_text(rate) for rate in report.gate.rates]
+    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates])
+    return f"the gate {'passes' if report.gate.holds else 'fails'} ({settings})"
+
+
+def rate_text(rate: PassRate) -> str:
+    """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
+    cases = f"tag {rate.group}" if rate.group else "all cases"
+    errored = f", {rate.errored} errored not counted" if rate.errored else ""
+    needed = f"{rate.required} needed for {rate.min_pass_rate}"
+    return f"{cases}: {rate.passed} of {rate.counted} pass, {needed}{errored}"
 
 
 def provenance(report: RunReport) -> list[str]:
@@ -156,7 +167,8 @@ def trials(case: CaseResult) -> str:
     if not isinstance(case, Graded) or len(case.trials) < 2:
         return ""
     passed = sum(trial.verdict == "pass" for trial in case.trials)
-    return f"{passed} of {len(case.trials)} trials pass"
+    needed = f", {case.trials_to_pass} needed" if case.trials_to_pass else ""
+    return f"{passed} of {len(case.trials)} trials pass{needed}"
 
 
 def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorResult, str]]:

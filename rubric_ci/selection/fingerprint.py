@@ -52,6 +52,7 @@ def content(case: EvalCase) -> Parts:
         "expected_messages": _canonical([_message(m) for m in case.expected_messages]),
         "rubrics": _canonical(inline),
         "evaluators": _canonical(others),
+        "trials": _canonical(case.trials),
     }
 
 

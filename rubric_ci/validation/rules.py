@@ -11,6 +11,7 @@ from rubric_ci.validation import (
     diagnostics,
     eval_rules,
     field_rules,
+    gate_rules,
     guideline_rules,
     ignore_comments,
     other_tools,
@@ -44,7 +45,7 @@ _MODULES = (
         reference_rules,
         rubric_rules,
     ),
-    *(shape_rules, target_rules),
+    *(gate_rules, shape_rules, target_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -18,6 +18,7 @@ from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
 
 _STARTS_SCRIPTS = re.compile(r"code_judge|script")
@@ -67,18 +68,22 @@ def check_config(
     winners: "Winners | None" = None,
     nearest_path: "NearestPath | None" = None,
     machine: "Callable[[], Machine] | None" = None,
+    sizes: "FindSizes | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
     `others` gives the names of the targets in other files; without it, judges are not looked up.
     Without `winners`, shadowed targets are not reported; without `nearest_path`, globs under
-    `depends_on` are not checked; without `machine`, commands are not.
+    `depends_on` are not checked; without `machine`, commands are not; without `sizes`, pass rates
+    are not compared with the number of cases.
     """
     from rubric_ci.validation.config_rules import config_problems
+    from rubric_ci.validation.gate_rules import pass_rate_problems
     from rubric_ci.validation.project_rules import shadowed_targets, unmatched_dependencies
 
     problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
     found = list(_first(problems))
+    found.extend(_first(pass_rate_problems(document.data, sizes)))
     if winners:
         found.extend(_first(shadowed_targets(document.data, winners)))
     if nearest_path:
@@ -114,6 +119,10 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup)))
+    if any("trials" in text for text in source.texts().values()):
+        from rubric_ci.validation.gate_rules import trial_problems
+
+        found.extend(_first(trial_problems(source.data)))
     if any("field_accuracy" in text for text in source.texts().values()):
         from rubric_ci.validation.field_rules import field_problems
 

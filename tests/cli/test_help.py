@@ -62,8 +62,9 @@ Judge:
                   1; x>=1]
 
 Gate:
-  --fail-on [fail|borderline|never]
-                                  Least severe verdict that fails the gate.
+  --fail-on [fail|borderline|regression|never]
+                                  Least severe verdict that fails the gate, or
+                                  `regression`: what the change broke.
                                   [default: (`gate.fail_on`, else fail)]
   --require-rubrics               Treat cases with nothing to grade as errors.
   --baseline FILE                 Compare with this report, or with the pooled

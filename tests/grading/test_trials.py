@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.trials import median_trial, with_further_trials
+from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
 
@@ -121,3 +122,40 @@ def test_lost_further_trials_take_no_verdict_away() -> None:
     assert (result.verdict, result.trials, result.further_trials) == ("fail", (), 0)
     assert result.reason == "why; no verdict in 2 of 2 further trials: 500"
     assert result.usage == Usage(calls=3)
+
+
+K_OF_N = {
+    "enough pass": (["pass", "pass", "fail"], 2, ("pass", "trials: 1 fail, 2 pass")),
+    "one too few": (["pass", "fail", "fail"], 2, ("fail", "trials: 2 fail, 1 pass")),
+    "all of them": (["pass", "pass", "pass"], 3, ("pass", "why")),
+    "enough are borderline": (["pass", "borderline", "fail"], 2, ("borderline", "1 borderline")),
+    "decided without the errored one": (["pass", "pass", "errored"], 2, ("pass", "1 of 3")),
+    "lost whatever the errored one is": (["fail", "fail", "errored"], 2, ("fail", "1 of 3")),
+    "the errored one decides": (["pass", "fail", "errored"], 2, ("errored", "in 1 of 3 trials")),
+    "none has a verdict": (["errored", "errored", "errored"], 2, ("errored", "lost")),
+    "one trial": (["fail"], 1, ("fail", "why")),
+}
+
+
+def a_trial(verdict: str) -> CaseResult:
+    if verdict == "errored":
+        return errored("lost")
+    return graded(verdict, {"pass": 1.0, "borderline": 0.7, "fail": 0.1}[verdict])
+
+
+@pytest.mark.parametrize(("verdicts", "passes", "expected"), K_OF_N.values(), ids=K_OF_N)
+def test_k_of_n(verdicts: list[str], passes: int, expected: tuple[str, str]) -> None:
+    rule = TrialRule(count=len(verdicts), passes=passes)
+    result = median_trial([a_trial(verdict) for verdict in verdicts], rule)
+    found = result.verdict if isinstance(result, Graded) else result.outcome
+    assert (found, expected[1] in result.reason) == (expected[0], True)
+    if isinstance(result, Graded):
+        assert result.trials_to_pass == passes
+
+
+def test_further_trials_keep_the_share() -> None:
+    rule = TrialRule(count=3, passes=2)
+    first = [graded("pass", 1), graded("fail", 0.1), graded("fail", 0.1)]
+    result = with_further_trials(first, [graded("pass", 1)], rule)
+    assert isinstance(result, Graded)
+    assert (result.verdict, result.trials_to_pass) == ("fail", 3)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from rubric_ci.model.report import GateInfo
+from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.results import CaseResult, Unassessed
 from rubric_ci.reports import annotations
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped

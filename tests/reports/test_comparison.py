@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import (
     CaseChange,
     ChangeKind,
     Comparison,
-    GateInfo,
     JudgeInfo,
     RunReport,
     run_verdict,

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.model.report import GateInfo, RunReport, totals
+from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.report import RunReport, totals
 from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import MarkValue
 from rubric_ci.reports import json_format

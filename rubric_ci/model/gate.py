@@ -1,0 +1,115 @@
+"""The gate: which cases make a run red, and pass rates in exact arithmetic.
+
+`docs/gate.md` defines how the settings combine. Errored and skipped cases count neither way.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.model.results import CaseResult, Errored, Graded
+
+FailOnWord: TypeAlias = Literal["fail", "borderline", "regression", "never"]
+
+_FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRate:
+    """A minimum share of passing cases, and how many of the run's cases pass."""
+
+    min_pass_rate: float
+    group: str = ""  # the tag of its cases; empty: all cases
+    passed: int = 0
+    counted: int = 0  # graded cases; errored ones count neither way
+    errored: int = 0
+    required: int = 0  # passes that the rate needs
+
+    @property
+    def holds(self) -> bool:
+        """True if enough cases pass."""
+        return self.passed >= self.required
+
+    def covers(self, case: Graded | Errored) -> bool:
+        """Return True if the case is one of its cases."""
+        return not self.group or self.group in case.tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateInfo:
+    """The settings of the gate and whether it passes."""
+
+    fail_on: FailOnWord
+    passing: float
+    borderline: float
+    rates: tuple[PassRate, ...] = ()
+    holds: bool  # `gate_passes`, and no verdict that it needs is missing
+
+
+def required_passes(rate: float, size: int) -> int:
+    """Return how many of `size` cases must pass; 0.95 is 19/20, as it is written."""
+    return ceil(Fraction(repr(rate)) * size)
+
+
+def pass_rates(cases: Iterable[CaseResult], rates: Iterable[PassRate]) -> tuple[PassRate, ...]:
+    """Return the rates with the counts of these cases."""
+    known = [case for case in cases if isinstance(case, Graded | Errored)]
+    return tuple(_counted(rate, [case for case in known if rate.covers(case)]) for rate in rates)
+
+
+def gate_passes(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
+    """Return True if no case is forbidden by itself, and every pass rate is reached."""
+    if any(is_forbidden(case, gate) for case in cases):
+        return False
+    return not _has_rates(gate) or all(rate.holds for rate in pass_rates(cases, gate.rates))
+
+
+def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if this case alone makes the gate fail."""
+    if not isinstance(case, Graded) or gate.fail_on == "never":
+        return False
+    if gate.fail_on == "regression":
+        return case.change == "broken" or (case.change in {"new", None} and case.verdict == "fail")
+    return case.verdict in _FORBIDDEN[gate.fail_on] and not any(
+        rate.covers(case) for rate in gate.rates
+    )
+
+
+def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if the gate fails because of this case, alone or in a pass rate."""
+    if is_forbidden(case, gate):
+        return True
+    missed = [rate for rate in gate.rates if not rate.holds] if _has_rates(gate) else []
+    return (
+        isinstance(case, Graded)
+        and case.verdict != "pass"
+        and any(rate.covers(case) for rate in missed)
+    )
+
+
+def is_undecided(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if it is unknown whether the change broke a case that fails."""
+    return (
+        gate.fail_on == "regression"
+        and isinstance(case, Graded)
+        and case.change == "not-comparable"
+        and case.verdict == "fail"
+    )
+
+
+def _has_rates(gate: GateInfo) -> bool:
+    return gate.fail_on in _FORBIDDEN
+
+
+def _counted(rate: PassRate, cases: Sequence[Graded | Errored]) -> PassRate:
+    graded = [case for case in cases if isinstance(case, Graded)]
+    return PassRate(
+        min_pass_rate=rate.min_pass_rate,
+        group=rate.group,
+        passed=sum(case.verdict == "pass" for case in graded),
+        counted=len(graded),
+        errored=len(cases) - len(graded),
+        required=required_passes(rate.min_pass_rate, len(graded)),
+    )

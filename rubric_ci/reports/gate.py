@@ -1,0 +1,36 @@
+"""The gate of a report: its settings, the counts of its pass rates, and whether it passes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rubric_ci.model.config import FailOn, GateConfig
+from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
+from rubric_ci.model.report import RunVerdict
+from rubric_ci.model.results import CaseResult
+
+
+def gate_of(config: GateConfig, fail_on: FailOn | None) -> GateInfo:
+    """Return the settings without counts; `fail_on` of the command line comes first."""
+    rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.groups.items()]
+    if config.min_pass_rate is not None:
+        rates = [PassRate(min_pass_rate=config.min_pass_rate), *rates]
+    return GateInfo(
+        fail_on=(fail_on or config.fail_on).value,
+        passing=config.thresholds.passing,
+        borderline=config.thresholds.borderline,
+        rates=tuple(rates),
+        holds=False,
+    )
+
+
+def settings_of(gate: GateInfo) -> GateInfo:
+    """Return the settings alone, which the shards of one run share."""
+    rates = (PassRate(min_pass_rate=rate.min_pass_rate, group=rate.group) for rate in gate.rates)
+    return replace(gate, rates=tuple(rates), holds=False)
+
+
+def concluded(gate: GateInfo, cases: Sequence[CaseResult], verdict: RunVerdict) -> GateInfo:
+    """Return the gate with the counts of these cases, and whether it passes."""
+    counted = replace(gate, rates=pass_rates(cases, gate.rates))
+    complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
+    return replace(counted, holds=gate_passes(cases, counted) and complete)

@@ -1,0 +1,164 @@
+"""The gate: pass rates, and what red is, in exact arithmetic."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.model.gate import (
+    FailOnWord,
+    GateInfo,
+    PassRate,
+    gate_passes,
+    is_held_against,
+    is_undecided,
+    pass_rates,
+    required_passes,
+)
+from rubric_ci.model.results import CaseResult, Graded
+from tests.sample_reports import errored, graded, skipped
+
+
+def a_gate(fail_on: FailOnWord = "fail", **rates: float) -> GateInfo:
+    """Return a gate; the rate `every` is that of all cases."""
+    return GateInfo(
+        fail_on=fail_on,
+        passing=0.8,
+        borderline=0.6,
+        rates=tuple(
+            PassRate(min_pass_rate=rate, group="" if tag == "every" else tag)
+            for tag, rate in rates.items()
+        ),
+        holds=False,
+    )
+
+
+def of(verdict: Any, *tags: str, **facts: Any) -> Graded:
+    return graded("c", verdict, tags=tags, **facts)
+
+
+@pytest.mark.parametrize(
+    ("rate", "size", "required"),
+    [
+        (0.95, 11, 11),
+        (0.95, 20, 19),
+        (0.7, 10, 7),  # 0.7 * 10 is 7.000000000000001 in some orders of floats
+        (0.55, 100, 55),  # 0.55 * 100 is 55.00000000000001
+        (0.29, 100, 29),  # 0.29 * 100 is 28.999999999999996
+        (1.0, 3, 3),
+        (0.001, 5, 1),
+        (0.9, 0, 0),
+    ],
+)
+def test_required_passes_are_exact(rate: float, size: int, required: int) -> None:
+    assert required_passes(rate, size) == required
+
+
+FAIL, PASS, EDGE = of("fail"), of("pass"), of("borderline")
+TAGGED = of("fail", "safety")
+TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
+    "one fails": (a_gate(), [PASS, FAIL], False),
+    "borderline is no fail": (a_gate(), [PASS, EDGE], True),
+    "borderline is forbidden": (a_gate("borderline"), [EDGE], False),
+    "errored counts neither way": (a_gate(), [errored("e"), skipped("s")], True),
+    "never": (a_gate("never", every=1.0), [FAIL], True),
+    "a rate tolerates": (a_gate(every=0.5), [PASS, FAIL], True),
+    "a rate is missed": (a_gate(every=0.6), [PASS, FAIL], False),
+    "borderline is no pass in a rate": (a_gate(every=0.6), [PASS, EDGE], False),
+    "errored is not in a rate": (a_gate(every=0.5), [PASS, FAIL, errored("e")], True),
+    "a rate of nothing": (a_gate(every=1.0), [errored("e")], True),
+    "a group tolerates its own": (a_gate(safety=0.5), [TAGGED, of("pass", "safety")], True),
+    "a group is missed": (a_gate(safety=1.0), [TAGGED, PASS], False),
+    "outside of groups no case may fail": (a_gate(safety=0.5), [FAIL], False),
+    "both rates hold": (a_gate(every=0.6, safety=1.0), [PASS, PASS, FAIL], True),
+    "all cases reach it, a group does not": (
+        a_gate(every=0.5, safety=1.0),
+        [PASS, PASS, TAGGED],
+        False,
+    ),
+    "broken": (a_gate("regression"), [of("borderline", change="broken")], False),
+    "failing before": (a_gate("regression"), [of("fail", change="failing-before")], True),
+    "new and failing": (a_gate("regression"), [of("fail", change="new")], False),
+    "new and borderline": (a_gate("regression"), [of("borderline", change="new")], True),
+    "without a base every case is new": (a_gate("regression"), [FAIL], False),
+    "fixed and unchanged": (
+        a_gate("regression"),
+        [of("pass", change="fixed"), of("pass", change="unchanged")],
+        True,
+    ),
+    "regression checks no rate": (
+        a_gate("regression", every=1.0),
+        [of("fail", change="failing-before")],
+        True,
+    ),
+    "not comparable is not broken": (
+        a_gate("regression"),
+        [of("fail", change="not-comparable")],
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize(("gate", "cases", "passes"), TABLE.values(), ids=TABLE)
+def test_when_the_gate_passes(gate: GateInfo, cases: list[CaseResult], passes: bool) -> None:
+    assert gate_passes(cases, gate) is passes
+
+
+def test_a_rate_says_what_it_counted() -> None:
+    gate = a_gate(every=0.6)
+    [found] = pass_rates([PASS, FAIL, errored("e"), skipped("s")], gate.rates)
+    assert (found.passed, found.counted, found.errored, found.required) == (1, 2, 1, 2)
+    assert not found.holds
+
+
+def test_a_case_is_held_against_the_gate_only_if_the_rate_is_missed() -> None:
+    for rate, held in ((0.5, False), (0.6, True)):
+        gate = a_gate(every=rate)
+        counted = GateInfo(
+            fail_on="fail",
+            passing=0.8,
+            borderline=0.6,
+            rates=pass_rates([PASS, FAIL], gate.rates),
+            holds=False,
+        )
+        assert is_held_against(FAIL, counted) is held
+        assert not is_held_against(PASS, counted)
+
+
+def test_a_failing_case_without_a_comparison_leaves_a_regression_undecided() -> None:
+    gate = a_gate("regression")
+    assert is_undecided(of("fail", change="not-comparable"), gate)
+    assert not is_undecided(of("pass", change="not-comparable"), gate)
+    assert not is_undecided(of("fail", change="not-comparable"), a_gate())
+
+
+VERDICTS = st.sampled_from(["fail", "borderline", "pass"])
+TAGS = st.lists(st.sampled_from(["a", "b"]), unique=True).map(tuple)
+CHANGES = st.sampled_from(["broken", "fixed", "failing-before", "new", "not-comparable", None])
+RATE = st.integers(1, 100).map(lambda percent: percent / 100)
+CASES = st.lists(
+    st.builds(
+        lambda verdict, tags, change: graded("c", verdict, tags=tags, change=change),
+        VERDICTS,
+        TAGS,
+        CHANGES,
+    ),
+    max_size=30,
+)
+GATES = st.builds(
+    lambda fail_on, rates: a_gate(fail_on, **rates),
+    st.sampled_from(["fail", "borderline", "regression", "never"]),
+    st.dictionaries(st.sampled_from(["every", "a", "b"]), RATE),
+)
+
+
+@given(gate=GATES, cases=CASES, tags=TAGS)
+def test_one_more_pass_never_turns_a_green_gate_red(
+    gate: GateInfo, cases: list[Graded], tags: tuple[str, ...]
+) -> None:
+    if gate_passes(cases, gate):
+        assert gate_passes([*cases, graded("more", "pass", tags=tags, change="new")], gate)
+        for at, case in enumerate(cases):
+            better = graded("c", "pass", tags=case.tags, change="unchanged")
+            assert gate_passes([*cases[:at], better, *cases[at + 1 :]], gate)

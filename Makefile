@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types golden docs bench lock act clean
+.PHONY: demo test lint types golden docs bench lock act dist release-check pin clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 
@@ -61,6 +61,20 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip sync --quiet --require-hashes requirements/dev.txt
 	$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The files of a release, see RELEASING.md: wheel, sdist, SBOM of what the judge needs, notes.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/cyclonedx-py requirements requirements/judge.txt --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json
+	$(BIN)/python .ci/release.py notes v$$($(BIN)/python -c 'import rubric_ci; print(rubric_ci.__version__)') > dist/notes.md
+
+release-check:
+	@$(PYTHON) .ci/release.py check $(TAG)
+
+# Examples and docs name the commit of the last release.
+pin:
+	@$(PYTHON) .ci/release.py pin $(TAG) $$(git rev-parse --verify --quiet '$(TAG)^{commit}')
 
 # Node is optional: the tests that need it say so when they are skipped.
 $(NODE_READY): tests/npm/package.json tests/npm/package-lock.json

@@ -17,6 +17,7 @@ TOP = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "RELEASING.md": "releasing.md",
     "SECURITY.md": "security.md",
 }
 SOURCES = {page: source for source, page in TOP.items()}

@@ -2,13 +2,16 @@
 
 OURS = "rubric-ci/rubric-ci"
 PINS = {
+    "actions/attest-build-provenance": "a2bbfa25375fe432b6a289bc6b6cd05ecd0c4c32 # v4.1.0",
+    "actions/attest-sbom": "c604332985a26aa8cf1bdc465b92731239ec6b9e # v4.1.0",
     "actions/cache": "cdf6c1fa76f9f475f3d7449005a359c84ca0f306 # v5.0.3",
     "actions/checkout": "de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2",
     "actions/download-artifact": "37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0",
     "actions/setup-python": "a309ff8b426b58ec0e2a45f0f869d46889d02405 # v6.2.0",
     "actions/upload-artifact": "b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
-    # Nothing can hold the hash of the commit that it is part of.
-    OURS: f"{'0' * 40} # the commit of a release",
+    "pypa/gh-action-pypi-publish": "dc37677b2e1c63e2034f94d8a5b11f265b73ba33 # v1.14.2",
+    # Zeros until the first release; then `make pin` writes its commit.
+    OURS: "0000000000000000000000000000000000000000 # the commit of a release",
 }
 
 

@@ -1,0 +1,66 @@
+"""Recipes of a release: check its tag, write its notes, pin examples and docs to its commit.
+
+Usage: release.py check TAG | notes TAG | pin TAG COMMIT
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PINNED = ("README.md", "docs/*.md", "examples/workflows/*.yml", "tests/hooks/pins.py")
+ACTION = re.compile(r"(rubric-ci/rubric-ci@)[0-9a-f]{40} # (?:the commit of a release|v[\d.]+)")
+HOOK = re.compile(r'(rev: )"[0-9a-f]{40}"(?: # (?:the commit or tag of a release|v[\d.]+))?')
+OURS = re.compile(r"(    OURS: ).*")
+
+
+def check(tag: str, root: Path = ROOT) -> str:
+    """Return what keeps a tag from being released; empty: nothing."""
+    source = (root / "rubric_ci/__init__.py").read_text(encoding="utf-8")
+    version = re.findall(r'^__version__ = "(.*)"$', source, re.MULTILINE)
+    if [tag.removeprefix("v")] != version:
+        return f"the tag is {tag}, rubric_ci/__init__.py has version {', '.join(version)}"
+    return "" if notes(tag, root) else f"CHANGELOG.md has no section `## {tag.removeprefix('v')}`"
+
+
+def notes(tag: str, root: Path = ROOT) -> str:
+    """Return the section of a release in the changelog, without its heading."""
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    section = rf"^## {re.escape(tag.removeprefix('v'))}\b.*\n((?:(?!## ).*\n)*)"
+    found = re.search(section, text, re.MULTILINE)
+    return found[1].strip() + "\n" if found else ""
+
+
+def pin(tag: str, commit: str, root: Path = ROOT) -> list[str]:
+    """Pin examples and docs to the commit of a release; return the files that changed."""
+    changed = []
+    for path in sorted(file for glob in PINNED for file in root.glob(glob)):
+        before = path.read_text(encoding="utf-8")
+        after = ACTION.sub(rf"\g<1>{commit} # {tag}", before)
+        after = HOOK.sub(rf'\g<1>"{commit}" # {tag}', after)
+        after = OURS.sub(rf'\g<1>"{commit} # {tag}",', after)
+        if after != before:
+            path.write_text(after, encoding="utf-8", newline="")
+            changed.append(path.relative_to(root).as_posix())
+    return changed
+
+
+def main(arguments: list[str]) -> int:
+    """Run one recipe; return its exit code."""
+    match arguments:
+        case ["check", tag]:
+            problem = check(tag)
+            print(problem or f"{tag} can be released")
+            return 1 if problem else 0
+        case ["notes", tag]:
+            print(notes(tag), end="")
+        case ["pin", tag, commit] if re.fullmatch("[0-9a-f]{40}", commit):
+            print("\n".join(pin(tag, commit)))
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

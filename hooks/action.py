@@ -80,6 +80,7 @@ COMMANDS = {
         ("merge",), "github", ("RUBRIC_CI_MERGE_COMMENT", "RUBRIC_CI_MERGE_CHECK_RUN")
     ),
     "compare": Command(("compare",), "github", ("RUBRIC_CI_COMPARE_ISSUE",)),
+    "history": Command(("history", "publish"), "light"),
 }
 
 

@@ -45,6 +45,10 @@ class CannotReadReport(UserError):
     """A file is not a report, or has a newer version."""
 
 
+class CannotReadHistory(UserError):
+    """A file is not a history of runs, is missing, or has a newer version."""
+
+
 class CannotMerge(UserError):
     """Reports are not the shards of one run."""
 

@@ -60,6 +60,12 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
+class Group(click.Group):
+    """A command with commands of its own."""
+
+    command_class = Command
+
+
 command = partial(click.command, cls=Command)
 
 

@@ -7,17 +7,13 @@ from typing import Any, Final
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.command import Command, command, examples, option
+from rubric_ci.cli.command import Group, command, examples, option
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
 
 
-class _Group(click.Group):
-    command_class = Command
-
-
-@click.group(cls=_Group)
+@click.group(cls=Group)
 def generate() -> None:
     """Generate missing parts of eval files."""
 

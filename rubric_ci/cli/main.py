@@ -44,9 +44,9 @@ class _Commands(click.Group):
 
     def _load(self) -> None:
         """Import all commands but `validate`."""
-        from rubric_ci.cli import generate, judge, report, run
+        from rubric_ci.cli import generate, history, judge, report, run
 
-        for module in (generate, run, judge, report):
+        for module in (generate, run, judge, report, history):
             for command in module.COMMANDS:
                 self.add_command(command)
 

@@ -12,6 +12,9 @@ CONCURRENCY: Final = 16
 LABELS: Final = "labels.jsonl"
 OUTPUT_DIR: Final = ".rubric-ci"
 REPORT: Final = f"{OUTPUT_DIR}/report.json"
+HISTORY: Final = f"{OUTPUT_DIR}/history.sqlite"
+HISTORY_PAGE: Final = f"{OUTPUT_DIR}/history.html"
+BADGE: Final = f"{OUTPUT_DIR}/badge.svg"
 TOLERANCE: Final = 0.05
 
 EVENTS_WITH_BASE: Final = frozenset(

@@ -1,5 +1,6 @@
 """A report as one self-contained HTML page: no script, no external files, light and dark."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
@@ -52,6 +53,12 @@ def render(report: RunReport) -> str:
     )
 
 
+def case_anchor(file: str, case: str) -> str:
+    """Return the anchor of a case, which other pages link to."""
+    name = f"{file}\n{case}".encode("utf-8", "surrogatepass")
+    return f"case-{hashlib.sha256(name).hexdigest()[:12]}"
+
+
 def _head(report: RunReport) -> Iterator[str]:
     score = report.totals.score
     mean = "" if score is None else f"mean score {numbers.score(score)} · "
@@ -82,7 +89,8 @@ def _case(
     kind = wording.status(case)
     opened = " open" if kind in {"fail", "errored", "borderline"} else ""
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
-    yield f'<details class="case {kind}"{opened}><summary>'
+    anchor = case_anchor(case.file, case.id)
+    yield f'<details class="case {kind}" id="{anchor}"{opened}><summary>'
     yield f'<span class="badge {kind}">{_LABELS[kind]}</span> <b>{html(case.id)}</b>'
     yield f'<span class="score">{score}</span>'
     yield from (f"<small>{html(fact)}</small>" for fact in _marks(case, changes))

@@ -6,9 +6,11 @@ PINS = {
     "actions/attest-sbom": "c604332985a26aa8cf1bdc465b92731239ec6b9e # v4.1.0",
     "actions/cache": "cdf6c1fa76f9f475f3d7449005a359c84ca0f306 # v5.0.3",
     "actions/checkout": "de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2",
+    "actions/deploy-pages": "d6db90164ac5ed86f2b6aed7e0febac5b3c0c03e # v4.0.5",
     "actions/download-artifact": "37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0",
     "actions/setup-python": "a309ff8b426b58ec0e2a45f0f869d46889d02405 # v6.2.0",
     "actions/upload-artifact": "b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
+    "actions/upload-pages-artifact": "7b1f4a764d45c48632c6b24a0339c27f5614fb0b # v4.0.0",
     "pypa/gh-action-pypi-publish": "dc37677b2e1c63e2034f94d8a5b11f265b73ba33 # v1.14.2",
     # Zeros until the first release; then `make pin` writes its commit.
     OURS: "0000000000000000000000000000000000000000 # the commit of a release",

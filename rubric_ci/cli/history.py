@@ -1,0 +1,137 @@
+"""The commands of `rubric-ci history`."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+from rubric_ci.cli.command import FILE, Group, examples, option
+from rubric_ci.model import defaults
+
+_history = option(
+    "--history",
+    type=FILE,
+    metavar="FILE",
+    default=defaults.HISTORY,
+    help="History file, an SQLite database.",
+)
+
+_title = option("--title", metavar="WORDS", default="rubric-ci history", help="Title of the page.")
+
+
+def _output(default: str | None, what: str) -> Callable[..., Any]:
+    return option("--output", type=FILE, metavar="FILE", default=default, help=what)
+
+
+def _last(default: int | None, shown: bool | str) -> Callable[..., Any]:
+    return option(
+        "--last",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=default,
+        show_default=shown,
+        help="Number of runs, the newest ones.",
+    )
+
+
+@click.group(cls=Group)
+def history() -> None:
+    """Keep records of runs and show their trends."""
+
+
+@history.command(
+    epilog=examples(
+        "history add .rubric-ci/report.json",
+        "history add report.json --link https://example.com/report.html",
+    )
+)
+@click.argument("report", type=FILE, default=defaults.REPORT)
+@_history
+@option(
+    "--link",
+    default="",
+    metavar="URL",
+    help="Address of the report on the page; default: that of the workflow run.",
+)
+def add(**options: Any) -> None:
+    """Add a run to the history.
+
+    REPORT is the report.json of a run. A report that was added before is not added twice.
+    """
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.add(**options))
+
+
+@history.command()
+@_history
+@_last(20, shown=True)
+def show(**options: Any) -> None:
+    """Print score, pass rate, cost and unsteady cases."""
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.show(**options))
+
+
+@history.command()
+@_history
+@_output(defaults.HISTORY_PAGE, "HTML file to write.")
+@_title
+@_last(None, shown="all")
+def page(**options: Any) -> None:
+    """Write the history as one HTML page without external files."""
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.write_page(**options))
+
+
+@history.command()
+@_history
+@_output(defaults.BADGE, "SVG file to write.")
+@option("--label", metavar="WORD", default="evals", help="Text on the left of the badge.")
+def badge(**options: Any) -> None:
+    """Write a badge with the pass rate of the latest complete run."""
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.write_badge(**options))
+
+
+@history.command()
+@_history
+@_output(None, "File to write instead of standard output.")
+def export(**options: Any) -> None:
+    """Write the history as JSON Lines, one run per line."""
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.export(**options))
+
+
+@history.command("import")
+@click.argument("parts", nargs=-1, required=True, type=FILE)
+@_history
+def import_lines(**options: Any) -> None:
+    """Add the runs of exported files.
+
+    PARTS are files of `rubric-ci history export`. Runs that are known already are skipped.
+    """
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.import_lines(**options))
+
+
+@history.command(epilog=examples("history publish report.json --site site"))
+@click.argument("report", type=FILE, default=defaults.REPORT)
+@option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
+@_title
+def publish(**options: Any) -> None:
+    """Add a run to the history of a site, and write its pages.
+
+    The site is history.jsonl, index.html, badge.svg, and report.html with the latest run. A
+    history.jsonl that is there already is continued.
+    """
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.publish(**options))
+
+
+COMMANDS: Final = (history,)

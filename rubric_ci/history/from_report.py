@@ -1,0 +1,105 @@
+"""The record of a report."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar, assert_never
+
+from rubric_ci.errors import CannotReadReport
+from rubric_ci.history.intervals import mean_interval, rate_interval
+from rubric_ci.history.record import Columns, Interval, RunRecord
+from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+
+T = TypeVar("T")
+
+
+def record_of(report: RunReport, *, link: str = "") -> RunRecord:
+    """Return the record of a report; `link` replaces the URL of its workflow run.
+
+    Raises CannotReadReport for the report of a shard, and for one without a time.
+    """
+    if report.shard is not None:
+        raise CannotReadReport(
+            f"the report is of shard {report.shard.index} of {report.shard.count}, not of a run",
+            "combine the shards with `rubric-ci merge` first",
+        )
+    graded = [case for case in report.cases if isinstance(case, Graded)]
+    return RunRecord(
+        started_at=_utc(report.started_at),
+        tool=report.tool,
+        verdict=report.verdict,
+        gate_passes=report.gate.holds,
+        complete=not (report.interrupted or report.spared),
+        worse=report.comparison.regressed if report.comparison else None,
+        judge=report.judge,
+        passing=report.gate.passing,
+        borderline=report.gate.borderline,
+        score=_interval(graded, lambda case: case.score, mean_interval),
+        pass_rate=_interval(graded, lambda case: float(case.verdict == "pass"), rate_interval),
+        calls=report.totals.calls,
+        cost_usd=_cost(report.totals),
+        duration_seconds=report.duration_seconds,
+        commit=report.metadata.get("head_sha", ""),
+        link=link or report.metadata.get("run_url", ""),
+        cases=tuple((case.file, case.id) for case in report.cases),
+        results=_columns(report.cases),
+    )
+
+
+def _utc(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise CannotReadReport(
+            f"the report has no valid time: started_at is {text!r}",
+            "create it again with `rubric-ci run`",
+        ) from None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _cost(totals: Totals) -> float | None:
+    return None if totals.unpriced_calls else totals.cost_usd
+
+
+def _interval(
+    graded: Sequence[Graded],
+    value: Callable[[Graded], float],
+    interval: Callable[[Sequence[Sequence[float]]], Interval],
+) -> Interval | None:
+    clusters: dict[object, list[float]] = defaultdict(list)
+    for case in graded:
+        clusters[case.cluster or (case.file, case.id)].append(value(case))
+    return interval(list(clusters.values())) if clusters else None
+
+
+def _columns(cases: Sequence[CaseResult]) -> Columns:
+    graded = [case if isinstance(case, Graded) else None for case in cases]
+    several = [case.trials if case else () for case in graded]
+    return Columns(
+        verdicts="".join(map(_letter, cases)),
+        scores=tuple(case.score if case else None for case in graded),
+        trials=_sparse("".join(trial.verdict[0] for trial in trials) for trials in several),
+        trial_scores=_sparse(tuple(trial.score for trial in trials) for trials in several),
+        further_trials=_sparse(case.further_trials if case else 0 for case in graded),
+        clusters=_sparse(case.cluster if case else "" for case in graded),
+    )
+
+
+def _letter(case: CaseResult) -> str:
+    match case:
+        case Graded():
+            return case.verdict[0]
+        case Errored():
+            return "e"
+        case Skipped():
+            return "s"
+        case _:
+            assert_never(case)
+
+
+def _sparse(column: Iterable[T]) -> tuple[T, ...]:
+    """Return the column, or () if every entry is empty."""
+    entries = tuple(column)
+    return entries if any(entries) else ()

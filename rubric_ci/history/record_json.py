@@ -1,0 +1,139 @@
+"""Records as JSON: one line per run, for a branch or an artifact; also the text in the database."""
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from math import isfinite
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json
+
+from rubric_ci.errors import CannotReadHistory, CannotReadReport
+from rubric_ci.history.record import GRADED, LETTERS, TRIALS, VERSION, CaseKey, RunRecord
+
+
+def dump(record: RunRecord) -> str:
+    """Return the record as one line without a newline; characters beyond ASCII are escaped.
+
+    Raises CannotReadReport for a lone surrogate in a name: no line can contain it.
+    """
+    try:
+        return _adapter().dump_json(record, ensure_ascii=True).decode()
+    except PydanticSerializationError:
+        raise CannotReadReport(
+            "a name of the report is not valid Unicode", "rename the case and run it again"
+        ) from None
+
+
+def load(line: str, where: str) -> RunRecord:
+    """Return the record of a line; raises CannotReadHistory, `where` names the line."""
+    record = parse(line, where)
+    if problem := next(_problems(record), ""):
+        raise _invalid(where, problem)
+    return record
+
+
+def parse(text: str, where: str) -> RunRecord:
+    """Return a record of the right shape, without a check of its columns."""
+    try:
+        return _adapter().validate_json(text, strict=True)
+    except ValidationError as error:
+        _check_version(text, where)
+        raise _invalid(where, _first(error)) from error
+
+
+def dump_cases(cases: tuple[CaseKey, ...]) -> str:
+    """Return the names of the cases of a run as JSON."""
+    return _cases_adapter().dump_json(cases, ensure_ascii=True).decode()
+
+
+def parse_cases(text: str, where: str) -> tuple[CaseKey, ...]:
+    """Return the names of the cases of a run; raises CannotReadHistory."""
+    try:
+        return _cases_adapter().validate_json(text, strict=True)
+    except ValidationError as error:
+        raise _invalid(where, _first(error)) from error
+
+
+def digest(record: RunRecord) -> str:
+    """Return the identity of a run: equal records are one run."""
+    return hashlib.sha256(dump(record).encode()).hexdigest()[:32]
+
+
+def _problems(record: RunRecord) -> Iterator[str]:
+    """Yield what is wrong with the values of a record."""
+    columns, n = record.results, len(record.cases)
+    lengths = {len(columns.verdicts), len(columns.scores)}
+    optional = (columns.trials, columns.trial_scores, columns.further_trials, columns.clusters)
+    if lengths != {n} or any(len(column) not in {0, n} for column in optional):
+        yield f"each column of results must have {n} entries"
+        return
+    if not set(columns.verdicts) <= LETTERS.keys():
+        yield f"results.verdicts may have the letters {', '.join(LETTERS)} only"
+    pairs = zip(columns.verdicts, columns.scores, strict=True)
+    if any((letter in GRADED) is (score is None) for letter, score in pairs):
+        yield "graded cases have a score, and other cases have none"
+    if not all(map(_is_share, _scores(record))):
+        yield "a score must be in 0 to 1"
+    if not _trials_fit(record):
+        yield "results.trials and results.trial_scores must have one entry per trial"
+    if not isfinite(record.cost_usd or 0.0) or not isfinite(record.duration_seconds):
+        yield "cost_usd and duration_seconds must be finite"
+
+
+def _scores(record: RunRecord) -> Iterator[float]:
+    columns = record.results
+    yield from (score for score in columns.scores if score is not None)
+    yield from (score for scores in columns.trial_scores for score in scores)
+    for interval in (record.score, record.pass_rate):
+        ends = (interval.value, interval.low, interval.high) if interval else ()
+        yield from (end for end in ends if end is not None)
+
+
+def _trials_fit(record: RunRecord) -> bool:
+    columns = record.results
+    if len(columns.trials) != len(columns.trial_scores):
+        return False
+    return all(
+        len(letters) == len(scores) and set(letters) <= TRIALS.keys()
+        for letters, scores in zip(columns.trials, columns.trial_scores, strict=True)
+    )
+
+
+def _is_share(score: float) -> bool:
+    return 0 <= score <= 1
+
+
+@cache
+def _adapter() -> TypeAdapter[RunRecord]:
+    return TypeAdapter(RunRecord)
+
+
+@cache
+def _cases_adapter() -> TypeAdapter[tuple[CaseKey, ...]]:
+    return TypeAdapter(tuple[CaseKey, ...])
+
+
+def _check_version(text: str, where: str) -> None:
+    try:
+        data = from_json(text)
+    except ValueError:
+        return
+    version = data.get("version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise CannotReadHistory(
+            f"{where}: version {version} is newer than this program's {VERSION}",
+            "upgrade rubric-ci",
+        )
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(step) for step in problem['loc'])}: {problem['msg']}".removeprefix(": ")
+
+
+def _invalid(where: str, problem: str) -> CannotReadHistory:
+    return CannotReadHistory(
+        f"{where}: not a record of a run: {problem}",
+        "remove it, or create the history again with `rubric-ci history add` or `import`",
+    )

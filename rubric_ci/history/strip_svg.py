@@ -1,0 +1,35 @@
+"""The verdicts of one case over all runs as a strip of inline SVG."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+
+from rubric_ci.history.record import LETTERS
+from rubric_ci.history.trends import ABSENT
+
+_CLASSES = {**LETTERS, ABSENT: "absent"}
+
+
+def draw(verdicts: str) -> str:
+    """Return a strip; the most frequent verdict is drawn once, below the others."""
+    ground = Counter(verdicts).most_common(1)[0][0]
+    others = sorted(set(verdicts) - {ground})
+    paths = [f'<path class="{_CLASSES[ground]}" d="M0 .5h{len(verdicts)}"/>']
+    paths += (f'<path class="{_CLASSES[one]}" d="{_path(verdicts, one)}"/>' for one in others)
+    return f'<svg viewBox="0 0 {len(verdicts)} 1" preserveAspectRatio="none">{"".join(paths)}</svg>'
+
+
+def _path(verdicts: str, letter: str) -> str:
+    """Return the runs of a letter as horizontal lines, with relative moves: they are shorter."""
+    return "M0 .5" + "".join(_segments(verdicts, letter))
+
+
+def _segments(verdicts: str, letter: str) -> Iterator[str]:
+    gap = 0
+    for found, group in groupby(verdicts):
+        length = sum(1 for _ in group)
+        if found == letter:
+            yield f"m{gap} 0h{length}"
+            gap = 0
+        else:
+            gap += length

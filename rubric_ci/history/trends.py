@@ -1,0 +1,94 @@
+"""What the records of runs show over time: judge changes, strips of verdicts, flips."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from rubric_ci.history.record import GRADED, CaseKey, RunRecord
+from rubric_ci.model.report import JudgeInfo
+
+ABSENT: Final = "-"  # in a strip: the case was not in that run
+
+_BY_ATTENTION: Final = "fewbps-"  # verdict letters of the latest run, the most urgent first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """The verdicts of one case over all runs."""
+
+    key: CaseKey
+    verdicts: str  # a letter per run, the oldest first
+    flips: int  # changes of the verdict from one run to the next that has one
+    mixed: int  # runs whose own trials have different verdicts
+
+    @property
+    def latest(self) -> str:
+        """The letter of the latest run."""
+        return self.verdicts[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeChange:
+    """A run whose judge differs from the one of the run before."""
+
+    run: int  # its index
+    text: str  # what changed, in a few words
+
+
+def in_order(records: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return the records without repetitions, the oldest first."""
+    return sorted(dict.fromkeys(records), key=lambda record: record.started_at)
+
+
+def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
+    """Return the strip of every case, those that need attention first."""
+    letters: dict[CaseKey, list[str]] = {}
+    mixed: dict[CaseKey, int] = {}
+    empty = ABSENT * len(records)
+    for n, record in enumerate(records):
+        for key, letter in zip(record.cases, record.results.verdicts, strict=True):
+            if key not in letters:
+                letters[key] = list(empty)
+            letters[key][n] = letter
+        for key in _mixed(record):
+            mixed[key] = mixed.get(key, 0) + 1
+    found = (_strip(key, "".join(row), mixed.get(key, 0)) for key, row in letters.items())
+    return tuple(sorted(found, key=_order))
+
+
+def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
+    """Return the runs with another judge than the last run that had one."""
+    judged = [(n, r.judge) for n, r in enumerate(records) if r.judge is not None]
+    return tuple(
+        JudgeChange(run=n, text=_difference(before, after))
+        for (_, before), (n, after) in pairwise(judged)
+        if before != after
+    )
+
+
+def _mixed(record: RunRecord) -> Iterator[CaseKey]:
+    for key, trials in zip(record.cases, record.results.trials, strict=False):
+        if trials.count(trials[:1]) < len(trials):
+            yield key
+
+
+def _strip(key: CaseKey, verdicts: str, mixed: int) -> Strip:
+    # A waived fail is a fail: the waiver changes the gate, not the answer.
+    graded = [letter for letter in verdicts.replace("w", "f") if letter in GRADED]
+    flips = sum(one != other for one, other in pairwise(graded))
+    return Strip(key=key, verdicts=verdicts, flips=flips, mixed=mixed)
+
+
+def _order(strip: Strip) -> tuple[int, int, CaseKey]:
+    return _BY_ATTENTION.index(strip.latest), -strip.flips, strip.key
+
+
+def _difference(before: JudgeInfo, after: JudgeInfo) -> str:
+    pairs = (
+        ("", before.model, after.model),
+        ("prompt ", before.prompt_version, after.prompt_version),
+        ("", before.mode, after.mode),
+        ("votes ", before.votes, after.votes),
+    )
+    return "; ".join(f"{name}{was} → {now}" for name, was, now in pairs if was != now)

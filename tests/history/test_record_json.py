@@ -1,0 +1,126 @@
+"""Records as lines of JSON: a round trip for every record, an error for every wrong line."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rubric_ci.errors import CannotReadHistory, CannotReadReport
+from rubric_ci.history import record_json
+from rubric_ci.history.from_report import record_of
+from rubric_ci.history.record import case_records
+from rubric_ci.model.report import ShardInfo
+from rubric_ci.model.results import Trial
+from tests.history.nights import a_case, a_night
+from tests.sample_reports import a_report, graded
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+TRIALS = st.lists(st.sampled_from("pbf"), max_size=4).filter(lambda trials: len(trials) != 1)
+CASES = st.builds(lambda n, v, t: a_case(n, v, *t), NAMES, st.sampled_from("pbfes"), TRIALS)
+REPORTS = st.builds(
+    lambda cases, spared: a_report(*cases, spared=spared), st.lists(CASES), st.integers(0, 1)
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(REPORTS)
+def test_a_record_survives_its_line(report: Any) -> None:
+    record = record_of(report)
+    line = record_json.dump(record)
+    assert "\n" not in line
+    assert line.isascii()
+    assert record_json.load(line, "a line") == record
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(REPORTS)
+def test_a_record_has_every_case_with_its_trials(report: Any) -> None:
+    kept = list(case_records(record_of(report)))
+    assert [each.key for each in kept] == [(case.file, case.id) for case in report.cases]
+    for case, each in zip(report.cases, kept, strict=True):
+        if case.outcome == "graded":
+            expected = case.trials or (Trial(verdict=case.verdict, score=case.score),)
+            assert (each.verdict, each.score, each.trials) == (case.verdict, case.score, expected)
+        else:
+            assert (each.verdict, each.score, each.trials) == (case.outcome, None, ())
+
+
+def test_further_trials_and_clusters_are_kept() -> None:
+    trial = Trial(verdict="pass", score=1.0)
+    case = graded("a", "pass", trials=(trial,) * 3, further_trials=2, cluster="talk", evaluators=())
+    (kept,) = case_records(record_of(a_report(case)))
+    assert (kept.further_trials, kept.cluster) == (2, "talk")
+
+
+def changed(**changes: Any) -> str:
+    return json.dumps({**json.loads(record_json.dump(record_of(a_night(4)))), **changes})
+
+
+def results(**changes: Any) -> str:
+    found = json.loads(changed())["results"]
+    return changed(results={**found, **changes})
+
+
+WRONG = {
+    "not JSON": ("{", "Invalid JSON: EOF while parsing an object at line 1 column 1"),
+    "a list": ("[]", "Input should be an object"),
+    "a newer version": (changed(version=2, verdict="splendid"), None),
+    "an unknown verdict": (
+        changed(verdict="splendid"),
+        (
+            "verdict: Input should be 'pass', 'borderline', 'fail', 'error', 'nothing-changed' or "
+            "'nothing-graded'"
+        ),
+    ),
+    "a score above 1": (
+        results(scores=[1.0, 2.0, 1.0, 1.0, None]),
+        "a score must be in 0 to 1",
+    ),
+    "a missing score": (
+        results(scores=[1.0, None, 1.0, 1.0, None]),
+        "graded cases have a score, and other cases have none",
+    ),
+    "a short column": (results(scores=[1.0]), "each column of results must have 5 entries"),
+    "an unknown letter": (
+        results(verdicts="ppppx"),
+        "results.verdicts may have the letters p, b, f, w, e, s only",
+    ),
+    "trials without scores": (
+        results(trials=["pp", "", "", "", ""]),
+        "results.trials and results.trial_scores must have one entry per trial",
+    ),
+    "an infinite cost": (changed(cost_usd=1e999), None),
+}
+
+
+@pytest.mark.parametrize(("line", "problem"), WRONG.values(), ids=WRONG)
+def test_wrong_lines(line: str, problem: str | None) -> None:
+    with pytest.raises(CannotReadHistory) as caught:
+        record_json.load(line, "h.jsonl:3")
+    if problem:
+        assert caught.value.message == f"h.jsonl:3: not a record of a run: {problem}"
+    assert caught.value.message.startswith("h.jsonl:3: ")
+
+
+def test_a_newer_version_names_the_fix() -> None:
+    with pytest.raises(CannotReadHistory) as caught:
+        record_json.load(changed(version=2, verdict="splendid"), "h.jsonl:3")
+    assert caught.value.message == "h.jsonl:3: version 2 is newer than this program's 1"
+    assert caught.value.hint == "upgrade rubric-ci"
+
+
+def test_a_shard_is_not_a_run() -> None:
+    with pytest.raises(CannotReadReport, match="the report is of shard 2 of 3, not of a run"):
+        record_of(a_night(0, shard=ShardInfo(index=2, count=3)))
+
+
+def test_a_report_without_a_time() -> None:
+    with pytest.raises(CannotReadReport, match="started_at is 'yesterday'"):
+        record_of(a_night(0, started_at="yesterday"))
+
+
+def test_a_name_that_is_not_unicode() -> None:
+    with pytest.raises(CannotReadReport, match="a name of the report is not valid Unicode"):
+        record_json.dump(record_of(a_report(graded("\ud800", evaluators=()))))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
+from rubric_ci.github.reply_limit import MAX_BODY, OversizedResponse, limit_responses
 from rubric_ci.system.backoff import Backoff
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
     except ImportError as error:
         hint = "pip install 'rubric-ci[github]'"
         raise MissingExtra("writing to GitHub needs PyGithub, which is missing", hint) from error
+    limit_responses()
     client = github.Github(
         base_url=server.api_url.rstrip("/"),
         auth=github.Auth.Token(server.token),
@@ -96,12 +98,19 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         yield client
     except github.GithubException as error:
         raise _api_error(error, about) from error
+    except OversizedResponse as error:
+        size = f"{MAX_BODY // 2**20} MiB"
+        message = f"the response of {server.api_url} has more than {size}"
+        raise ApiError(message, "check GITHUB_API_URL", status=error.status) from error
     except requests.Timeout as error:
         message = f"{server.api_url} did not answer within {server.timeout_seconds} s"
         raise ApiError(message, "check GITHUB_API_URL and githubstatus.com") from error
     except requests.RequestException as error:
         message = f"cannot connect to {server.api_url}: {_innermost(error)}"
         raise ApiError(message, "check GITHUB_API_URL and githubstatus.com") from error
+    except RuntimeError as error:  # a redirect to another host, which PyGithub does not follow
+        message = f"{server.api_url}: {str(error).partition(', please')[0]}"
+        raise ApiError(message, "check GITHUB_API_URL", status=301) from error
     except _UNEXPECTED as error:
         message = f"unexpected response from {server.api_url}: {_innermost(error)}"
         raise ApiError(message, "check whether a proxy answers instead of GitHub") from error

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import ModuleType
 from typing import Any, TypeVar
 
-from rubric_ci.llm import openai_http
+from rubric_ci.llm import http_guard, openai_http
 from rubric_ci.llm.batch_format import request_lines
 from rubric_ci.llm.litellm_client import request_error
 from rubric_ci.llm.retry import RequestError
@@ -58,9 +58,13 @@ class BatchServer:
 
     async def read(self, file_id: str) -> str:
         """Return the text of a file."""
-        content = await self._with_retries(
-            lambda: self._litellm.afile_content(file_id=file_id, **self._account)
-        )
+        limit = http_guard.max_bytes.set(http_guard.MAX_FILE)
+        try:
+            content = await self._with_retries(
+                lambda: self._litellm.afile_content(file_id=file_id, **self._account)
+            )
+        finally:
+            http_guard.max_bytes.reset(limit)
         text: str = content.content.decode("utf-8", "replace")
         return text
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from rubric_ci.errors import MissingExtra
-from rubric_ci.llm import openai_http
+from rubric_ci.llm import http_guard, openai_http
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
 from rubric_ci.llm.model_info import accepts_schema, model_info
 from rubric_ci.llm.openai_format import (
@@ -40,6 +40,8 @@ _NOT_FOR_LITELLM = frozenset(
     }
 )
 
+_UNGUARDED = "aiohttp_openai/"  # the one provider that litellm does not ask through httpx
+
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
 """litellm's messages for a malformed reply of status 200; some have a status of 422."""
 
@@ -56,6 +58,9 @@ _PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
 async def ask_litellm(call: ModelCall) -> ModelReply:
     """Send a request to any provider; raises RequestError."""
+    if call.endpoint.model.startswith(_UNGUARDED):
+        message = f"{_UNGUARDED} follows redirects; set `model: openai/…` with this `api_base`"
+        raise RequestError(message, retryable=False, billed=False)
     litellm = load_litellm()
     from openai import OpenAIError  # what every error of litellm's is a kind of
 
@@ -82,6 +87,9 @@ def load_litellm() -> ModuleType:
         import litellm
     except ModuleNotFoundError as error:
         raise _missing() from error
+    import httpx
+
+    http_guard.guard(httpx.AsyncClient, httpx.Client)
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # errors are raised as well
     return litellm
@@ -151,7 +159,9 @@ def request_error(error: Any, timeout: float) -> RequestError:
     message = _without_prefixes(str(error))
     if _NO_KEY.search(message):  # nothing was sent, and a retry would not help
         return RequestError(message.removeprefix("broken reply: "), retryable=False, billed=False)
-    causes = {type(cause).__name__ for cause in _causes(error)}
+    causes = {type(cause).__name__: cause for cause in _causes(error)}
+    if refused := causes.get(http_guard.RefusedReply.__name__):
+        return RequestError(str(refused), retryable=False, billed=True)
     body = find_object(message)
     if _REFUSED in causes:
         message = f"HTTP {error.status_code}: {message if body is None else error_message(body)}"
@@ -160,11 +170,14 @@ def request_error(error: Any, timeout: float) -> RequestError:
         return inner
     if any(sign in message for sign in _BROKEN_BODIES):
         return RequestError(f"broken reply: {message}", retryable=True)
-    status = _status(error, causes)
+    status = _status(error, causes.keys())
     if status == 408:
         message = f"no reply within {timeout:g} s"
     return RequestError(
-        message, status=status, retryable=status is None or None, billed=_billed(error, causes)
+        message,
+        status=status,
+        retryable=status is None or None,
+        billed=_billed(error, causes.keys()),
     )
 
 

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm.error_body import error_message
+from rubric_ci.llm.http_guard import MAX_BODY, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.evals import JSON
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 PREFIX = "openai/"
 DEFAULT_BASE = "https://api.openai.com/v1"
 COST_HEADER = "x-litellm-response-cost"  # of LiteLLM's proxy, in dollars
-MAX_BODY = 8 * 2**20  # bytes, unpacked
 
 SENT = frozenset(
     {"temperature", "top_p", "seed", "frequency_penalty", "presence_penalty", "stop", "user"}
@@ -104,7 +104,7 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
         message = str(error) or type(error).__name__
         raise RequestError(f"Connection error: {message}", billed=sent) from error
     if 300 <= response.status < 400:
-        message = f"HTTP {response.status}: redirects are not followed; check `api_base`"
+        message = f"HTTP {response.status}: {REDIRECTED}"
         raise RequestError(message, status=response.status, retryable=False)
     if response.status >= 400:
         raise _http_error(response, data)
@@ -157,8 +157,7 @@ async def _read(response: "ClientResponse") -> bytes:
     async for chunk in response.content.iter_chunked(64 * 1024):
         data += chunk
         if len(data) > MAX_BODY:
-            message = f"the response has more than {MAX_BODY // 2**20} MiB"
-            raise RequestError(message, retryable=False, billed=True)
+            raise RequestError(too_large(MAX_BODY), retryable=False, billed=True)
     return bytes(data)
 
 

@@ -1,8 +1,10 @@
 """Answers, replies and responses without end, redirects, and servers that trickle."""
 
 import asyncio
+import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -11,15 +13,24 @@ import pytest
 
 from rubric_ci import targets
 from rubric_ci.errors import CannotAnswer, CannotJudge
+from rubric_ci.github import reply_limit
+from rubric_ci.github.client import ApiError, Server, connected, own_login
 from rubric_ci.judge.repair import request_valid_reply
-from rubric_ci.llm import openai_http
+from rubric_ci.llm import http_guard
+from rubric_ci.llm.batch_http import BatchServer
+from rubric_ci.llm.client import request
+from rubric_ci.llm.litellm_client import loaded_litellm
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, MockTarget
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.system.backoff import Backoff
 from rubric_ci.targets import healthcheck
 from tests.cases import build_case, build_context
+from tests.http_server import serving
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
+
+PACKED = gzip.compress(b" " * 200 * 2**20, 1)
 
 
 class Hostile(BaseHTTPRequestHandler):
@@ -41,15 +52,20 @@ class Hostile(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        if not self.path.startswith("/big"):
-            return self.do_GET()
+        if self.path.startswith("/big"):
+            self.send(b" " * 2**20 for _ in range(100))
+        elif self.path.startswith("/packed"):
+            self.send([PACKED], encoding="gzip")
+        else:
+            self.do_GET()
+
+    def send(self, chunks: Iterable[bytes], encoding: str = "identity") -> None:
         self.send_response(200)
+        self.send_header("Content-Encoding", encoding)
         self.end_headers()
-        try:
-            for _ in range(100):
-                self.wfile.write(b" " * 2**20)
-        except OSError:
-            pass
+        with suppress(OSError):  # the client has read enough
+            for chunk in chunks:
+                self.wfile.write(chunk)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - named by the library
         pass
@@ -68,19 +84,70 @@ def address() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.parametrize("path", ["/big", "/packed"])
 @pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("/redirect", "HTTP 307: redirects are not followed; check `api_base`"),
-        ("/big", "the response has more than 8 MiB"),
-    ],
+    "model",
+    ["openai/gpt-4.1", "openai/o3-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"],
 )
-def test_a_model_s_server(address: str, path: str, message: str) -> None:
-    endpoint = Endpoint(model="openai/m", options={"api_base": address + path, "api_key": "k"})
+def test_a_reply_without_end(address: str, model: str, path: str) -> None:
+    endpoint = Endpoint(model=model, options={"api_base": address + path, "api_key": "k"})
+    asked = (ChatMessage(role="user", content="?"),)
     with pytest.raises(RequestError) as caught:
-        asyncio.run(openai_http.post(endpoint, {"model": "m"}))
-    assert (str(caught.value), caught.value.retryable) == (message, False)
-    assert Hostile.followed == []
+        asyncio.run(request(ModelCall(endpoint=endpoint, messages=asked, key="k")))
+    said = "the response has more than 8 MiB"
+    assert (str(caught.value), caught.value.retryable) == (said, False)
+    assert caught.value.billed
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x" * (http_guard.MAX_BODY + 1), ""),
+        (b"x" * (http_guard.MAX_FILE + 1), "the response has more than 256 MiB"),
+    ],
+    ids=["more than of one reply", "more than of a batch"],
+)
+def test_the_replies_of_a_batch(address: str, content: bytes, said: str) -> None:
+    class Stored(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            self.wfile.write(gzip.compress(content, 1))
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    async def read() -> str:
+        options = {"api_base": server.url, "api_key": "k"}
+        endpoint = Endpoint(model="openai/gpt-4.1", options=options)
+        reader = BatchServer(await loaded_litellm(), endpoint, Backoff(attempts=1))
+        try:
+            return str(len(await reader.read("file-1")))
+        except RequestError as error:
+            return str(error)
+
+    with serving(Stored) as server:
+        assert asyncio.run(read()) == (said or str(len(content)))
+
+
+def test_a_response_of_github() -> None:
+    class Endless(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(gzip.compress(b" " * 2 * reply_limit.MAX_BODY, 1))
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with serving(Endless) as address:
+        server = Server(api_url=address.url, token="t", sleep=lambda _: None)
+        with pytest.raises(ApiError) as caught, connected(server, "the user") as client:
+            own_login(client)
+    assert str(caught.value) == f"the response of {address.url} has more than 64 MiB"
 
 
 def test_a_health_check_follows_no_redirect(address: str) -> None:

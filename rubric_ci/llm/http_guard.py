@@ -1,0 +1,101 @@
+"""Refuse redirects and unbounded replies to httpx, which litellm and OpenAI's client send with.
+
+Neither has an option for all of its clients. httpx removes only the Authorization header where a
+redirect leads to another host; `x-api-key` and the like of other providers would go with it.
+"""
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from httpx import AsyncClient, Client, Request, Response
+
+MAX_BODY: Final = 8 * 2**20  # bytes of a reply, unpacked
+MAX_FILE: Final = 256 * 2**20  # bytes of the replies of a batch
+REDIRECTED: Final = "redirects are not followed; check `api_base`"
+
+max_bytes: ContextVar[int] = ContextVar("max_bytes", default=MAX_BODY)
+
+
+class RefusedReply(Exception):
+    """A reply that is not read."""
+
+
+def guard(client: "type[AsyncClient]", blocking_client: "type[Client]") -> None:
+    """Replace `send` of both kinds of clients by one that refuses."""
+    client.send = _guarded(client.send)  # type: ignore[method-assign]
+    blocking_client.send = _guarded_blocking(blocking_client.send)  # type: ignore[method-assign]
+
+
+def too_large(limit: int) -> str:
+    """Return the message for a reply of more bytes than the limit."""
+    return f"the response has more than {limit // 2**20} MiB"
+
+
+def _guarded(send: Any) -> Any:
+    async def guarded(
+        self: "AsyncClient", request: "Request", *, stream: bool = False, **extra: Any
+    ) -> "Response":
+        response: Response = await send(
+            self, request, **extra | {"stream": True, "follow_redirects": False}
+        )
+        if stream and not response.is_redirect:
+            return response
+        try:
+            _refuse_redirect(response)
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                _add(body, chunk)
+        finally:
+            await response.aclose()
+        return _read(response, body)
+
+    return guarded
+
+
+def _guarded_blocking(send: Any) -> Any:
+    def guarded(
+        self: "Client", request: "Request", *, stream: bool = False, **extra: Any
+    ) -> "Response":
+        response: Response = send(
+            self, request, **extra | {"stream": True, "follow_redirects": False}
+        )
+        if stream and not response.is_redirect:
+            return response
+        try:
+            _refuse_redirect(response)
+            body = bytearray()
+            for chunk in response.iter_bytes():
+                _add(body, chunk)
+        finally:
+            response.close()
+        return _read(response, body)
+
+    return guarded
+
+
+def _refuse_redirect(response: "Response") -> None:
+    if response.is_redirect:
+        raise RefusedReply(f"HTTP {response.status_code}: {REDIRECTED}")
+
+
+def _add(body: bytearray, chunk: bytes) -> None:
+    body += chunk
+    if len(body) > max_bytes.get():
+        raise RefusedReply(too_large(max_bytes.get()))
+
+
+def _read(response: "Response", body: bytearray) -> "Response":
+    """Return the response with its unpacked body."""
+    from httpx import Response
+
+    packed = {"content-encoding", "content-length", "transfer-encoding"}
+    read = Response(
+        response.status_code,
+        headers=[pair for pair in response.headers.multi_items() if pair[0] not in packed],
+        content=bytes(body),
+        request=response.request,
+        extensions=response.extensions,
+    )
+    read.elapsed = response.elapsed
+    return read

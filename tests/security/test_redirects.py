@@ -1,0 +1,136 @@
+"""A server that redirects: no client sends the request, or the key, to another host."""
+
+import asyncio
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotReachGitHub
+from rubric_ci.github.client import Server, connected, own_login
+from rubric_ci.llm.batch import send_batch
+from rubric_ci.llm.client import request
+from rubric_ci.llm.retry import RequestError
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+from rubric_ci.system.backoff import Backoff
+from rubric_ci.targets import healthcheck
+from tests.http_server import serving
+
+pytestmark = pytest.mark.timeout(120)
+
+KEY = "sk-of-the-repository"
+STATUSES = (301, 302, 303, 307, 308)
+
+
+@contextmanager
+def recording() -> Iterator[tuple[str, list[str]]]:
+    """Serve the other host; yield its URL and the keys of all requests that arrive."""
+    arrived: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            arrived.append(f"{self.command} {self.path} {dict(self.headers)}")
+            self.send_response(200)
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as server:
+        yield server.url.replace("127.0.0.1", "localhost"), arrived
+
+
+@contextmanager
+def redirecting(status: int, location: str) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.send_response(status)
+            self.send_header("Location", location + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as server:
+        yield server.url
+
+
+def call(model: str, base: str) -> ModelCall:
+    endpoint = Endpoint(model=model, options={"api_base": base, "api_key": KEY})
+    asked = (ChatMessage(role="user", content="Hello"),)
+    return ModelCall(endpoint=endpoint, messages=asked, key="k")
+
+
+MODELS = {
+    "openai": "openai/gpt-4.1-mini",
+    "openai through litellm": "openai/o3-mini",
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "gemini": "gemini/gemini-2.5-flash",
+    "mistral": "mistral/mistral-small-latest",
+    "azure": "azure/gpt-4.1",
+    "cohere": "cohere_chat/command-r",
+}
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_a_model(model: str, status: int) -> None:
+    with (
+        recording() as (other, arrived),
+        redirecting(status, other) as base,
+        pytest.raises(RequestError) as caught,
+    ):
+        asyncio.run(request(call(model, base)))
+    assert arrived == []
+    said = f"HTTP {status}: redirects are not followed; check `api_base`"
+    assert (str(caught.value), caught.value.retryable) == (said, False)
+
+
+def test_a_provider_whose_client_follows() -> None:
+    with (
+        recording() as (other, arrived),
+        redirecting(302, other) as base,
+        pytest.raises(RequestError, match="aiohttp_openai/ follows redirects"),
+    ):
+        asyncio.run(request(call("aiohttp_openai/gpt-4.1", base)))
+    assert arrived == []
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_batch(status: int) -> None:
+    with recording() as (other, arrived), redirecting(status, other) as base:
+        sent = [call("openai/gpt-4.1-mini", base)]
+        backoff = Backoff(attempts=1)
+        (reply,) = asyncio.run(send_batch(sent, tell=warnings.warn, poll=0.01, backoff=backoff))
+    assert arrived == []
+    said = f"batch: HTTP {status}: redirects are not followed; check `api_base`"
+    assert (type(reply), str(reply)) == (RequestError, said)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_github(status: int) -> None:
+    with recording() as (other, arrived), redirecting(status, other) as base:
+        server = Server(api_url=base, token=KEY, sleep=lambda _: None)
+        with pytest.raises(CannotReachGitHub), connected(server, "the user") as client:
+            own_login(client)
+    assert arrived == []
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_health_check(status: int) -> None:
+    with recording() as (other, arrived), redirecting(status, other) as base:
+        said = asyncio.run(healthcheck.probe(f"{base}/health", 10))
+    assert arrived == []
+    assert said.endswith("; redirects are not followed")

@@ -38,7 +38,7 @@ _limits = bundle(
         "--max-seconds",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
-        help="Stop sending requests after this many seconds.",
+        help="Stop after this many seconds; `run` also ends commands and scripts then.",
     ),
 )
 

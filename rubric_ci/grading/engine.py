@@ -13,6 +13,7 @@ from typing import TypeVar
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import NotCached, NoVerdict, UserError
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
+from rubric_ci.grading.deadline import Deadline
 from rubric_ci.grading.reason import reason
 from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.config import CliTarget, JudgeConfig, RecordedTarget, Target
@@ -69,7 +70,8 @@ async def grade(
     Each case is answered and graded `trials` times, and as many times more as `further_trials` of
     that result demands; its result is the median trial. `batched`:
     requests to models are sent in batches and no answer is assessed before all are there.
-    `on_result` is called with each result as soon as it is there. On cancellation (Ctrl-C), and
+    `on_result` is called with each result as soon as it is there. At the time limit of the context,
+    what still works on a case is cancelled, and the case is errored. On cancellation (Ctrl-C), and
     after `stop_after` cases that fail or have no verdict, running cases are stopped and the
     finished ones are returned: then there are fewer results than tasks. A UserError stops the run
     and is raised.
@@ -86,6 +88,7 @@ async def grade(
         batches=batches,
         trials=trials,
         further_trials=further_trials,
+        deadline=Deadline(context.max_seconds),
     )
 
     failures = _FailureLimit(stop_after)
@@ -129,6 +132,7 @@ class _Run:
     batches: Batches
     trials: int
     further_trials: Callable[[CaseResult], int]
+    deadline: Deadline
 
 
 def _own(context: RunContext, task: Task) -> RunContext:
@@ -172,13 +176,13 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         async with limits.target_slot(task.target):
             await held.enter_async_context(limits.case_slot(task.target))
             started = perf_counter()
-            answer = await _guarded(_answer(task, context, run))
+            answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
             return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
         await limits.wait_for_all_answers()
         specs = task.case.evaluators
-        assessing = (_assess(task, answer, spec, context, limits) for spec in specs)
+        assessing = (_assess(task, answer, spec, context, run) for spec in specs)
         results = await task_groups.gather_all(assessing)
         return _concluded(task, answer, results, context, perf_counter() - started)
 
@@ -191,19 +195,20 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
 
 
 async def _assess(
-    task: Task, answer: Answer, spec: EvaluatorSpec, context: RunContext, limits: ConcurrencyLimits
+    task: Task, answer: Answer, spec: EvaluatorSpec, context: RunContext, run: _Run
 ) -> EvaluatorResult:
-    async with limits.evaluator_slot(spec):
-        result = await _guarded(evaluators.evaluate(task.case, answer, spec, context))
+    async with run.limits.evaluator_slot(spec):
+        work = evaluators.evaluate(task.case, answer, spec, context)
+        result = await _guarded(work, run.deadline)
     if isinstance(result, _Failure):
         return unassessed(spec, result.reason, usage=result.usage)
     return result
 
 
-async def _guarded(work: Awaitable[T]) -> T | _Failure:
+async def _guarded(work: Awaitable[T], deadline: Deadline) -> T | _Failure:
     """Turn a failure of one case into a value; let UserError stop the run."""
     try:
-        return await work
+        return await deadline.enforce(work)
     except (UserError, NotCached):
         raise
     except NoVerdict as error:

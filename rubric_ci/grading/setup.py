@@ -44,6 +44,7 @@ def build_context(
         environment=environment,
         judge=config.judge,
         offline=offline,
+        max_seconds=requests.max_seconds,
         thresholds=config.gate.thresholds,
     )
 

@@ -87,6 +87,11 @@ class Budget:
 
         return ask
 
+    async def sleep(self, seconds: float) -> None:
+        """Sleep before a request is repeated, until the time limit at most."""
+        left = self._seconds_left()
+        await asyncio.sleep(seconds if left is None else max(0.0, min(seconds, left)))
+
     async def _reserve(self, call: ModelCall) -> float:
         worst = self._worst_cost(call)
         async with self._changed:

@@ -18,7 +18,7 @@ def connect(*, concurrency: int, caps: Caps, add_note: AddNote) -> ModelCaller:
     """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
     limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
     modes = OutputModes(output_mode_of, add_note)
-    return with_retries(modes.wrap(limiter.wrap(budget.wrap(request))))
+    return with_retries(modes.wrap(limiter.wrap(budget.wrap(request))), sleep=budget.sleep)
 
 
 def output_mode_of(call: ModelCall) -> OutputMode:

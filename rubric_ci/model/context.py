@@ -32,6 +32,7 @@ class RunContext:
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
+    max_seconds: float | None = None  # of the run; None: no limit
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     trial: int = 0  # which answer to the case, from 0; judgements are cached per trial

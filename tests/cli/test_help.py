@@ -81,8 +81,8 @@ Limits:
   --max-calls N          Maximum number of model requests.  [x>=0]
   --max-cost-usd USD     Maximum cost in US dollars. Requests that could
                          exceed it are not sent.  [x>=0]
-  --max-seconds SECONDS  Stop sending requests after this many seconds.
-                         [x>=0]
+  --max-seconds SECONDS  Stop after this many seconds; `run` also ends
+                         commands and scripts then.  [x>=0]
 
 Requests and cache:
   --record FILE         Write every model reply to this file.
@@ -161,7 +161,7 @@ def test_run() -> None:
         (("run",), "Select Policy Judge Gate Limits Requests and cache Reports GitHub Options"),
         (("merge",), "Gate Reports GitHub Options"),
         (("plan",), "Select Policy Shards Options"),
-        (("validate",), "Select Options Reports"),
+        (("validate",), "Select Policy Options Reports"),
         (("compare",), "Gate Reports GitHub Options"),
         (("judge-check",), "Select Policy Judge Limits Requests and cache Options"),
         (("calibrate",), "Select Policy Judge Calibration Limits Requests and cache Options"),

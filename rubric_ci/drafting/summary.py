@@ -59,7 +59,7 @@ def show_outcome(
     for one in skipped:
         echo(f"{_place(one.case)}: left unchanged: {one.reason}", err=err)
         if one.block:
-            print_block(one.block, aside=err)
+            print_block(one.block, err=err)
     echo(_summary(changes, skipped, invalid, would=err), err=err)
 
 

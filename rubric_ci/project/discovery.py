@@ -1,6 +1,5 @@
 """Find and read the files of a working tree: the root, eval files, references."""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -56,8 +55,9 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
 
 def from_root(path: Path, root: Path) -> str:
     """Return the name of a file in reports: relative to the root, with forward slashes."""
-    real, top = path.resolve(), root.resolve()
-    return (real.relative_to(top) if real.is_relative_to(top) else path).as_posix()
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    inside = confined.is_inside(real, top)
+    return os.path.relpath(real, top).replace(os.sep, "/") if inside else path.as_posix()
 
 
 def read_text(path: Path, root: Path | None = None) -> str:
@@ -284,6 +284,8 @@ def _first_line(data: bytes) -> bytes:
 
 
 def _keys(line: bytes) -> frozenset[str] | None:
+    import json  # only for JSON Lines
+
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from functools import cache
 from os.path import exists, isdir
 from pathlib import Path
-from shutil import which
 
 from rubric_ci.model.references import Machine
 
@@ -31,4 +30,6 @@ def machine_for(root: Path, folder: Path | None, environment: Mapping[str, str])
 
 @cache
 def _find(name: str, search_path: str) -> bool:
+    from shutil import which  # most files start no program
+
     return which(name, path=search_path) is not None

@@ -1,15 +1,14 @@
 """The files of a repository as they are on disk; paths count from its root."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingTree:
-    """Implements `RepositoryFiles` with a folder."""
+class WorkingTree(NamedTuple):
+    """Implements `RepositoryFiles` with a folder; `validate` has no need of dataclasses."""
 
     root: Path
 

@@ -20,8 +20,11 @@ _BINARY: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def read_named(path: Path, root: Path) -> bytes:
-    """Return the bytes of a file that a file of the repository names; raises CannotReadFile."""
-    real, top = os.path.realpath(path), os.path.realpath(root)
+    """Return the bytes of a file that a file of the repository names; raises CannotReadFile.
+
+    `root` has no link in its path; below any other root, no file would be found inside.
+    """
+    real, top = os.path.realpath(path), str(root)
     if not is_inside(real, top):
         raise _refused(path, "it is outside the repository")
     inside = real[len(top) :].replace("\\", "/").casefold().split("/")
@@ -32,7 +35,7 @@ def read_named(path: Path, root: Path) -> bytes:
 
 def read_given(path: Path, root: Path) -> bytes:
     """Return the bytes of a file that was found, or given by the user; raises CannotReadFile."""
-    below = is_inside(os.path.abspath(path), os.path.realpath(root))  # noqa: PTH100 - keeps links
+    below = is_inside(os.path.abspath(path), str(root))  # noqa: PTH100 - keeps links
     return read_named(path, root) if below else read_own(Path(os.path.realpath(path)), shown=path)
 
 

@@ -10,27 +10,27 @@ from io import UnsupportedOperation
 from stat import S_ISREG
 from typing import TextIO
 
-from rubric_ci.text import escape
 
-
-def print_block(text: str, *, aside: bool = False) -> None:
-    """Print a block on standard output; aside: on standard error."""
-    stream = sys.stderr if aside else sys.stdout
+def print_block(text: str, *, err: bool = False) -> None:
+    """Print a block on standard output, or with `err` on standard error."""
+    stream = sys.stderr if err else sys.stdout
     stream.flush()
     stream.buffer.write(_shown(text, stream).encode("utf-8", "surrogateescape"))
     stream.flush()
 
 
 def _shown(text: str, stream: TextIO) -> str:
+    from rubric_ci.text.escape import visible  # output without blocks needs no patterns
+
     if stream.isatty():
-        return escape.visible(text)
+        return visible(text)
     if os.environ.get("GITHUB_ACTIONS") != "true" or is_file(stream):
         return text
     from secrets import token_hex
 
     from rubric_ci.text.workflow_commands import disable_workflow_commands
 
-    return disable_workflow_commands(escape.visible(text), token_hex(16))
+    return disable_workflow_commands(visible(text), token_hex(16))
 
 
 def is_file(stream: TextIO) -> bool:

@@ -10,11 +10,12 @@ MASK = "***"
 SHORTEST = 6  # characters; a shorter value would mask words and numbers that are no secrets
 _SHORTEST_BASE64 = 8
 
-_SECRET_NAME = re.compile(
-    r"(?:^|[_-]|api)(?:key|token|secret|password|passwd|credentials?|authorization|cookie)$",
-    re.IGNORECASE,
+_SECRET_NAMES = (
+    *("key", "token", "secret", "password", "passwd", "credential", "credentials"),
+    *("authorization", "cookie"),
 )
-_PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*+:([^/@\s]++)@")
+_BEFORE_NAME = ("_", "-", "api")
+_USERINFO = r"://[^/@\s:]*+:([^/@\s]++)@"
 _OURS = "RUBRIC_CI_"  # options, such as RUBRIC_CI_RUN_COMMENT_KEY
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _URL_SAFE = str.maketrans("+/", "-_")
@@ -25,7 +26,11 @@ Redact: TypeAlias = Callable[[str], str]
 
 def is_secret_name(name: str) -> bool:
     """Return True if what has this name is secret: `*_KEY`, `*_TOKEN`, `*_SECRET`, passwords."""
-    return _SECRET_NAME.search(name) is not None and not name.startswith(_OURS)
+    word = name.casefold()
+    ending = next(filter(word.endswith, _SECRET_NAMES), None)
+    if ending is None or name.startswith(_OURS):
+        return False
+    return word == ending or word.removesuffix(ending).endswith(_BEFORE_NAME)
 
 
 def environment_secrets(environment: Mapping[str, str]) -> Iterator[str]:
@@ -33,8 +38,8 @@ def environment_secrets(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if is_secret_name(name):
             yield value
-        if "://" in value:
-            yield from _PASSWORD_IN_URL.findall(value)
+        if "://" in value and "@" in value:
+            yield from re.findall(_USERINFO, value)
 
 
 def redactor(secrets: Iterable[str]) -> Redact:

@@ -3,7 +3,6 @@
 NOTE: modules that describe problems are imported late: a file without problems needs none.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
-
-_STARTS_SCRIPTS = re.compile(r"code_judge|script")
 
 
 def check_evals(
@@ -53,7 +50,7 @@ def check_evals(
         from rubric_ci.validation.project_rules import unmatched_dependencies
 
         found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
-    if machine and any(_STARTS_SCRIPTS.search(text) for text in source.texts().values()):
+    if machine and any("evaluators" in text for text in source.texts().values()):
         from rubric_ci.validation.command_rules import script_problems
 
         found.extend(_first(script_problems(source.data, machine())))

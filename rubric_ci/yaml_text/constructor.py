@@ -107,6 +107,7 @@ class DataBuilder:
     def __init__(self, text: str) -> None:
         self.text_problems: list[LocatedProblem] = []
         self.ambiguous: list[AmbiguousScalar] = []
+        self.dashes = False  # in a plain scalar: it may contain list items
         self._build = self._shared if "&" in text else self._container
         self._built: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
@@ -135,6 +136,8 @@ class DataBuilder:
             return text
         if text in WORDS:
             return WORDS[text]
+        if "- " in text:
+            self.dashes = True
         if text[0] not in NUMBER_STARTS:
             return text
         return int(text) if is_short_decimal(text) else self._number(node)

@@ -16,8 +16,7 @@ from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.nodes import LeaveOut
 
-# An item below an item and deeper than it, or a `#` that looks like text.
-_SUSPECT: Final = re.compile(r"\n( *)- [^\n]*\n\1 +- |[ \t]#[^\s#!]")
+_TEXT_AT_HASH: Final = r"[ \t]#[^\s#!]"  # a `#` that looks like text; compiled when needed
 
 YAML_EMPTY: Final = Rule(
     id="yaml-empty",
@@ -46,7 +45,7 @@ class Document:
             self.data = builder.value(self.root)
             self.text_problems += [(file, problem) for problem in builder.text_problems]
             self.ambiguous = builder.ambiguous
-            if _SUSPECT.search(self.text):
+            if builder.dashes or ("#" in self.text and re.search(_TEXT_AT_HASH, self.text)):
                 from rubric_ci.yaml_text.plain_scalars import plain_scalar_problems
 
                 for problem in plain_scalar_problems(self.root, self.text):

@@ -1,0 +1,105 @@
+"""A slow slide: evidence, collected night by night, that the mean fell below the pinned reference.
+
+Each night bets that scores are lower than those of the reference. A bet of size λ multiplies its
+stake by Π_C (1 + λ y_C) over the independent cases or clusters C, where y_C is the drop of the
+scores less an allowance for the error of the reference. Without a drop, Σ_C E[y_C] ≤ 0 and the
+expected product is Π_C (1 + λ E[y_C]) ≤ exp(λ Σ_C E[y_C]) ≤ 1, whatever the distribution of the
+scores (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
+arXiv:2010.09686).
+
+The products of the nights become a Shiryaev-Roberts e-detector: R ← (1 + R) · product, the mean of
+which over the bets is at most n in expectation after n nights without a drop, at any stopping time
+(Shin, Ramdas and Rinaldo, "E-detectors", arXiv:2203.03532). So the probability that it reaches a
+threshold T within n nights is at most n / T, however often it is looked at.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import exp, fsum, log, log1p, sqrt
+from statistics import NormalDist, fmean, variance
+from typing import Final
+
+BETS: Final = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+"""Shares of the stake; small ones find a small drop of noisy scores, large ones a clear drop."""
+
+NIGHTS: Final = 200
+"""Number of nights within which a false alarm is as probable as the budget allows."""
+
+_LARGEST: Final = 100.0  # logarithm of a product that is far above any threshold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """One case in one night: its mean score, and the scores of the trials of the reference."""
+
+    head: float  # 0..1
+    reference: Sequence[float]  # at least two, each 0..1; the same number for all cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slide:
+    """The state of the detector after some nights."""
+
+    evidence: float
+    threshold: float
+    start: int  # index of the night from which on the scores are likely to be lower
+
+    @property
+    def detected(self) -> bool:
+        """Return True if the mean is below the reference."""
+        return self.evidence >= self.threshold
+
+
+def log_products(clusters: Sequence[Sequence[Observed]], false_alarms: float) -> tuple[float, ...]:
+    """Return the logarithm of a night's product for each of `BETS`; empty without a cluster."""
+    if not clusters:
+        return ()
+    largest = max(map(len, clusters))
+    allowance = _error_of_reference(clusters, false_alarms / 2) / len(clusters)
+    drops = [_drop(cluster) / largest - allowance / largest for cluster in clusters]
+    return tuple(round(fsum(log1p(bet * drop) for drop in drops), 6) for bet in BETS)
+
+
+def detect(nights: Sequence[Sequence[float]], false_alarms: float) -> Slide:
+    """Return the state after the nights, the oldest first, from their `log_products`.
+
+    The threshold is reached within `NIGHTS` nights with a probability of at most half of
+    `false_alarms`; the other half is the error of the reference. Stakes above the threshold are
+    scaled down, which only lowers the evidence, so that the alarm ends soon after the scores rose.
+    """
+    threshold = 2 * NIGHTS / false_alarms
+    stakes, evidence = [0.0] * len(BETS), 0.0
+    for night in nights:
+        gains = (exp(min(gain, _LARGEST)) for gain in night)
+        stakes = [(1 + stake) * gain for stake, gain in zip(stakes, gains, strict=True)]
+        scale = max(1.0, fmean(stakes) / threshold)
+        stakes = [stake / scale for stake in stakes]
+        evidence = fmean(stakes) if scale == 1 else threshold
+    best = max(range(len(BETS)), key=stakes.__getitem__)
+    start = _start([night[best] for night in nights])
+    return Slide(evidence=evidence, threshold=threshold, start=start)
+
+
+def _error_of_reference(clusters: Sequence[Sequence[Observed]], risk: float) -> float:
+    """Return how much the sum of the reference's means exceeds the true sum, except with `risk`.
+
+    The normal bound of the sum, plus the bound of Bernstein's inequality for trials without any
+    variance: with m trials that are all equal, a mean can be off by log(1 / risk) / m.
+    """
+    trials = len(clusters[0][0].reference)
+    totals = (
+        [fsum(c.reference[k] for c in cluster) for k in range(trials)] for cluster in clusters
+    )
+    deviation = sqrt(fsum(variance(total) for total in totals) / trials)
+    return NormalDist().inv_cdf(1 - risk) * deviation + log(1 / risk) / trials
+
+
+def _drop(cluster: Sequence[Observed]) -> float:
+    return fsum(fmean(case.reference) - case.head for case in cluster)
+
+
+def _start(gains: Sequence[float]) -> int:
+    """Return where the sum of the gains up to the last night is largest, the earliest if equal."""
+    sums = list(accumulate(reversed(gains)))
+    return len(sums) - 1 - max(range(len(sums)), key=lambda n: (sums[n], n)) if sums else 0

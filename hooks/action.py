@@ -79,6 +79,8 @@ COMMANDS = {
     "merge": Command(
         ("merge",), "github", ("RUBRIC_CI_MERGE_COMMENT", "RUBRIC_CI_MERGE_CHECK_RUN")
     ),
+    "keep": Command(("baseline", "keep"), "github"),
+    "accept": Command(("baseline", "accept"), "github"),
     "compare": Command(("compare",), "github", ("RUBRIC_CI_COMPARE_ISSUE",)),
     "history": Command(("history", "publish"), "light"),
 }

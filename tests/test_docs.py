@@ -79,6 +79,7 @@ WORDS = {
         *("prompt injection", "rate limit", "retries", "backoff", "timeout", "concurrency"),
         *("cache", "structured output", "budget"),
     ),
+    "nights.md": ("schedule", "regression", "reference", "baseline", "drift"),
     "regression.md": ("baseline", "regression", "noise", "exit code"),
     "sharding.md": ("shard", "matrix", "merge", "gate"),
     "targets.md": ("concurrency", "timeout", "trials", "health"),

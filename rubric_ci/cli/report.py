@@ -1,4 +1,4 @@
-"""The commands about existing reports: `compare` and `comment`."""
+"""The commands about existing reports: `compare`, `comment` and `baseline`."""
 
 import os
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci.cli import options, report_options
-from rubric_ci.cli.command import FILE, command, examples, option
+from rubric_ci.cli.command import FILE, Group, command, examples, option
 from rubric_ci.model import defaults
 
 
@@ -84,4 +84,51 @@ def comment(**options: Any) -> None:
     raise SystemExit(post(CommentSettings(**options), os.environ))
 
 
-COMMANDS: Final = (compare, comment)
+@click.group(cls=Group)
+def baseline() -> None:
+    """Keep and move the pinned reference of nightly runs."""
+
+
+_report = click.argument("report", type=FILE, default=defaults.REPORT)
+_folder = option(
+    "--baseline",
+    type=FILE,
+    metavar="FOLDER",
+    default=defaults.REFERENCE,
+    help="Folder of the reference.",
+)
+
+
+@baseline.command()
+@_report
+@_folder
+def keep(**options: Any) -> None:
+    """Add a run to the log of the reference.
+
+    REPORT is the report.json of a run over all cases. The first run becomes the reference; later
+    ones add trials only to cases that have fewer than `regression.reference_trials`.
+    """
+    from rubric_ci.commands.baseline import keep_run
+    from rubric_ci.model.options import KeepSettings
+
+    raise SystemExit(keep_run(KeepSettings(**options)))
+
+
+@baseline.command(epilog=examples("baseline accept --reason 'shorter answers are wanted, #12'"))
+@_report
+@_folder
+@option("--reason", required=True, metavar="REASON", help="Why these results are the reference.")
+@options.cases
+def accept(**options: Any) -> None:
+    """Make the results of a run the reference.
+
+    REPORT is the report.json of a run over all cases. The changes that are accepted are printed;
+    commit, date and reason are kept in the folder, and later reports show them.
+    """
+    from rubric_ci.commands.baseline import accept_run
+    from rubric_ci.model.options import AcceptSettings
+
+    raise SystemExit(accept_run(AcceptSettings(**options)))
+
+
+COMMANDS: Final = (compare, comment, baseline)

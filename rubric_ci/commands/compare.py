@@ -10,21 +10,25 @@ from rubric_ci.model.report import Comparison
 from rubric_ci.reports import comparison_text
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.files import read_baseline, read_report
+from rubric_ci.reports.issue_text import Subject
+from rubric_ci.reports.step_outputs import write_comparison_outputs
 from rubric_ci.text import escape
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; return 1 on a regression, 3 if a case lost its verdict."""
-    head = read_report(settings.head)
-    comparison = compare(head, read_baseline(settings.baseline), tolerance=settings.tolerance)
+    head, baseline = read_report(settings.head), read_baseline(settings.baseline)
+    comparison = compare(head, baseline.report, log=baseline.log, tolerance=settings.tolerance)
     click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
-    code = _exit_code(comparison)
-    if settings.issue and code is not ExitCode.NO_VERDICT:  # an outage neither opens nor closes it
+    lines = write_comparison_outputs(head, comparison, os.environ)
+    if settings.issue:
         from rubric_ci.reports.issue import update_issue
 
-        line = update_issue(comparison, head, settings.issue, os.environ)
+        subject = Subject(head=head, comparison=comparison, log=baseline.log)
+        lines.append(update_issue(subject, settings.issue, os.environ))
+    for line in lines:
         click.echo(escape.log_line(line), err=True)
-    return code
+    return _exit_code(comparison)
 
 
 def _exit_code(comparison: Comparison) -> ExitCode:

@@ -26,7 +26,7 @@ from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.report import RunReport, ShardInfo
+from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import alarm_budget, publish
@@ -42,6 +42,7 @@ from rubric_ci.reports.files import (
 )
 from rubric_ci.reports.formats import FILES
 from rubric_ci.reports.progress import progress
+from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
@@ -162,7 +163,7 @@ def _ended(case: CaseResult, settings: RunSettings) -> CaseResult:
 
 def _further_trials(
     tasks: Sequence[Task],
-    baseline: RunReport | None,
+    baseline: Baseline | None,
     opened: LoadedProject,
     settings: RunSettings,
 ) -> Callable[[CaseResult], int]:
@@ -171,10 +172,12 @@ def _further_trials(
     if (
         baseline is None
         or _without_models(settings)
-        or not alarm_budget.pools_enough(baseline.cases, config)
+        or not (baseline.log or alarm_budget.pools_enough(baseline.report.cases, config))
     ):
         return lambda _: 0
-    matched = counterparts(((task.case.file, task.case.id) for task in tasks), baseline.cases)
+    matched = counterparts(
+        ((task.case.file, task.case.id) for task in tasks), baseline.report.cases
+    )
 
     def further_trials(result: CaseResult) -> int:
         reference = matched.get((result.file, result.id))

@@ -11,6 +11,7 @@ CACHE_DIR: Final = ".rubric-ci/cache"
 CONCURRENCY: Final = 16
 LABELS: Final = "labels.jsonl"
 OUTPUT_DIR: Final = ".rubric-ci"
+REFERENCE: Final = f"{OUTPUT_DIR}/reference"
 REPORT: Final = f"{OUTPUT_DIR}/report.json"
 HISTORY: Final = f"{OUTPUT_DIR}/history.sqlite"
 HISTORY_PAGE: Final = f"{OUTPUT_DIR}/history.html"

@@ -121,6 +121,28 @@ class SuspectCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceInfo:
+    """The baseline that a run is compared with: the run that was measured, and why it counts."""
+
+    commit: str  # empty: unknown
+    measured_at: str  # RFC 3339, UTC
+    age_days: int | None = None  # at the start of this run; None: this run is older
+    trials: int  # per case
+    reason: str = ""  # of the decision that made it the reference; empty: not pinned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowSlide:
+    """Evidence over all nights since the decision that the mean is below the reference."""
+
+    evidence: float
+    threshold: float  # of the evidence, from which the mean counts as lower
+    nights: int  # with this run
+    since: str = ""  # start of the likely first night with lower scores; empty: none
+    detected: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """A run compared with its baseline: every case, and the mean difference of the paired ones."""
 
@@ -133,7 +155,10 @@ class Comparison:
     clusters: int = 0  # independent groups of the paired cases
     suspects: SuspectCounts | None = None  # None: no budget of false alarms applies
     significant: bool = False  # the mean difference is statistically significant
-    regressed: bool = False  # a case is worse, or the mean significantly
+    regressed: bool = False  # a case is worse, or the mean significantly, or a slide is detected
+    reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
+    slide: SlowSlide | None = None  # None: the baseline is no pinned reference
+    log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
     notes: tuple[str, ...] = ()
 
     def count(self, kind: ChangeKind) -> int:

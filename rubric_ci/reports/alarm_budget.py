@@ -14,15 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import median_low
-from typing import TypeAlias
 
 from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
 from rubric_ci.reports import rank_sum, significance
 from rubric_ci.reports.rank_sum import Observation
-
-CaseKey: TypeAlias = tuple[str, str]
-"""File and id."""
 
 DECIMALS = 6
 
@@ -58,6 +55,12 @@ def tier(verdict: VerdictWord) -> int:
 def trials_of(case: Graded) -> Sequence[Trial]:
     """Return the trials of a case; one if it was answered once."""
     return case.trials or (Trial(verdict=case.verdict, score=case.score),)
+
+
+def first_trials(case: Graded) -> Sequence[Trial]:
+    """Return the trials of a case without those that a suspected regression was given."""
+    trials = trials_of(case)
+    return trials[: len(trials) - case.further_trials]
 
 
 def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import CaseChange, ChangeKind
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 from rubric_ci.reports import alarm_budget
-from rubric_ci.reports.alarm_budget import CaseKey, Tested, tier, trials_of
+from rubric_ci.reports.alarm_budget import Tested, tier, trials_of
 
 DECIMALS = 6
 

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 
 from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.defaults import TOLERANCE
+from rubric_ci.model.reference_log import CaseKey, ReferenceLog
 from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,
@@ -14,8 +16,8 @@ from rubric_ci.model.report import (
     SuspectCounts,
 )
 from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.reports import alarm_budget, significance
-from rubric_ci.reports.alarm_budget import CaseKey, Tested
+from rubric_ci.reports import alarm_budget, reference, significance
+from rubric_ci.reports.alarm_budget import Tested
 from rubric_ci.reports.case_change import DECIMALS, ChangeRules, change_of, gone_cases, key_of
 from rubric_ci.reports.comparison_notes import differing_judges, too_few_clusters, too_few_trials
 
@@ -23,22 +25,37 @@ SIGNIFICANT = 0.05
 
 
 def compare(
-    head: RunReport, baseline: RunReport, *, tolerance: float = TOLERANCE, complete: bool = True
+    head: RunReport,
+    baseline: RunReport,
+    *,
+    log: ReferenceLog | None = None,
+    tolerance: float = TOLERANCE,
+    complete: bool = True,
 ) -> Comparison:
     """Compare each case of `head` with the same case of `baseline`.
 
     If `head` is not complete, a case that is missing in it was not run; it is not `gone`. A budget
-    of false alarms applies if the baseline has the trials of a reference.
+    of false alarms applies if the baseline has the trials of a reference, and always if it is
+    pinned, which is if it has a log.
     """
     matched = counterparts(map(key_of, head.cases), baseline.cases)
-    rules = _rules(head, baseline, matched, tolerance)
+    rules = _rules(head, baseline, matched, tolerance, pinned=log is not None)
     compared = (change_of(case, matched.get(key_of(case)), rules) for case in head.cases)
     changes = [change for change in compared if change]
     partial = not complete or head.spared > 0 or head.interrupted
     gone = () if partial else gone_cases(baseline.cases, matched.values())
     every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
     notes = (*differing_judges(head, baseline), *too_few_trials(head, baseline, rules))
-    return _whole(every, head, rules, notes)
+    whole = _whole(every, head, rules, notes)
+    evidence = reference.evidence(head.cases, matched, rules.config) if rules.tested else ()
+    slide = reference.slide(log, head, evidence, rules.config) if log else None
+    return replace(
+        whole,
+        reference=reference.info(head, baseline, log),
+        slide=slide,
+        log_products=evidence,
+        regressed=whole.regressed or (slide is not None and slide.detected),
+    )
 
 
 def counterparts(
@@ -93,9 +110,12 @@ def _rules(
     baseline: RunReport,
     matched: Mapping[CaseKey, CaseResult],
     tolerance: float,
+    *,
+    pinned: bool,
 ) -> ChangeRules:
+    """Return the budget's rules for a pinned reference and for a baseline with enough trials."""
     config = head.regression or RegressionConfig()
-    if not alarm_budget.pools_enough(baseline.cases, config):
+    if not (pinned or alarm_budget.pools_enough(baseline.cases, config)):
         return ChangeRules(tolerance=tolerance, config=config)
     pairs = {
         key_of(case): alarm_budget.pair(case, was, config)

@@ -10,6 +10,11 @@ from rubric_ci.reports.case_change import ChangeRules
 def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:
     """Yield what a baseline with some trials lacks for a budget of false alarms."""
     trials, needed = alarm_budget.trials_per_case(baseline.cases), rules.config.reference_trials
+    if rules.tested and 0 < trials < needed:
+        yield (
+            f"The reference has {trials} of {needed} trials per case, so that only large drops are "
+            "found; the next runs that `rubric-ci baseline keep` adds have the others."
+        )
     if rules.tested is None and trials > 1 and alarm_budget.trials_per_case(head.cases):
         yield (
             f"The baseline has {trials} trials per case; false alarms are kept within a budget "

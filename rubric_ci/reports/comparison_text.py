@@ -2,10 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from rubric_ci.model.report import CHANGE_KINDS, CaseChange, Comparison, SuspectCounts
+from rubric_ci.model.report import (
+    CHANGE_KINDS,
+    CaseChange,
+    Comparison,
+    ReferenceInfo,
+    SlowSlide,
+    SuspectCounts,
+)
 from rubric_ci.model.results import Trial
 from rubric_ci.reports import json_format
 from rubric_ci.text import escape, numbers
+
+SHORT = 7  # characters of a commit
 
 SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈"}
 
@@ -18,11 +27,14 @@ def by_case(comparison: Comparison) -> dict[tuple[str, str], str]:
 def headline(comparison: Comparison) -> str:
     """Return in one line whether the run is worse than the baseline."""
     regressed = comparison.count("regressed")
+    than = "reference" if comparison.reference else "baseline"
     if regressed:
-        return f"worse than the baseline: {numbers.plural(regressed, 'case')} regressed"
+        return f"worse than the {than}: {numbers.plural(regressed, 'case')} regressed"
+    if comparison.slide and comparison.slide.detected:
+        return f"worse than the {than}: the mean score slid over many nights"
     if comparison.regressed:
-        return "worse than the baseline: no single case regressed, but the mean score did"
-    return "not worse than the baseline"
+        return f"worse than the {than}: no single case regressed, but the mean score did"
+    return f"not worse than the {than}"
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
@@ -33,11 +45,35 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield _suspects(comparison, comparison.suspects)
     if comparison.mean_difference is not None:
         yield _mean(comparison, comparison.mean_difference)
+    if comparison.slide and comparison.slide.nights:
+        yield _slide(comparison.slide)
+    if comparison.reference:
+        yield f"Reference: {reference(comparison.reference)}"
     gone = [change.id for change in comparison.changes if change.kind == "gone"]
     if gone:
         more = f" and {len(gone) - 10:,} more" if len(gone) > 10 else ""
         yield f"Removed: {', '.join(f'`{name}`' for name in gone[:10])}{more}"
     yield from comparison.notes
+
+
+def reference(info: ReferenceInfo) -> str:
+    """Return commit, date, age and reason of a reference."""
+    commit = f"commit `{info.commit[:SHORT]}`" if info.commit else "an unknown commit"
+    facts = [
+        f"{commit} of {info.measured_at[:10]}",
+        "" if info.age_days is None else f"{numbers.plural(info.age_days, 'day')} old",
+        f"{numbers.plural(info.trials, 'trial')} per case",
+    ]
+    reason = f" ({info.reason})" if info.reason else ""
+    return ", ".join(filter(None, facts)) + reason
+
+
+def _slide(slide: SlowSlide) -> str:
+    facts = f"evidence {slide.evidence:,.3g} of {slide.threshold:,.0f}"
+    nights = numbers.plural(slide.nights, "night")
+    if slide.detected:
+        return f"The mean score is lower since about {slide.since[:10]} ({facts}, {nights})"
+    return f"No slow slide over {nights} ({facts})"
 
 
 def _suspects(comparison: Comparison, counts: SuspectCounts) -> str:

@@ -19,6 +19,8 @@ from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.pooling import pool
 from rubric_ci.reports.publish import on_github
+from rubric_ci.reports.reference import Baseline
+from rubric_ci.reports.reference_log_file import read_log
 from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
 
@@ -79,16 +81,14 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
     click.echo(text, color=color)  # else click removes colours without a terminal
 
 
-def open_baseline(settings: RunSettings) -> RunReport | None:
+def open_baseline(settings: RunSettings) -> Baseline | None:
     """Read the baseline of the command line; None if there is none or the file does not exist."""
     if settings.baseline is None or not settings.baseline.exists():
         return None
     return read_baseline(settings.baseline)
 
 
-def with_baseline(
-    report: RunReport, baseline: RunReport | None, settings: RunSettings
-) -> RunReport:
+def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSettings) -> RunReport:
     """Add the comparison with the baseline, if one was requested.
 
     The first run of a scheduled workflow has no baseline: a note, not an error.
@@ -99,7 +99,13 @@ def with_baseline(
         note = f"No comparison: the baseline {settings.baseline.as_posix()} does not exist."
         return replace(report, notes=(*report.notes, note))
     complete = not (settings.cases or settings.tags or settings.paths or report.shard)
-    comparison = compare(report, baseline, tolerance=settings.tolerance, complete=complete)
+    comparison = compare(
+        report,
+        baseline.report,
+        log=baseline.log,
+        tolerance=settings.tolerance,
+        complete=complete,
+    )
     return replace(report, comparison=comparison)
 
 
@@ -108,12 +114,12 @@ def read_report(path: Path) -> RunReport:
     return json_format.read(read_text(path), path.as_posix())
 
 
-def read_baseline(path: Path) -> RunReport:
+def read_baseline(path: Path) -> Baseline:
     """Return the report of a file, or the pooled reports of a folder; raises CannotReadReport."""
     if not path.is_dir():
-        return read_report(path)
+        return Baseline(report=read_report(path))
     found = find_reports([path], "create the reports with `rubric-ci run`")
-    return pool([read_report(each) for each in found])
+    return Baseline(report=pool([read_report(each) for each in found]), log=read_log(path))
 
 
 def find_reports(

@@ -1,13 +1,17 @@
-"""Several reports pooled into one reference: the trials of each case, the oldest first."""
+"""Several reports pooled into one reference: the trials of each case, the oldest first.
+
+A case that only some of the reports have is in the reference with the trials of those.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, Trial
-from rubric_ci.reports.alarm_budget import CaseKey, tier, trials_of
+from rubric_ci.reports.alarm_budget import first_trials, tier
 
 
 def pool(reports: Sequence[RunReport]) -> RunReport:
@@ -19,12 +23,14 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
     ordered = sorted(reports, key=lambda report: report.started_at)
     _check_comparable(ordered)
     trials: dict[CaseKey, list[Trial]] = defaultdict(list)
+    cases: dict[CaseKey, CaseResult] = {}
     for report in ordered:
-        for case in _graded(report):
-            first = len(trials_of(case)) - case.further_trials
-            trials[case.file, case.id].extend(trials_of(case)[:first])
-    newest = ordered[-1]
-    return replace(newest, cases=tuple(_with_trials(case, trials) for case in newest.cases))
+        for case in report.cases:
+            if isinstance(case, Graded):
+                trials[case.file, case.id].extend(first_trials(case))
+            if isinstance(case, Graded) or (case.file, case.id) not in trials:
+                cases[case.file, case.id] = case
+    return replace(ordered[-1], cases=tuple(_with_trials(case, trials) for case in cases.values()))
 
 
 def _check_comparable(reports: Sequence[RunReport]) -> None:
@@ -38,10 +44,6 @@ def _check_comparable(reports: Sequence[RunReport]) -> None:
                 f"{', '.join(sorted(map(str, found)))}",
                 "keep the reports of one judge and one configuration in the folder",
             )
-
-
-def _graded(report: RunReport) -> Iterable[Graded]:
-    return (case for case in report.cases if isinstance(case, Graded))
 
 
 def _with_trials(case: CaseResult, trials: dict[CaseKey, list[Trial]]) -> CaseResult:

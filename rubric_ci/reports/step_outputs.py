@@ -5,9 +5,10 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.github.actions import add_summary, read_event, set_outputs
-from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.model.report import Comparison, RunReport, Totals
 from rubric_ci.reports import formats, markdown
 from rubric_ci.reports.markdown_case import Links
+from rubric_ci.reports.reference import gate_state
 
 
 def write_step_outputs(
@@ -24,6 +25,24 @@ def write_step_outputs(
         except (CannotWriteFile, CannotReadFile) as error:
             failures.append(f"not written: {error.message}")
     return failures
+
+
+def write_comparison_outputs(
+    head: RunReport, comparison: Comparison, environment: Mapping[str, str]
+) -> list[str]:
+    """Write the outputs of `compare`; return one line per failure."""
+    values = {"gate": gate_state(head), "comparison": comparison_word(comparison)}
+    try:
+        if file := environment.get("GITHUB_OUTPUT"):
+            set_outputs(file, values)
+    except CannotWriteFile as error:
+        return [f"not written: {error.message}"]
+    return []
+
+
+def comparison_word(comparison: Comparison) -> str:
+    """Return how a run compares with its baseline, as `action.yml` names it."""
+    return "worse" if comparison.regressed else "not-worse"
 
 
 def _set_outputs(
@@ -44,6 +63,8 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
     totals = report.totals
     return {
         "verdict": report.verdict,
+        "gate": gate_state(report),
+        "comparison": comparison_word(report.comparison) if report.comparison else "",
         "score": "" if totals.score is None else f"{totals.score:g}",
         "passed": str(totals.passed),
         "failed": str(totals.failed),

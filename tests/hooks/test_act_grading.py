@@ -38,14 +38,6 @@ evalcases:
       - id: polite
         expected_outcome: Says goodbye politely
 """
-NIGHTLY = """\
-evalcases:
-  - id: one
-    input: Say hello
-    rubrics:
-      - {id: greets, expected_outcome: Greets, weight: 7}
-      - {id: warm, expected_outcome: Is warm, weight: 3, required: false}
-"""
 TOKEN, READ_ONLY = "the-token-of-the-job", "the-token-of-a-fork"
 KEY = "the-key-of-the-judge"
 
@@ -210,46 +202,6 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
         environ={"GITHUB_API_URL": github.url},
         secrets={"GITHUB_TOKEN": TOKEN},
     )
-
-
-def test_a_regression_is_red_has_an_issue_and_never_is_the_next_baseline(
-    topic: Topic, judge: aimock.Aimock, github: GitHub, published: Checkout
-) -> None:
-    def night(answer: str) -> runner.Job:
-        topic.checkout.git("checkout", "--quiet", "main")
-        topic.checkout.commit({"evals/a.eval.yaml": NIGHTLY, "answers.jsonl": lines(one=answer)})
-        return runner.run(
-            topic.checkout,
-            "regression.yml",
-            event="schedule",
-            payload={"schedule": "43 2 * * *", "repository": {"full_name": "acme/app"}},
-            published=published,
-            environ={"GITHUB_API_URL": github.url},
-            secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": KEY},
-        )
-
-    kept = topic.checkout.root.parent / "kept/cache/report.json"
-    # Each of the three trials of a recorded answer is judged by itself.
-    good, worse = mark(True, True), mark(True, False)
-    judge.script(*[good] * 3, *[worse] * 3, good)
-
-    first = night("Hello!")
-    assert first.succeeded, first.log
-    assert "No comparison: the baseline" in first.summary
-    baseline = kept.read_text()
-    assert not github.issues
-
-    second = night("Hello.")
-    assert not second.succeeded, second.log
-    assert second.outputs["verdict"] == "borderline"  # the gate passes; what is red is the loss
-    assert kept.read_text() == baseline
-    (issue,) = github.issues.values()
-    assert (issue.state, "one" in issue.body) == ("open", True)
-
-    third = night("Hello again!")
-    assert third.succeeded, third.log
-    assert kept.read_text() != baseline
-    assert issue.state == "closed"
 
 
 def test_shards_are_put_together_again(

@@ -55,6 +55,8 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
     assert project.run(**environment).returncode == 0
     assert read_outputs(Path(environment["GITHUB_OUTPUT"])) == {
         "verdict": "pass",
+        "gate": "pass",
+        "comparison": "",
         "score": "1",
         "passed": "1",
         "failed": "0",

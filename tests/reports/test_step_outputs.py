@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports.step_outputs import outputs, write_step_outputs
+from rubric_ci.reports.comparison import compare
+from rubric_ci.reports.step_outputs import outputs, write_comparison_outputs, write_step_outputs
 from tests.sample_reports import a_report, errored, graded
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +18,8 @@ RED = a_report(graded("a"), graded("b", "pass"), graded("c", "borderline", score
 def test_outputs() -> None:
     assert outputs(RED, FILES) == {
         "verdict": "fail",
+        "gate": "fail",
+        "comparison": "",
         "score": "0.566667",
         "passed": "1",
         "failed": "1",
@@ -43,6 +46,28 @@ def test_outputs() -> None:
 )  # fmt: skip
 def test_what_is_not_known_is_empty(report: RunReport, name: str, value: str) -> None:
     assert outputs(report, FILES)[name] == value
+
+
+@pytest.mark.parametrize(
+    ("head", "gate", "word"),
+    [
+        pytest.param(a_report(graded("a", "pass")), "pass", "not-worse", id="neither"),
+        pytest.param(a_report(graded("a", "borderline")), "pass", "worse", id="worse only"),
+        pytest.param(a_report(graded("a")), "fail", "worse", id="both"),
+        pytest.param(a_report(errored("a")), "no-verdict", "not-worse", id="an outage"),
+    ],
+)
+def test_the_gate_and_the_comparison_are_two_outputs(
+    tmp_path: Path, head: RunReport, gate: str, word: str
+) -> None:
+    comparison = compare(head, a_report(graded("a", "pass")))
+    assert write_comparison_outputs(head, comparison, {}) == []
+    file = tmp_path / "output"
+    assert write_comparison_outputs(head, comparison, {"GITHUB_OUTPUT": str(file)}) == []
+    written = [line for line in file.read_text().splitlines() if "end-" not in line]
+    assert written == [gate, word]
+    found = outputs(replace(head, comparison=comparison), FILES)
+    assert (found["gate"], found["comparison"]) == (gate, word)
 
 
 def test_a_format_that_was_not_requested_is_empty() -> None:

@@ -1,0 +1,35 @@
+"""`rubric-ci baseline`: keep a run beside the pinned reference, or accept it as the reference."""
+
+from datetime import UTC, datetime
+
+import click
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.model.options import AcceptSettings, KeepSettings
+from rubric_ci.reports import comparison_text
+from rubric_ci.reports.files import read_report
+from rubric_ci.reports.reference_folder import Acceptance, accept, keep
+from rubric_ci.text import escape
+
+
+def keep_run(settings: KeepSettings) -> ExitCode:
+    """Add the run to the reference's log and print what was done."""
+    for line in keep(read_report(settings.report), settings.baseline):
+        click.echo(escape.log_line(line))
+    return ExitCode.OK
+
+
+def accept_run(settings: AcceptSettings) -> ExitCode:
+    """Print what is accepted, and make it the reference."""
+    head = read_report(settings.report)
+    acceptance = Acceptance(
+        reason=settings.reason,
+        cases=settings.cases,
+        decided_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    comparison = accept(head, settings.baseline, acceptance)
+    if comparison:
+        click.echo(comparison_text.text(comparison), nl=False)
+    measured = escape.log_line(f"{settings.report} of {head.started_at}")
+    click.echo(f"accepted: {measured} ({escape.log_line(settings.reason)})")
+    return ExitCode.OK

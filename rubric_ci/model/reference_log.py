@@ -1,0 +1,65 @@
+"""The log of a pinned reference: the decisions that moved it, and the nights compared with it."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+LOG_VERSION = 1
+
+CaseKey: TypeAlias = tuple[str, str]
+"""File and id."""
+
+GateState: TypeAlias = Literal["pass", "fail", "no-verdict"]
+"""`no-verdict`: some case has none, and no case fails the gate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Why the trials of a run are the reference."""
+
+    reason: str
+    commit: str = ""  # of the run; empty: unknown
+    measured_at: str  # start of the run, RFC 3339, UTC
+    decided_at: str  # RFC 3339, UTC
+    cases: int  # that the decision moved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """One run that was compared with the reference."""
+
+    started_at: str  # RFC 3339, UTC
+    commit: str = ""
+    run_url: str = ""
+    gate: GateState
+    worse: bool  # than the reference
+    regressed: tuple[CaseKey, ...] = ()
+    log_products: tuple[float, ...] = ()  # evidence of a lower mean, per bet; empty: not compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceLog:
+    """The decisions, the newest last, and the nights since, the oldest first."""
+
+    version: int = LOG_VERSION
+    decisions: tuple[Decision, ...]
+    nights: tuple[Night, ...] = ()
+
+    @property
+    def decision(self) -> Decision:
+        """The decision that moved the reference last."""
+        return self.decisions[-1]
+
+    def before(self, started_at: str) -> tuple[Night, ...]:
+        """Return the nights before a run."""
+        return tuple(night for night in self.nights if night.started_at < started_at)
+
+    def with_night(self, night: Night) -> "ReferenceLog":
+        """Return the log with a night; it replaces the entry of the same run."""
+        others = [each for each in self.nights if each.started_at != night.started_at]
+        ordered = sorted([*others, night], key=lambda each: each.started_at)
+        return replace(self, nights=tuple(ordered))
+
+    def with_decision(self, decision: Decision) -> "ReferenceLog":
+        """Return the log with a decision; evidence against the earlier reference is dropped."""
+        nights = tuple(replace(night, log_products=()) for night in self.nights)
+        return replace(self, decisions=(*self.decisions, decision), nights=nights)

@@ -1,0 +1,62 @@
+"""A judge over HTTP that reads the answer: a criterion is satisfied if the answer has a word."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.http_server import serving
+
+
+@dataclass(slots=True)
+class AnswerJudge:
+    """The running judge; its attributes are changed between runs."""
+
+    word: str = "hello"
+    url: str = ""
+    out: bool = False  # an outage: every request fails
+    answers: list[str] = field(default_factory=list)  # that it was asked about
+
+    def reply(self, request: dict[str, Any]) -> str:
+        """Mark every criterion of the request by the word."""
+        system, user = (message["content"] for message in request["messages"][:2])
+        (fence,) = re.findall(r"<NAME_(\w+)>", system)[:1]
+        (answer,) = re.findall(rf"<answer_{fence}>\n(.*?)\n</answer_{fence}>", user, re.DOTALL)
+        self.answers.append(answer)
+        satisfied = self.word in answer
+        reasoning = "It has the word." if satisfied else "It lacks the word."
+        mark = {"evidence": "", "reasoning": reasoning, "satisfied": satisfied}
+        aliases = dict.fromkeys(re.findall(r"\bc\d+\b", user.partition("Criteria:\n")[2]))
+        return json.dumps(dict.fromkeys(aliases, mark))
+
+
+@contextmanager
+def judging() -> Iterator[AnswerJudge]:
+    """Run the judge in this process, on a free port."""
+    judge = AnswerJudge()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            message = {"role": "assistant", "content": "" if judge.out else judge.reply(request)}
+            usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+            answer = json.dumps({**body, "choices": [choice], "usage": usage}).encode()
+            self.send_response(403 if judge.out else 200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as server:
+        judge.url = server.url
+        yield judge

@@ -1,0 +1,155 @@
+"""Six nights of `examples/workflows/regression.yml` under act, with a fake GitHub and a judge."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.model.results import Graded
+from rubric_ci.reports.files import read_baseline
+from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import Checkout
+from tests.contract.fake_github import GitHub, Token, serving
+from tests.hooks import runner
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(
+        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
+    ),
+]
+
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+judge: {{model: openai/gpt-4.1-mini, api_key: "${{{{ OPENAI_API_KEY }}}}", api_base: "{url}/v1"}}
+targets:
+  - {{name: default, provider: cli, command_template: "sh agent.sh {{EVAL_ID}} {{ATTEMPT}}"}}
+"""
+EVALS = """\
+evalcases:
+  - {id: greeting, input: Say hello, rubrics: [Greets]}
+  - {id: farewell, input: Say hello again, rubrics: [Greets again]}
+"""
+GOOD, BAD = "echo hello", "echo bye"
+NOISY = '[ "$2" -lt 2 ] && echo bye || echo hello'
+TOKEN = "the-token-of-the-job"
+
+
+@pytest.fixture
+def judge() -> Iterator[AnswerJudge]:
+    with judging() as server:
+        yield server
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    with serving(GitHub(tokens={TOKEN: Token()})) as server:
+        yield server
+
+
+@dataclass(frozen=True, slots=True)
+class Nights:
+    """A repository with an agent, and the workflow that grades it each night."""
+
+    checkout: Checkout
+    judge: AnswerJudge
+    github: GitHub
+    published: Checkout
+    commits: list[str] = field(default_factory=list)
+
+    @property
+    def kept(self) -> Path:
+        return self.checkout.root.parent / "kept/cache"
+
+    def run(self, *, greeting: str, farewell: str, accept: str = "") -> runner.Job:
+        """Commit an agent with these answers, and run the workflow."""
+        agent = f'case "$1" in greeting) {greeting};; *) {farewell};; esac\n'
+        files = {
+            "rubric-ci.yaml": CONFIG.format(url=self.judge.url),
+            "evals/a.eval.yaml": EVALS,
+            "agent.sh": agent,
+            ".gitignore": ".rubric-ci/\n",
+        }
+        self.commits.append(self.checkout.commit(files))
+        event = "workflow_dispatch" if accept else "schedule"
+        return runner.run(
+            self.checkout,
+            "regression.yml",
+            event=event,
+            payload={
+                "inputs": {"accept": accept},
+                "schedule": "43 2 * * *",
+                "repository": {"full_name": "acme/app"},
+            },
+            published=self.published,
+            environ={"GITHUB_API_URL": self.github.url},
+            secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
+        )
+
+    def trials(self) -> dict[str, str]:
+        """Return the trials of the reference by case: P pass, F fail."""
+        cases = read_baseline(self.kept).report.cases
+        return {
+            case.id: "".join(trial.verdict[0].upper() for trial in case.trials)
+            for case in cases
+            if isinstance(case, Graded)
+        }
+
+
+@pytest.fixture
+def nights(checkout: Checkout, judge: AnswerJudge, github: GitHub, published: Checkout) -> Nights:
+    checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
+    return Nights(checkout, judge, github, published)
+
+
+def state(job: runner.Job) -> tuple[bool, str, str]:
+    """Return whether the job is green, and the outputs of gate and comparison."""
+    return job.succeeded, job.outputs["gate"], job.outputs["comparison"]
+
+
+def test_six_nights(nights: Nights) -> None:
+    first = nights.run(greeting=GOOD, farewell=BAD)
+    assert state(first) == (False, "fail", "not-worse"), first.log
+    reference = {"greeting": "P" * 15, "farewell": "F" * 15}
+    assert nights.trials() == reference
+    (issue,) = nights.github.issues.values()
+    assert (issue.state, issue.title) == ("open", "Nightly evals")
+    assert "the gate fails; not worse than the reference" in issue.body
+
+    second = nights.run(greeting=GOOD, farewell=BAD)
+    assert state(second) == (False, "fail", "not-worse")
+    assert issue.state == "open"
+
+    third = nights.run(greeting=BAD, farewell=BAD)
+    assert state(third) == (False, "fail", "worse")
+    assert "the gate fails; worse than the reference: 1 case regressed" in issue.body
+    assert "| `greeting`" in issue.body
+
+    fourth = nights.run(greeting=NOISY, farewell=BAD)
+    assert state(fourth) == (False, "fail", "not-worse")
+    assert "1 suspect, 1 cleared by 7 more trials each" in issue.body
+
+    fifth = nights.run(greeting=GOOD, farewell=GOOD)
+    assert state(fifth) == (True, "pass", "not-worse"), fifth.log
+    assert issue.state == "closed"
+
+    nights.judge.out = True
+    outage = nights.run(greeting=GOOD, farewell=GOOD)
+    assert state(outage) == (False, "no-verdict", "not-worse")
+    assert issue.state == "closed"
+    assert len(nights.github.issues) == 1
+    assert nights.trials() == reference  # no night moved it
+    log = json.loads((nights.kept / "reference.json").read_text())
+    shown = [(night["gate"], night["worse"]) for night in log["nights"]]
+    assert shown == [
+        ("fail", False),
+        ("fail", False),
+        ("fail", True),
+        ("fail", False),
+        ("pass", False),
+        ("no-verdict", False),
+    ]
+    assert [decision["commit"] for decision in log["decisions"]] == nights.commits[:1]

@@ -66,11 +66,11 @@ class Project:
 
     def record(self, kind: Kind = "checklist", *paths: str, **replies: str) -> None:
         """Keep a reply for each case of which the id is given; `replay` holds nothing else."""
-        opened = load_project(paths, open_project(None))
-        judge = opened.config.judge
+        loaded = load_project(paths, open_project(None))
+        judge = loaded.config.judge
         assert judge
         lines = []
-        for file in opened.files:
+        for file in loaded.files:
             for case in file.cases:
                 if case.id in replies:
                     call = draft_call(case, file.cases, judge.endpoint, kind=kind, fence="")

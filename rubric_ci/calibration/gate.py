@@ -12,13 +12,13 @@ NAME = CALIBRATION
 HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
 
 
-def check_calibration(opened: LoadedProject, judges: Sequence[JudgeInfo]) -> Sequence[str]:
+def check_calibration(loaded: LoadedProject, judges: Sequence[JudgeInfo]) -> Sequence[str]:
     """Return warnings for judges that are not calibrated; raise if `gate.min_kappa` is set.
 
     Without `calibration.json` and without `gate.min_kappa` there are no warnings.
     """
-    min_kappa = opened.config.gate.min_kappa
-    content = opened.project.policy_files.read(NAME)
+    min_kappa = loaded.config.gate.min_kappa
+    content = loaded.project.policy_files.read(NAME)
     if not judges or (content is None and min_kappa is None):
         return ()
     if content is None:

@@ -53,12 +53,12 @@ class RejudgeResult:
     over_budget: str  # "": every judge request was sent
 
 
-def configured_judge(opened: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
+def configured_judge(loaded: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
     """Return the judge of the command line or the configuration, with its API key resolved."""
-    judge = choose_judge(opened.config_naming(override), RECORDED_ANSWER_TARGET, override)
+    judge = choose_judge(loaded.config_naming(override), RECORDED_ANSWER_TARGET, override)
     if judge is None:
         raise NoJudge
-    return (name_judge if replayed else resolve_judge)(judge, opened.variables(os.environ))
+    return (name_judge if replayed else resolve_judge)(judge, loaded.variables(os.environ))
 
 
 def rejudge(

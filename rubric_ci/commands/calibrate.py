@@ -45,11 +45,11 @@ _INCOMPLETE: Final = "some labelled answers have no verdict"
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     """Judge every labelled answer, measure the agreement, print and write it."""
     given = _read_labels(settings.labels, settings.split)
-    opened = _open(given, settings)
-    labelled = _match(settings.labels, given, opened)
-    judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
-    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
-    context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
+    loaded = _open(given, settings)
+    labelled = _match(settings.labels, given, loaded)
+    judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
+    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
+    context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
     answers = [
@@ -72,14 +72,14 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     click.echo(render(found, other))
     if settings.requests.replay:
         click.echo(REPLAYED)
-    path = settings.output or opened.root / NAME
+    path = settings.output or loaded.root / NAME
     if result.over_budget:
         click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
         _write(path, to_json(found, other))
         click.echo(f"wrote {log_line(str(path))}", err=True)
-    return _exit_code(found, opened.config.gate.min_kappa)
+    return _exit_code(found, loaded.config.gate.min_kappa)
 
 
 def _other_mode(judge: JudgeConfig) -> JudgeConfig:
@@ -105,14 +105,14 @@ def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
     root = discovery.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
     project = open_project(settings.config, settings.policy_from)
-    opened = load_project(settings.paths or tuple(named), project)
-    show_policy(opened)
-    show_problems(opened.diagnostics)
-    return opened
+    loaded = load_project(settings.paths or tuple(named), project)
+    show_policy(loaded)
+    show_problems(loaded.diagnostics)
+    return loaded
 
 
-def _match(path: Path, given: Sequence[Label], opened: LoadedProject) -> Sequence[LabelledAnswer]:
-    cases = [case for file in opened.files for case in file.cases]
+def _match(path: Path, given: Sequence[Label], loaded: LoadedProject) -> Sequence[LabelledAnswer]:
+    cases = [case for file in loaded.files for case in file.cases]
     labelled, problems = labels.match(str(path), given, cases)
     if problems:
         show_problems(problems)

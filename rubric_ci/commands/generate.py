@@ -25,27 +25,27 @@ from rubric_ci.system.signals import run_until_terminated
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     """Load, select, draft, insert, publish; print the outcome of every case."""
-    opened = load_project(settings.paths, open_project(settings.config, settings.policy_from))
-    show_policy(opened)
-    show_problems(opened.diagnostics)
-    requests, skipped = choose_requests(opened.files, settings.cases)
-    pages = _pages(opened, requests)
-    publish = _open_publication(settings, opened.root, requests)
+    loaded = load_project(settings.paths, open_project(settings.config, settings.policy_from))
+    show_policy(loaded)
+    show_problems(loaded.diagnostics)
+    requests, skipped = choose_requests(loaded.files, settings.cases)
+    pages = _pages(loaded, requests)
+    publish = _open_publication(settings, loaded.root, requests)
     if isinstance(publish, NothingToPublish):
         echo(publish.reason)
-        return ExitCode.USAGE if opened.invalid else ExitCode.OK
-    drafted, failed = _split(requests, _draft(requests, opened, settings) if requests else ())
+        return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+    drafted, failed = _split(requests, _draft(requests, loaded, settings) if requests else ())
     if settings.interactive:
         drafted, dropped = review(drafted)
         skipped = [*skipped, *dropped]
-    changes = [rewrite(page, _drafts(page, drafted), opened.project) for page in pages]
+    changes = [rewrite(page, _drafts(page, drafted), loaded.project) for page in pages]
     if settings.diff:
         show_diffs(changes)
     else:
         changes = [write(change) for change in changes]
-    show_outcome(drafted, [*skipped, *failed], changes, invalid=opened.invalid, err=settings.diff)
+    show_outcome(drafted, [*skipped, *failed], changes, invalid=loaded.invalid, err=settings.diff)
     publish(changes)
-    code = _exit_code(opened, drafted, failed, changes)
+    code = _exit_code(loaded, drafted, failed, changes)
     if settings.diff and code is ExitCode.OK and any(change.diff for change in changes):
         return ExitCode.GATE  # as `validate --diff`
     return code
@@ -64,10 +64,10 @@ def _open_publication(
     return lambda _: None
 
 
-def _pages(opened: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
+def _pages(loaded: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
     """Read the files to change, before any model request."""
     paths = {request.case.file for request in requests}
-    return [read_eval_text(file, opened.root) for file in opened.files if file.path in paths]
+    return [read_eval_text(file, loaded.root) for file in loaded.files if file.path in paths]
 
 
 def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
@@ -75,21 +75,21 @@ def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
 
 
 def _draft(
-    requests: Sequence[DraftRequest], opened: LoadedProject, settings: GenerateSettings
+    requests: Sequence[DraftRequest], loaded: LoadedProject, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     if unread:
         echo(unread, err=True)
-    variables = opened.variables(os.environ)
-    drafter = choose_drafter(opened.config_naming(settings.target), settings, variables)
-    judge = opened.config.judge
+    variables = loaded.variables(os.environ)
+    drafter = choose_drafter(loaded.config_naming(settings.target), settings, variables)
+    judge = loaded.config.judge
     if judge and settings.check:
         resolve = name_judge if settings.requests.replay else resolve_judge
         judge = resolve(judge, variables)
-    config = replace(opened.config, judge=judge)
-    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
+    config = replace(loaded.config, judge=judge)
+    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(
-        opened.root, config, settings.requests, os.environ, cache=cache, hosts=hosts
+        loaded.root, config, settings.requests, os.environ, cache=cache, hosts=hosts
     )
 
     done = 0
@@ -129,13 +129,13 @@ def _split(
 
 
 def _exit_code(
-    opened: LoadedProject,
+    loaded: LoadedProject,
     drafted: Sequence[Drafted],
     failed: Sequence[SkippedCase],
     changes: Sequence[Rewrite],
 ) -> ExitCode:
     """Return 2 for invalid eval files, else 3 if any case has no checked and inserted draft."""
-    if opened.invalid:
+    if loaded.invalid:
         return ExitCode.USAGE
     unchecked = any(made.unchecked for made in drafted)
     refused = any(change.rejected for change in changes)

@@ -40,12 +40,12 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 def judge_check(settings: JudgeCheckSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
     project = open_project(settings.config, settings.policy_from)
-    opened = load_project(settings.paths, project) if settings.paths else _shipped(project)
-    show_policy(opened)
-    attacks = _probes(opened)
-    judge = configured_judge(opened, settings.judge, replayed=settings.requests.replay is not None)
-    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
-    context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
+    loaded = load_project(settings.paths, project) if settings.paths else _shipped(project)
+    show_policy(loaded)
+    attacks = _probes(loaded)
+    judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
+    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
+    context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.endpoint.model)}", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)
@@ -88,12 +88,12 @@ def _shipped(project: Project) -> LoadedProject:
     )
 
 
-def _probes(opened: LoadedProject) -> Sequence[Probe]:
-    show_problems(opened.diagnostics)
-    if opened.invalid:
-        raise InvalidInput(f"{', '.join(opened.invalid)}: invalid", "run `rubric-ci validate`")
+def _probes(loaded: LoadedProject) -> Sequence[Probe]:
+    show_problems(loaded.diagnostics)
+    if loaded.invalid:
+        raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
     found: list[Probe] = []
-    for file in opened.files:
+    for file in loaded.files:
         own, problems = probes(file.cases)
         show_problems(problems)
         if problems:

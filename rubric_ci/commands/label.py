@@ -20,9 +20,9 @@ def label(settings: LabelSettings) -> ExitCode:
             "label needs a terminal: it reads key presses",
             "run it by hand; `rubric-ci calibrate` reads the labels anywhere",
         )
-    opened = load_project(settings.paths, open_project(settings.config))
-    show_problems(opened.diagnostics)
-    cases = [case for file in opened.files for case in file.cases]
+    loaded = load_project(settings.paths, open_project(settings.config))
+    show_problems(loaded.diagnostics)
+    cases = [case for file in loaded.files for case in file.cases]
     questions = questions_of(read_report(settings.report), cases)
     if not questions:
         raise CannotFindEvals(

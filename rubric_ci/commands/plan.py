@@ -15,12 +15,12 @@ from rubric_ci.selection.changed_cases import open_selected
 
 def plan(settings: PlanSettings) -> ExitCode:
     """Print the matrix; on GitHub, set the outputs `matrix`, `shards` and `cases`."""
-    opened, selection = open_selected(settings.run)
-    show_problems(opened.diagnostics)
+    loaded, selection = open_selected(settings.run)
+    show_problems(loaded.diagnostics)
     cases = len(selection.chosen)
     count = min(settings.max_shards, math.ceil(cases / settings.cases_per_shard))
     matrix = json.dumps({"shard": [f"{index}/{count}" for index in range(1, count + 1)]})
     click.echo(matrix)
     if file := os.environ.get("GITHUB_OUTPUT"):
         set_outputs(file, {"matrix": matrix, "shards": str(count), "cases": str(cases)})
-    return ExitCode.USAGE if opened.invalid else ExitCode.OK
+    return ExitCode.USAGE if loaded.invalid else ExitCode.OK

@@ -55,34 +55,34 @@ from rubric_ci.text import escape
 def run(settings: RunSettings) -> ExitCode:
     """Load, grade, write, publish; return the exit code of the report."""
     started_at, clock = datetime.now(UTC), monotonic()
-    opened, selection = open_selected(settings)
+    loaded, selection = open_selected(settings)
     selection = _last_failed(selection, settings)
-    show_problems(opened.diagnostics)
+    show_problems(loaded.diagnostics)
     baseline = open_baseline(settings)
-    shard, chosen = _cases_of_shard(selection, opened, settings)
-    tasks = build_tasks(chosen, opened, settings)
+    shard, chosen = _cases_of_shard(selection, loaded, settings)
+    tasks = build_tasks(chosen, loaded, settings)
     if settings.list_only:
-        return _list(tasks, opened, settings)
+        return _list(tasks, loaded, settings)
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
-    notes = (*([unread] if unread else []), *_calibration_warnings(tasks, opened))
+    notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
     selection = replace(selection, notes=(*notes, *selection.notes))
     context = build_context(
-        opened.root,
-        opened.config,
+        loaded.root,
+        loaded.config,
         settings.requests,
         os.environ,
         cache=cache,
         offline=settings.offline,
         batch=_show_progress if settings.batch else None,
-        hosts=allowed_hosts(opened, settings.requests.allowed_hosts, os.environ),
+        hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ),
     )
     check_folder(settings)
     estimate = _estimate(tasks, settings)
     show_estimate(estimate)
-    further_trials = _further_trials(tasks, baseline, opened, settings)
+    further_trials = _further_trials(tasks, baseline, loaded, settings)
     results = _grade(tasks, context, settings, further_trials)
     report = build_report(
-        opened,
+        loaded,
         tasks,
         results,
         settings,
@@ -95,14 +95,14 @@ def run(settings: RunSettings) -> ExitCode:
     report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)
-    return exit_code(report, invalid_files=bool(opened.invalid))
+    return exit_code(report, invalid_files=bool(loaded.invalid))
 
 
-def _list(tasks: Sequence[Task], opened: LoadedProject, settings: RunSettings) -> ExitCode:
+def _list(tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
     estimates = estimate_lines(_estimate(tasks, settings))
     click.echo(case_list.render(tasks, estimates, settings.trials), nl=False)
-    return ExitCode.USAGE if opened.invalid else ExitCode.OK
+    return ExitCode.USAGE if loaded.invalid else ExitCode.OK
 
 
 def _last_failed(selection: Selection, settings: RunSettings) -> Selection:
@@ -164,11 +164,11 @@ def _ended(case: CaseResult, settings: RunSettings) -> CaseResult:
 def _further_trials(
     tasks: Sequence[Task],
     baseline: Baseline | None,
-    opened: LoadedProject,
+    loaded: LoadedProject,
     settings: RunSettings,
 ) -> Callable[[CaseResult], int]:
     """Return the number of further trials of a case; 0 unless the baseline is a reference."""
-    config = opened.config.regression
+    config = loaded.config.regression
     if (
         baseline is None
         or _without_models(settings)
@@ -192,14 +192,14 @@ def _without_models(settings: RunSettings) -> bool:
 
 
 def _cases_of_shard(
-    selection: Selection, opened: LoadedProject, settings: RunSettings
+    selection: Selection, loaded: LoadedProject, settings: RunSettings
 ) -> tuple[ShardInfo | None, Sequence[tuple[EvalCase, str]]]:
     """Return the cases of this shard, or all of them."""
     if settings.shard is None:
         return None, selection.chosen
     index, count = settings.shard
     costs = [
-        case_cost(case, choose_target(case, opened.config_for(case.file), settings.target))
+        case_cost(case, choose_target(case, loaded.config_for(case.file), settings.target))
         for case, _ in selection.chosen
     ]
     positions = split(costs, count)[index - 1]
@@ -207,7 +207,7 @@ def _cases_of_shard(
     return shard, [selection.chosen[position] for position in positions]
 
 
-def _calibration_warnings(tasks: Sequence[Task], opened: LoadedProject) -> Sequence[str]:
+def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Sequence[str]:
     """Check the calibration of the judges before any model request."""
     judges = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
-    return check_calibration(opened, tuple(dict.fromkeys(judge_info(judge) for judge in judges)))
+    return check_calibration(loaded, tuple(dict.fromkeys(judge_info(judge) for judge in judges)))

@@ -28,18 +28,18 @@ from rubric_ci.project.loaded_project import LoadedProject
 
 
 def build_tasks(
-    chosen: Sequence[tuple[EvalCase, str]], opened: LoadedProject, settings: RunSettings
+    chosen: Sequence[tuple[EvalCase, str]], loaded: LoadedProject, settings: RunSettings
 ) -> tuple[Task, ...]:
     """Return a task per case; raises UserError if a target, judge or variable is missing."""
-    tasks = tuple(_task(case, why, opened, settings) for case, why in chosen)
+    tasks = tuple(_task(case, why, loaded, settings) for case, why in chosen)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
 
 
-def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings) -> Task:
-    config = opened.config_for(case.file)
+def _task(case: EvalCase, why: str, loaded: LoadedProject, settings: RunSettings) -> Task:
+    config = loaded.config_for(case.file)
     target = choose_target(case, config, settings.target)
     judge = choose_judge(config, target, settings.judge)
     if judge and settings.votes:
@@ -47,7 +47,7 @@ def _task(case: EvalCase, why: str, opened: LoadedProject, settings: RunSettings
     own = without_own_judges(case) if settings.judge else case
     cluster = choose_cluster(case, config.regression.cluster)
     task = Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
-    variables = opened.variables(os.environ, case.file)
+    variables = loaded.variables(os.environ, case.file)
     if settings.requests.replay:  # a recording needs no secrets, but it has names of models
         return _named(task, variables)
     try:

@@ -13,7 +13,7 @@ from rubric_ci.project import discovery
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
-from rubric_ci.validation.config_summary import Facts
+from rubric_ci.validation.config_summary import ConfigSummary
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
@@ -161,13 +161,13 @@ class Checker:
     def _is_eval(self, path: Path) -> bool:
         return discovery.is_eval(path, self.project.summary.globs, self.project.root)
 
-    def _summarize_targets(self, folder: str) -> Facts:
+    def _summarize_targets(self, folder: str) -> ConfigSummary:
         """Return the targets that serve a folder; the first of a name counts."""
-        known = Facts()
+        known = ConfigSummary()
         for name in self.project.serving(folder):
-            facts = self.project.summarize(name)
-            agents = known.agents | (facts.agents - known.targets)
-            known = Facts(targets=known.targets | facts.targets, agents=agents)
+            summary = self.project.summarize(name)
+            agents = known.agents | (summary.agents - known.targets)
+            known = ConfigSummary(targets=known.targets | summary.targets, agents=agents)
         return known
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:

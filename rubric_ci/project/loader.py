@@ -10,7 +10,7 @@ from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.references import Lookup
 from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import parse
-from rubric_ci.validation.config_summary import read_facts
+from rubric_ci.validation.config_summary import summarize_config
 from rubric_ci.validation.diagnostics import has_errors
 from rubric_ci.validation.suppressions import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
@@ -38,7 +38,7 @@ def load_config(path: str, text: str, rules: Mapping[str, str] | None = None) ->
     `rules` are the severities that hold; None: its own.
     """
     document = Document(path, text)
-    severities = read_facts(document).rules if rules is None else rules
+    severities = summarize_config(document).rules if rules is None else rules
     found = apply_suppressions(check_config(document), document.texts(), severities)
     return LoadedConfig(None if has_errors(found) else read_config(document), found)
 

@@ -20,7 +20,7 @@ from rubric_ci.project.file_names import (
     sidecar_name,
     targets_candidates,
 )
-from rubric_ci.validation.config_summary import Facts, read_facts
+from rubric_ci.validation.config_summary import ConfigSummary, summarize_config
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
@@ -82,9 +82,9 @@ class Project:
         return next(filter(self._exists, self._config_candidates()), "")
 
     @cached_property
-    def summary(self) -> Facts:
+    def summary(self) -> ConfigSummary:
         """What the configuration holds of the right shape, errors or not."""
-        return self.summarize(self.config_name) if self.config_name else Facts()
+        return self.summarize(self.config_name) if self.config_name else ConfigSummary()
 
     @property
     def rules(self) -> Mapping[str, str]:
@@ -118,10 +118,10 @@ class Project:
             *agentv_configs(folder),
         )
 
-    def summarize(self, name: str) -> Facts:
+    def summarize(self, name: str) -> ConfigSummary:
         """Return what a configuration or a targets file holds of the right shape."""
         text = self._text(name)
-        return read_facts(Document(name, text)) if isinstance(text, str) else Facts()
+        return summarize_config(Document(name, text)) if isinstance(text, str) else ConfigSummary()
 
     @cached_property
     def own_config(self) -> "LoadedConfig":

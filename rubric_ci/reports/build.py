@@ -33,7 +33,7 @@ INTERRUPTED = "interrupted before it finished"
 
 
 def build_report(
-    opened: LoadedProject,
+    loaded: LoadedProject,
     tasks: Sequence[Task],
     ended: Sequence[CaseResult],
     settings: RunSettings,
@@ -46,8 +46,8 @@ def build_report(
     """Return the report of a run, without secrets; unfinished tasks are errored cases."""
     cases = _with_interrupted(tasks, ended, _why_unfinished(ended, settings))
     interrupted = len(ended) < len(tasks)
-    verdict = run_verdict(cases, complete=not opened.invalid and not interrupted)
-    gate = concluded(gate_of(opened.config.gate, settings.fail_on), cases, verdict)
+    verdict = run_verdict(cases, complete=not loaded.invalid and not interrupted)
+    gate = concluded(gate_of(loaded.config.gate, settings.fail_on), cases, verdict)
     report = RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -55,15 +55,15 @@ def build_report(
         verdict=verdict,
         interrupted=interrupted,
         gate=gate,
-        judge=_judge_info(opened, tasks, settings),
+        judge=_judge_info(loaded, tasks, settings),
         totals=totals(cases),
         replayed=settings.requests.replay is not None,
         cases=cases,
         spared=selection.spared,
-        notes=(*_notes(opened), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
+        notes=(*_notes(loaded), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
         metadata=publish.run_metadata(os.environ),
         shard=shard,
-        regression=opened.config.regression,
+        regression=loaded.config.regression,
     )
     return without_secrets(report, masking.redactor())
 
@@ -99,23 +99,23 @@ def _with_interrupted(
 
 
 def _judge_info(
-    opened: LoadedProject, tasks: Sequence[Task], settings: RunSettings
+    loaded: LoadedProject, tasks: Sequence[Task], settings: RunSettings
 ) -> JudgeInfo | None:
     file = tasks[0].case.file if tasks else ""
-    config = opened.config_for(file)
+    config = loaded.config_for(file)
     judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
     if judge is None:
         return None
     judge = replace(judge, votes=settings.votes) if settings.votes else judge
     with suppress(ForbiddenVariable, MissingVariable):  # no case needed the judge
-        judge = name_judge(judge, opened.variables(os.environ, file))
+        judge = name_judge(judge, loaded.variables(os.environ, file))
     return judge_info(judge)
 
 
-def _notes(opened: LoadedProject) -> tuple[str, ...]:
+def _notes(loaded: LoadedProject) -> tuple[str, ...]:
     return tuple(
         f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
-        for name in opened.invalid
+        for name in loaded.invalid
     )
 
 

@@ -31,34 +31,34 @@ def open_project(config: Path | None, policy_from: str = "", changed_since: str 
     return project if policy is None else _under(project, policy)
 
 
-def policy_notes(opened: LoadedProject) -> tuple[str, ...]:
+def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
     """Return what a report shows of the policy: its origin, and what the change would set."""
-    policy = opened.project.policy
+    policy = loaded.project.policy
     if policy is None:
         return ()
     if not policy.config_name:
         return (f"{policy.origin} has no configuration: this change sets judge, gate and rules",)
     title = f"Policy (judge, gate, rules, calibration) is that of {policy.origin}"
-    changes = [*_changes(opened, policy), *_calibration_change(opened.project, policy)]
+    changes = [*_changes(loaded, policy), *_calibration_change(loaded.project, policy)]
     return change_notes(title, changes)
 
 
-def show_policy(opened: LoadedProject) -> None:
+def show_policy(loaded: LoadedProject) -> None:
     """Print on standard error what `policy_notes` returns, for commands without a report."""
-    for note in policy_notes(opened):
+    for note in policy_notes(loaded):
         click.echo(log_line(note), err=True)
 
 
 def allowed_hosts(
-    opened: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
+    loaded: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
 ) -> AllowedHosts | None:
     """Return the hosts of `--allow-host`, else those of the base's models; None: every host."""
-    policy = opened.project.policy
+    policy = loaded.project.policy
     if given:
         return AllowedHosts(hosts=frozenset(given), providers=False)
     if policy is None or not policy.config_name:
         return None
-    configs = [policy.policy_for(name) for name in _served(opened)]
+    configs = [policy.policy_for(name) for name in _served(loaded)]
     found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
     return AllowedHosts(hosts=frozenset[str]().union(*found), providers=True)
 
@@ -72,10 +72,10 @@ def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -
         return frozenset()
 
 
-def _served(opened: LoadedProject) -> Iterator[str]:
+def _served(loaded: LoadedProject) -> Iterator[str]:
     """Yield the names of the eval files, after one for the root."""
     yield "any"
-    yield from (file.path for file in opened.files)
+    yield from (file.path for file in loaded.files)
 
 
 def _under(project: Project, policy: Project) -> Project:
@@ -89,11 +89,11 @@ def _under(project: Project, policy: Project) -> Project:
     return Project(project.files, project.named_config, policy)
 
 
-def _changes(opened: LoadedProject, policy: Project) -> list[PolicyChange]:
+def _changes(loaded: LoadedProject, policy: Project) -> list[PolicyChange]:
     """Return the changes of the files that serve any eval file, each key once."""
-    own = Project(opened.project.files, opened.project.named_config)
+    own = Project(loaded.project.files, loaded.project.named_config)
     found: dict[str, PolicyChange] = {}
-    for name in _served(opened):
+    for name in _served(loaded):
         for change in policy_changes(own.policy_for(name), policy.policy_for(name)):
             found.setdefault(change.key, change)
     return list(found.values())

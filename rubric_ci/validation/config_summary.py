@@ -20,7 +20,7 @@ JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
 """Settings of `judge` that are not options of the model call."""
 
 
-class Facts(NamedTuple):
+class ConfigSummary(NamedTuple):
     """Globs of eval files, severities of rules and names of targets."""
 
     globs: tuple[str, ...] = ()  # relative to the repository root
@@ -30,11 +30,11 @@ class Facts(NamedTuple):
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
-def read_facts(document: Document) -> Facts:
+def summarize_config(document: Document) -> ConfigSummary:
     """Read the valid parts of a configuration or a targets file."""
     data = document.data if isinstance(document.data, dict) else {}
     rules = data.get("rules")
-    return Facts(
+    return ConfigSummary(
         globs=tuple(glob_from_root(document.file, glob) for glob in _texts(data.get("evals"))),
         rules={
             name: word or "off"

@@ -1,4 +1,4 @@
-"""Facts about eval files without parsing them, because parsing thousands takes seconds."""
+"""What unparsed eval files hold, because parsing thousands of them takes seconds."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -75,9 +75,9 @@ def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
     settings = RunSettings(paths=paths or ("evals",), changed_since=base)
     with chdir(checkout.root):
         _, selection = open_selected(settings)
-        opened, careful = open_selected(replace(settings, cases=("*",)))  # this reads every file
+        loaded, careful = open_selected(replace(settings, cases=("*",)))  # this reads every file
     assert selection == careful
-    assert len(selection.chosen) + selection.spared == sum(len(f.cases) for f in opened.files)
+    assert len(selection.chosen) + selection.spared == sum(len(f.cases) for f in loaded.files)
     return selection
 
 
@@ -532,10 +532,10 @@ def test_only_files_that_the_change_may_concern_are_read(
         file.write("# changed\n")
     with chdir(checkout.root):
         settings = RunSettings(paths=("evals",), changed_since=base)
-        opened, _ = open_selected(settings)
-    assert {file.path for file in opened.files} >= set(read)
+        loaded, _ = open_selected(settings)
+    assert {file.path for file in loaded.files} >= set(read)
     unread = {"evals/plain.yaml"} - set(read)
-    assert not unread & {file.path for file in opened.files}
+    assert not unread & {file.path for file in loaded.files}
     chosen(checkout, base)
 
 

@@ -1,4 +1,4 @@
-"""Facts about an unparsed file agree with those after parsing, or are unknown."""
+"""What is found in an unparsed file agrees with those after parsing, or is unknown."""
 
 import json
 

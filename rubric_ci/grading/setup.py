@@ -68,7 +68,7 @@ def build_model_caller(
     elif offline:
         ask = _not_asked
     elif batch:
-        ask = batch_module.connect(caps=caps_of(requests), tell=batch, add_note=add_note)
+        ask = batch_module.connect(caps=caps_of(requests), notify=batch, add_note=add_note)
     else:
         ask = connect(concurrency=requests.concurrency, caps=caps_of(requests), add_note=add_note)
     ask = guard(ask, hosts) if hosts else ask

@@ -28,11 +28,11 @@ Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
 
 
-def connect(*, caps: Caps, tell: Notify, add_note: AddNote) -> ModelCaller:
+def connect(*, caps: Caps, notify: Notify, add_note: AddNote) -> ModelCaller:
     """Return an Ask for a whole run that sends its calls in batches, within the caps."""
 
     async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
-        return await send_batch(calls, tell=tell, poll=FIRST_POLL)
+        return await send_batch(calls, notify=notify, poll=FIRST_POLL)
 
     budget = Budget(caps, lambda endpoint: batch_prices_of(endpoint) or prices_of(endpoint))
     # Without a wait, because all retries of one batch belong into the next one.
@@ -53,7 +53,7 @@ def check(endpoint: Endpoint) -> None:
 
 
 async def send_batch(
-    calls: Sequence[ModelCall], *, tell: Notify, poll: float, backoff: Backoff = BACKOFF
+    calls: Sequence[ModelCall], *, notify: Notify, poll: float, backoff: Backoff = BACKOFF
 ) -> list[ModelReply | RequestError]:
     """Return a reply or an error for each call, in their order.
 
@@ -63,7 +63,7 @@ async def send_batch(
     for n, call in enumerate(calls):
         check(call.endpoint)
         numbers.setdefault(_account(call.endpoint), []).append(n)
-    sent = [_send_one([calls[n] for n in some], tell, poll, backoff) for some in numbers.values()]
+    sent = [_send_one([calls[n] for n in some], notify, poll, backoff) for some in numbers.values()]
     replies: dict[int, ModelReply | RequestError] = {}
     for some, outcome in zip(numbers.values(), await asyncio.gather(*sent), strict=True):
         replies.update(zip(some, outcome, strict=True))
@@ -77,27 +77,27 @@ def _account(endpoint: Endpoint) -> str:
 
 
 async def _send_one(
-    calls: Sequence[ModelCall], tell: Notify, poll: float, backoff: Backoff
+    calls: Sequence[ModelCall], notify: Notify, poll: float, backoff: Backoff
 ) -> Sequence[ModelReply | RequestError]:
     """Send one batch and wait for its replies; an error of the batch is the error of every call."""
     server = BatchServer(await loaded_litellm(), calls[0].endpoint, backoff)
     try:
         batch = await server.begin(calls)
         many = "1 request" if len(calls) == 1 else f"{len(calls):,} requests"
-        tell(
+        notify(
             f"batch {batch.id}: {many} to {calls[0].endpoint.model}; "
             "it may take up to a day, and stopping the run cancels it"
         )
-        return read_batch(calls, await _wait_for_result(server, batch, tell, poll))
+        return read_batch(calls, await _wait_for_result(server, batch, notify, poll))
     except RequestError as error:  # each step had its retries
         return [RequestError(f"batch: {error}", retryable=False, billed=error.billed)] * len(calls)
 
 
 async def _wait_for_result(
-    server: BatchServer, batch: Any, tell: Notify, poll: float
+    server: BatchServer, batch: Any, notify: Notify, poll: float
 ) -> BatchResult:
     try:
-        batch = await _poll_until_ended(server, batch, tell, poll)
+        batch = await _poll_until_ended(server, batch, notify, poll)
         files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
         try:
             texts = [await server.read(file) for file in files]
@@ -105,12 +105,12 @@ async def _wait_for_result(
             lost = f"{batch.id} {batch.status}, but its replies cannot be read: {error}"
             raise RequestError(lost, billed=True) from error
     except asyncio.CancelledError:  # the replies would be paid for and not used
-        await _cancel(server, batch, tell)
+        await _cancel(server, batch, notify)
         raise
     return BatchResult(id=batch.id, status=batch.status, reason=_reason(batch), texts=tuple(texts))
 
 
-async def _poll_until_ended(server: BatchServer, batch: Any, tell: Notify, poll: float) -> Any:
+async def _poll_until_ended(server: BatchServer, batch: Any, notify: Notify, poll: float) -> Any:
     """Poll a batch until it has ended; single failures are accepted: its replies are paid for."""
     lost = 0
     while batch.status not in _ENDED:
@@ -125,21 +125,21 @@ async def _poll_until_ended(server: BatchServer, batch: Any, tell: Notify, poll:
                 raise RequestError(unknown, billed=True) from error
             continue
         if seen.status != batch.status:
-            tell(f"batch {batch.id}: {seen.status.replace('_', ' ')}")
+            notify(f"batch {batch.id}: {seen.status.replace('_', ' ')}")
         batch = seen
     return batch
 
 
-async def _cancel(server: BatchServer, batch: Any, tell: Notify) -> None:
+async def _cancel(server: BatchServer, batch: Any, notify: Notify) -> None:
     try:
         await server.cancel(batch.id)
     except RequestError as error:
-        tell(
+        notify(
             f"batch {batch.id}: cannot be cancelled: {error}; "
             f"it continues and is billed unless you cancel it at {server.address}"
         )
     else:
-        tell(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
+        notify(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
 
 
 def _reason(batch: Any) -> str:

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.calibration.labels import Label, dump
 from rubric_ci.cli.main import main
+from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 
@@ -48,7 +49,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gullible]
 
 
 def answers() -> list[Probe]:
-    eval_file, _ = load("a.eval.yaml", EVALS, lambda _: pytest.fail("no file is named"))
+    eval_file, _ = load("a.eval.yaml", EVALS, lambda _: NotFound("no such file"))
     assert eval_file
     cases = {case.id: case for case in eval_file.cases}
     return [

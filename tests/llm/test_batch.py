@@ -23,7 +23,7 @@ def call(endpoint: Endpoint, text: str = "Hello") -> ModelCall:
 def test_a_batch_goes_out_and_comes_back(aimock: Aimock) -> None:
     aimock.script(says("not for batches"))
     calls = [call(aimock.endpoint("openai"), text) for text in ("one", "two", "three")]
-    replies = asyncio.run(send_batch(calls, tell=print, poll=0.05))
+    replies = asyncio.run(send_batch(calls, notify=print, poll=0.05))
     # NOTE: the server makes every step of a batch real, but gives each request this same answer.
     assert [reply.text for reply in replies if isinstance(reply, ModelReply)] == [
         "Mock batch completion"
@@ -33,7 +33,7 @@ def test_a_batch_goes_out_and_comes_back(aimock: Aimock) -> None:
 
 def test_a_batch_costs_half(aimock: Aimock) -> None:
     aimock.script(says("not for batches"))
-    [reply] = asyncio.run(send_batch([call(aimock.endpoint("openai"))], tell=print, poll=0.05))
+    [reply] = asyncio.run(send_batch([call(aimock.endpoint("openai"))], notify=print, poll=0.05))
     assert isinstance(reply, ModelReply)
     whole = 0.4e-6 * reply.usage.input_tokens + 1.6e-6 * reply.usage.output_tokens
     assert reply.usage.cost_usd == pytest.approx(whole / 2)
@@ -46,7 +46,7 @@ def test_an_unreachable_server_fails_the_batch() -> None:
         options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"},
     )
     twice = Backoff(attempts=2)
-    [error] = asyncio.run(send_batch([call(nowhere)], tell=print, poll=0.05, backoff=twice))
+    [error] = asyncio.run(send_batch([call(nowhere)], notify=print, poll=0.05, backoff=twice))
     assert isinstance(error, RequestError)
     assert str(error) == "batch: Connection error."
     assert (error.retryable, error.billed) == (False, False)
@@ -55,5 +55,5 @@ def test_an_unreachable_server_fails_the_batch() -> None:
 def test_a_model_without_batches_is_refused() -> None:
     claude = Endpoint(model="anthropic/claude-sonnet-4-5", options={"api_key": "none"})
     with pytest.raises(CannotConfigure) as refused:
-        asyncio.run(send_batch([call(claude)], tell=print, poll=0.05))
+        asyncio.run(send_batch([call(claude)], notify=print, poll=0.05))
     assert refused.value.message == "`anthropic/claude-sonnet-4-5` does not support batches"

@@ -113,7 +113,7 @@ def test_a_batch(status: int) -> None:
     with recording() as (other, arrived), redirecting(status, other) as base:
         sent = [call("openai/gpt-4.1-mini", base)]
         backoff = Backoff(attempts=1)
-        (reply,) = asyncio.run(send_batch(sent, tell=warnings.warn, poll=0.01, backoff=backoff))
+        (reply,) = asyncio.run(send_batch(sent, notify=warnings.warn, poll=0.01, backoff=backoff))
     assert arrived == []
     said = f"batch: HTTP {status}: redirects are not followed; check `api_base`"
     assert (type(reply), str(reply)) == (RequestError, said)

@@ -7,7 +7,7 @@ shows its traceback.
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
     from rubric_ci.model.usage import Usage
@@ -20,6 +20,9 @@ class ExitCode(IntEnum):
     GATE = 1  # problems found, or the gate fails
     USAGE = 2  # the command line, the configuration or an eval file is invalid
     NO_VERDICT = 3  # a target, a judge, a script or the budget failed
+
+
+FailureScope: TypeAlias = Literal["request", "account", "server"]
 
 
 class UserError(Exception):
@@ -176,7 +179,21 @@ class OverBudget(NoVerdict):
 
 
 class CannotReachModel(NoVerdict):
-    """A model call failed permanently: refused, unauthorised, or out of retries."""
+    """A model call failed permanently: refused, unauthorised, or out of retries.
+
+    `scope` is what failed: this request, every request of the account (key, model, quota), or the
+    server.
+    """
+
+    def __init__(
+        self, reason: str, usage: "Usage | None" = None, *, scope: "FailureScope" = "request"
+    ) -> None:
+        super().__init__(reason, usage)
+        self.scope = scope
+
+    def with_usage(self, usage: "Usage") -> Self:
+        """Return the same error with all that was spent up to it."""
+        return type(self)(str(self), usage, scope=self.scope)
 
 
 class NotCached(Exception):

@@ -3,7 +3,7 @@
 import asyncio
 import shlex
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,14 +11,22 @@ from time import perf_counter
 from typing import TypeVar
 
 from rubric_ci import evaluators, targets
-from rubric_ci.errors import NotCached, NoVerdict, UserError
+from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
+from rubric_ci.evaluators.judge_choice import judge_endpoint
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.deadline import Deadline
 from rubric_ci.grading.reason import reason
 from rubric_ci.grading.trials import median_trial, with_further_trials
-from rubric_ci.model.config import CliTarget, JudgeConfig, RecordedTarget, Target
+from rubric_ci.model.config import (
+    CliTarget,
+    Endpoint,
+    JudgeConfig,
+    LlmTarget,
+    RecordedTarget,
+    Target,
+)
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, EvaluatorSpec
+from rubric_ci.model.evals import EvalCase, EvaluatorSpec, every_evaluator
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (
     Answer,
@@ -92,6 +100,7 @@ async def grade(
     )
 
     failures = _FailureLimit(stop_after)
+    await _preflight(tasks, context)
 
     async def one(task: Task) -> CaseResult:
         result = await _case(task, _own(context, task), run)
@@ -190,8 +199,35 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     if context.offline and isinstance(task.target, CliTarget):
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
+    _check_judges(task, context)
     await run.health.check(task.target, context)
     return await targets.answer(task.case, task.target, context, context.trial, run.batches)
+
+
+async def _preflight(tasks: Sequence[Task], context: RunContext) -> None:
+    """Find out which judges are down, before targets cost anything."""
+    if context.preflight is None:
+        return
+    judges: list[Endpoint] = []
+    for task in tasks:
+        needed = (judge for _, judge in _judges(task, _own(context, task)))
+        judges += [judge for judge in needed if judge not in judges]
+    await task_groups.gather_all(map(context.preflight, judges))
+
+
+def _check_judges(task: Task, context: RunContext) -> None:
+    """Raise CannotReachModel if a judge of the case is down."""
+    for name, judge in _judges(task, context):
+        if reason := context.unreachable(judge):
+            raise CannotReachModel(f"{name}: {reason}")
+
+
+def _judges(task: Task, context: RunContext) -> Iterator[tuple[str, Endpoint]]:
+    """Yield the judges that count, with their evaluators, if the target may cost something."""
+    if isinstance(task.target, CliTarget | LlmTarget):
+        for spec in every_evaluator(spec for spec in task.case.evaluators if spec.weight > 0):
+            if judge := judge_endpoint(spec, context.judge):
+                yield spec.name, judge
 
 
 async def _assess(

@@ -1,19 +1,22 @@
 """Build what a run needs of the outside: model requests, judgement cache, run context."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rubric_ci.errors import CannotUseGit, NotCached
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.llm import batch as batch_module
 from rubric_ci.llm import recording
-from rubric_ci.llm.allowed_hosts import guard
+from rubric_ci.llm.allowed_hosts import guard, refusal
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
+from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect
 from rubric_ci.llm.output_modes import AddNote
-from rubric_ci.model.config import Config
+from rubric_ci.llm.preflight import find_obstacle
+from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
@@ -34,10 +37,18 @@ def build_context(
 ) -> RunContext:
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
     notes: list[str] = []
+    breaker = CircuitBreaker()
     return RunContext(
         call_model=build_model_caller(
-            requests, add_note=notes.append, offline=offline, batch=batch, hosts=hosts
+            requests,
+            add_note=notes.append,
+            offline=offline,
+            batch=batch,
+            hosts=hosts,
+            breaker=breaker,
         ),
+        unreachable=breaker.why_closed,
+        preflight=None if requests.replay or offline or batch else _preflight(breaker, hosts),
         notes=notes,
         cache=build_cache(requests, cache) if cache else None,
         root=root,
@@ -49,6 +60,20 @@ def build_context(
     )
 
 
+def _preflight(
+    breaker: CircuitBreaker, hosts: AllowedHosts | None
+) -> Callable[[Endpoint], Coroutine[Any, Any, None]]:
+    """Return what closes the circuit of a model that cannot be reached."""
+
+    async def check(endpoint: Endpoint) -> None:
+        if hosts and refusal(endpoint, hosts):
+            return  # nothing is sent there; the request itself has the reason
+        if reason := await find_obstacle(endpoint):
+            breaker.close(endpoint, reason)
+
+    return check
+
+
 def build_model_caller(
     requests: RequestOptions,
     *,
@@ -56,10 +81,12 @@ def build_model_caller(
     offline: bool = False,
     batch: batch_module.Notify | None = None,
     hosts: AllowedHosts | None = None,
+    breaker: CircuitBreaker | None = None,
 ) -> ModelCaller:
     """Return the function that requests a model: replayed, offline, batched or live.
 
-    `batch` receives the progress of batches, `add_note` what the report must mention.
+    `batch` receives the progress of batches, `add_note` what the report must mention. `breaker`
+    keeps which servers are down; it is for live requests only.
     """
     if requests.replay or offline:
         hosts = None  # nothing is sent
@@ -70,7 +97,12 @@ def build_model_caller(
     elif batch:
         ask = batch_module.connect(caps=caps_of(requests), notify=batch, add_note=add_note)
     else:
-        ask = connect(concurrency=requests.concurrency, caps=caps_of(requests), add_note=add_note)
+        ask = connect(
+            concurrency=requests.concurrency,
+            caps=caps_of(requests),
+            add_note=add_note,
+            breaker=breaker or CircuitBreaker(),
+        )
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
     return recording.record(ask, requests.record) if requests.record else ask

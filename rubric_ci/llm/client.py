@@ -4,6 +4,7 @@ import asyncio
 
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.budget import Budget, Caps
+from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.litellm_client import ask_litellm, load_litellm, loaded_litellm, output_mode
 from rubric_ci.llm.model_info import known_mode, model_info, prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
@@ -14,11 +15,14 @@ from rubric_ci.model.config import OutputMode
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
 
-def connect(*, concurrency: int, caps: Caps, add_note: AddNote) -> ModelCaller:
+def connect(
+    *, concurrency: int, caps: Caps, add_note: AddNote, breaker: CircuitBreaker
+) -> ModelCaller:
     """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
     limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
     modes = OutputModes(output_mode_of, add_note)
-    return with_retries(modes.wrap(limiter.wrap(budget.wrap(request))), sleep=budget.sleep)
+    ask = modes.wrap(limiter.wrap(budget.wrap(request)))
+    return breaker.wrap(with_retries(ask, sleep=budget.sleep))
 
 
 def output_mode_of(call: ModelCall) -> OutputMode:

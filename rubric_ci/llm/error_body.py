@@ -81,6 +81,7 @@ def status_of(word: JSON) -> int | None:
 
 def error_message(body: JSON) -> str:
     """Return the message of an error, on one line; secrets are replaced before it is cut."""
+    quota = "; the quota is used up" if _names_quota(body) else ""
     match body:
         case (
             {"error": {"message": str(message)}}
@@ -92,7 +93,13 @@ def error_message(body: JSON) -> str:
             pass
         case _:
             message = json.dumps(body, ensure_ascii=False)
-    return " ".join(redact(message).split())[:MESSAGE_LIMIT]
+    return " ".join(redact(message).split())[:MESSAGE_LIMIT] + quota
+
+
+def _names_quota(body: JSON) -> bool:
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    words = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
+    return "insufficient_quota" in words
 
 
 def _request_error(error: Mapping[str, JSON]) -> RequestError:

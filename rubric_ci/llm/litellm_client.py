@@ -13,6 +13,7 @@ from typing import Any
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import http_guard, openai_http
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
+from rubric_ci.llm.litellm_wording import missing_setup, wording
 from rubric_ci.llm.model_info import accepts_schema, model_info
 from rubric_ci.llm.openai_format import (
     finish_of,
@@ -51,7 +52,7 @@ _UNCONNECTED = frozenset({"ConnectError", "ClientConnectorError"})
 _NOT_SENT = _UNCONNECTED | {"ConnectTimeout"}
 _BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnectedError"})
 
-_NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
+_BROKEN = "broken reply: "
 
 _PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
@@ -157,8 +158,8 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
 def request_error(error: Any, timeout: float) -> RequestError:
     """Return the request error for an error of litellm or of OpenAI's client."""
     message = _without_prefixes(str(error))
-    if _NO_KEY.search(message):  # nothing was sent, and a retry would not help
-        return RequestError(message.removeprefix("broken reply: "), retryable=False, billed=False)
+    if missing := missing_setup(message):  # nothing was sent, and a retry would not help
+        return RequestError(missing, retryable=False, billed=False, reached=False)
     causes = {type(cause).__name__: cause for cause in _causes(error)}
     if refused := causes.get(http_guard.RefusedReply.__name__):
         return RequestError(str(refused), retryable=False, billed=True)
@@ -168,16 +169,19 @@ def request_error(error: Any, timeout: float) -> RequestError:
         return RequestError(message, status=error.status_code, retry_after=_retry_after(error))
     if inner := find_error({"error": body} if body and "message" in body else body):
         return inner
-    if any(sign in message for sign in _BROKEN_BODIES):
-        return RequestError(f"broken reply: {message}", retryable=True)
+    if message.startswith(_BROKEN) or any(sign in message for sign in _BROKEN_BODIES):
+        return RequestError(f"{_BROKEN}not in the provider's format", retryable=True)
     status = _status(error, causes.keys())
     if status == 408:
         message = f"no reply within {timeout:g} s"
+    else:
+        message = wording(type(error).__name__, message)
     return RequestError(
         message,
         status=status,
         retryable=status is None or None,
         billed=_billed(error, causes.keys()),
+        reached=not causes.keys() & _NOT_SENT,
     )
 
 
@@ -225,4 +229,4 @@ def _without_prefixes(message: str) -> str:
         at = match.end()
     text = text[at:].partition(". Handle with `litellm.")[0][:500]
     # A traceback means that litellm failed to parse the reply.
-    return f"broken reply: {text}" if traceback else text
+    return f"{_BROKEN}{text}" if traceback else text

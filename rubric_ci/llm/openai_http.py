@@ -14,6 +14,7 @@ from math import inf
 from ssl import SSLContext, create_default_context
 from time import time
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import MissingExtra
@@ -85,6 +86,19 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
     """Send a chat request and return the reply; raises RequestError."""
+    response, data = await _send(endpoint, "POST", "chat/completions", body)
+    return ChatReply(body=_object(data), cost_usd=_cost(response.headers.get(COST_HEADER)))
+
+
+async def look_up(endpoint: Endpoint) -> None:
+    """Read the server's entry of a model, which costs nothing; raises RequestError."""
+    name = quote(endpoint.model.removeprefix(PREFIX))
+    await _send(endpoint, "GET", f"models/{name}")
+
+
+async def _send(
+    endpoint: Endpoint, method: str, path: str, body: Mapping[str, JSON] | None = None
+) -> "tuple[ClientResponse, bytes]":
     try:
         from aiohttp import ClientConnectorError, ClientError
     except ModuleNotFoundError as error:
@@ -93,22 +107,22 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
             "pip install 'rubric-ci[judge]'",
         ) from error
     session = await _session()
-    url = f"{_base(endpoint).rstrip('/')}/chat/completions"
+    url = f"{_base(endpoint).rstrip('/')}/{path}"
     try:
-        async with session.post(
-            url, json=body, headers=headers_of(endpoint), allow_redirects=False
+        async with session.request(
+            method, url, json=body, headers=headers_of(endpoint), allow_redirects=False
         ) as response:
             data = await _read(response)
     except (ClientError, OSError, ValueError) as error:
         sent = not isinstance(error, ClientConnectorError)
         message = str(error) or type(error).__name__
-        raise RequestError(f"Connection error: {message}", billed=sent) from error
+        raise RequestError(f"Connection error: {message}", billed=sent, reached=sent) from error
     if 300 <= response.status < 400:
         message = f"HTTP {response.status}: {REDIRECTED}"
         raise RequestError(message, status=response.status, retryable=False)
     if response.status >= 400:
         raise _http_error(response, data)
-    return ChatReply(body=_object(data), cost_usd=_cost(response.headers.get(COST_HEADER)))
+    return response, data
 
 
 def parse_retry_after(value: str) -> float | None:

@@ -1,23 +1,31 @@
 """Retry of model requests: which errors are retryable, and the error after the last attempt."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from rubric_ci.errors import CannotReachModel, OverBudget
+from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.system.backoff import Backoff
 
 RETRYABLE_STATUS = frozenset({408, 409, 429})  # and every 5xx
+ACCOUNT_STATUS = frozenset({401, 402, 403, 404})  # the key or the model is refused
 TIMEOUT_STATUS = frozenset({408, 504, 524})  # the reply may have been generated, and billed
 
 BACKOFF = Backoff()
+
+_OUT_OF_QUOTA = re.compile(
+    r"quota is used up|exceeded your current quota|billing_hard_limit|credit balance is too low",
+    re.IGNORECASE,
+)
 
 
 class RequestError(Exception):
     """One request failed: `retryable` if another may succeed, `billed` if this one may cost.
 
     A server that refuses a request does not bill it. Without a complete reply, it may have.
+    A quota that is used up is never retryable.
     """
 
     def __init__(
@@ -28,12 +36,23 @@ class RequestError(Exception):
         retryable: bool | None = None,
         billed: bool | None = None,
         retry_after: float | None = None,
+        reached: bool = True,
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.retryable = _is_retryable(status) if retryable is None else retryable
+        self.out_of_quota = bool(_OUT_OF_QUOTA.search(message))
+        may_pass = _is_retryable(status) if retryable is None else retryable
+        self.retryable = may_pass and not self.out_of_quota
         self.billed = status is None or status in TIMEOUT_STATUS if billed is None else billed
         self.retry_after = retry_after
+        self.reached = reached  # False: nothing was sent, for want of a connection or a key
+
+    @property
+    def scope(self) -> FailureScope:
+        """What failed: this request, every request of the account, or the server."""
+        if self.out_of_quota or self.status in ACCOUNT_STATUS or not self.reached:
+            return "account"
+        return "server" if self.retryable else "request"
 
     def wait_after(self, attempt: int, backoff: Backoff) -> float | None:
         """Return the seconds to wait before the next attempt; None if there is none."""
@@ -58,7 +77,8 @@ def with_retries(
                 previous = str(error)
                 wait = error.wait_after(attempt, backoff)
                 if wait is None:
-                    raise CannotReachModel(_reason(call, error, attempt, backoff), used) from error
+                    reason = _reason(call, error, attempt, backoff)
+                    raise CannotReachModel(reason, used, scope=error.scope) from error
             except OverBudget as error:  # the requests before it count all the same
                 raise OverBudget(error.cap, used + error.usage, before=previous) from error
             else:

@@ -1,11 +1,11 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 
@@ -33,6 +33,10 @@ class RunContext:
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
     max_seconds: float | None = None  # of the run; None: no limit
+    unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")
+    """Why a model is requested no further; empty: it is requested."""
+    preflight: Callable[[Endpoint], Coroutine[Any, Any, None]] | None = None
+    """Find out if a model is unreachable without a paid request; None: nothing is sent."""
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     trial: int = 0  # which answer to the case, from 0; judgements are cached per trial

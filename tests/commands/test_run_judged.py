@@ -249,7 +249,7 @@ def test_a_failed_request_is_sent_again_by_the_next_case(judged: Judged) -> None
     judged.cases("one", "two")
     same = (json.dumps({"id": name, "answer": "Hello"}) for name in ("one", "two"))
     judged.write("answers.jsonl", "\n".join(same))
-    judged.server.script(fails(401), marks(True, True))
+    judged.server.script(fails(400), marks(True, True))
     assert judged.run().returncode == 3
     assert sorted(case["outcome"] for case in judged.results()) == ["errored", "graded"]
 

@@ -64,6 +64,7 @@ def gemini(**more: object) -> dict[str, object]:
     return {"usageMetadata": {"promptTokenCount": 3, "totalTokenCount": 3}, **more}
 
 
+FORMAT = "broken reply: not in the provider's format"
 NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
     "openai, no object": ("openai", b"[]", True, "broken reply: not a JSON object"),
     "openai, HTML": ("openai", b"<html>busy</html>", True, "Expecting value"),
@@ -74,10 +75,10 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
         True,
         "broken reply: no choices",
     ),
-    "anthropic, empty object": ("anthropic", b"{}", True, "broken reply: 'content'"),
-    "anthropic, HTML": ("anthropic", b"<html>busy</html>", True, "broken reply: "),
-    "gemini, empty object": ("gemini", b"{}", True, "broken reply: "),
-    "gemini, HTML": ("gemini", b"<html>busy</html>", True, "broken reply: "),
+    "anthropic, empty object": ("anthropic", b"{}", True, FORMAT),
+    "anthropic, HTML": ("anthropic", b"<html>busy</html>", True, FORMAT),
+    "gemini, empty object": ("gemini", b"{}", True, FORMAT),
+    "gemini, HTML": ("gemini", b"<html>busy</html>", True, FORMAT),
     "gemini, no candidates": (
         "gemini",
         json.dumps(gemini(candidates=[])).encode(),

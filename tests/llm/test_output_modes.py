@@ -9,7 +9,9 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.llm.budget import Caps
-from rubric_ci.llm.client import connect
+from rubric_ci.llm.circuit_breaker import CircuitBreaker
+from rubric_ci.llm.client import connect, output_mode_of, request
+from rubric_ci.llm.output_modes import OutputModes
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.bodies import Body, answering
@@ -50,7 +52,7 @@ def ask(*bodies: Body, mode: OutputMode | None = "json_schema", times: int = 1) 
     outcomes: list[ModelReply | str] = []
 
     async def run(call: ModelCall) -> None:
-        send = connect(concurrency=1, caps=Caps(), add_note=notes.append)
+        send = connect(concurrency=1, caps=Caps(), add_note=notes.append, breaker=CircuitBreaker())
         for _ in range(times):
             try:
                 outcomes.append(await send(call))
@@ -143,7 +145,7 @@ def test_requests_in_flight_report_it_once() -> None:
             output_schema=SCHEMA,
             output_mode="json_schema",
         )
-        send = connect(concurrency=3, caps=Caps(), add_note=notes.append)
+        send = OutputModes(output_mode_of, notes.append).wrap(request)
         return await asyncio.gather(*(send(call) for _ in range(3)))
 
     with answering(UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, OK) as server:

@@ -1,0 +1,53 @@
+"""Messages for errors of litellm, by exception class: its own texts are for its developers."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_BY_CLASS: Final[Mapping[str, str]] = {
+    "APIConnectionError": "the connection to the provider failed",
+    "AuthenticationError": "the provider refuses the API key",
+    "BadGatewayError": "the provider's server failed",
+    "BadRequestError": "the provider refuses the request",
+    "ContentPolicyViolationError": "the provider's content filter refuses the request",
+    "ContextWindowExceededError": "the input is too long for the model",
+    "InternalServerError": "the provider's server failed",
+    "NotFoundError": "the provider does not know the model",
+    "PermissionDeniedError": "the API key has no access to the model",
+    "RateLimitError": "the provider's rate limit is reached",
+    "ServiceUnavailableError": "the provider's server is not available",
+    "Timeout": "the provider does not reply in time",
+    "UnprocessableEntityError": "the provider refuses the request",
+}
+_HOST = re.compile(r"Cannot connect to host (?P<host>\S+)(?: ssl:.*?)?(?: \[(?P<why>[^\]]*)\]?|$)")
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN)\b")
+_NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
+_PARAMETERS = re.compile(r"does not support parameters: \[(?P<names>[^\]]*)\]")
+_PACKAGE = re.compile(r"No module named '(?P<name>[\w.]+)'")
+
+
+def missing_setup(message: str) -> str:
+    """Return what a request lacks, an API key or a package; empty: nothing."""
+    if found := _PACKAGE.search(message):
+        return f"this provider needs the Python package `{found['name']}`; install it"
+    return _missing_key(message) if _NO_KEY.search(message) else ""
+
+
+def wording(class_name: str, message: str) -> str:
+    """Return the message for an error that no reply of the provider explains."""
+    if found := _HOST.search(message):
+        why = f": {found['why']}" if found["why"] else ""
+        return f"Connection error: Cannot connect to host {found['host']}{why}"
+    if found := _PARAMETERS.search(message):
+        names = [name.strip(" '\"") for name in found["names"].split(",")]
+        listed = ", ".join(f"`{name}`" for name in names)
+        return f"the model does not support {listed}; remove it from the model's settings"
+    if "LLM Provider NOT provided" in message:
+        return "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`"
+    return _BY_CLASS.get(class_name, "the request failed")
+
+
+def _missing_key(message: str) -> str:
+    variables = list(dict.fromkeys(_VARIABLE.findall(message)))
+    others = f" or the variable {' or '.join(variables[:2])}" if variables else ""
+    return f"the API key is missing; set `api_key` of the model{others}"

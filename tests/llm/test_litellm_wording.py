@@ -1,0 +1,103 @@
+"""What people read of litellm's errors: our own sentence for each class, none of its texts."""
+
+import asyncio
+
+import pytest
+
+from rubric_ci.llm.client import request
+from rubric_ci.llm.litellm_wording import missing_setup, wording
+from rubric_ci.llm.retry import RequestError
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+
+NOWHERE = {"api_key": "k", "api_base": "http://127.0.0.1:9"}
+
+
+@pytest.mark.parametrize(
+    ("class_name", "message", "text"),
+    [
+        pytest.param(
+            "InternalServerError",
+            "Cannot connect to host a.com:443 ssl:<ssl.SSLContext object at 0x7f> [Name unknown]",
+            "Connection error: Cannot connect to host a.com:443: Name unknown",
+            id="host",
+        ),
+        pytest.param(
+            "UnsupportedParamsError",
+            "x does not support parameters: ['top_k', 'seed'], for model=x. To drop these, set …",
+            "the model does not support `top_k`, `seed`; remove it from the model's settings",
+            id="parameters",
+        ),
+        pytest.param(
+            "BadRequestError",
+            "LLM Provider NOT provided. Pass in the LLM provider you are trying to call.",
+            "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`",
+            id="provider",
+        ),
+        ("ContextWindowExceededError", "any", "the input is too long for the model"),
+        ("NotFoundError", "any", "the provider does not know the model"),
+        ("NewError", "any", "the request failed"),
+    ],
+)
+def test_wording(class_name: str, message: str, text: str) -> None:
+    assert wording(class_name, message) == text
+
+
+def test_a_missing_key_names_its_variables() -> None:
+    found = missing_setup(
+        "Missing Gemini API key. Set the GEMINI_API_KEY or GOOGLE_API_KEY variable."
+    )
+    assert found == (
+        "the API key is missing; set `api_key` of the model or the variable GEMINI_API_KEY or "
+        "GOOGLE_API_KEY"
+    )
+    found = missing_setup("Missing xAI API key")
+    assert found == "the API key is missing; set `api_key` of the model"
+
+
+def test_a_missing_package_is_named() -> None:
+    found = missing_setup("broken reply: No module named 'google'")
+    assert found == "this provider needs the Python package `google`; install it"
+    assert missing_setup("Cannot connect") == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "text", "reached"),
+    [
+        pytest.param(
+            "anthropic/claude-sonnet-4-5",
+            {},
+            "the API key is missing; set `api_key` of the model or the variable ANTHROPIC_API_KEY",
+            False,
+            id="key",
+        ),
+        pytest.param(
+            "gemini/gemini-2.5-flash",
+            NOWHERE,
+            "Connection error: Cannot connect to host 127.0.0.1:9: Connect call failed",
+            False,
+            id="connection",
+        ),
+        pytest.param(
+            "anthropic/claude-sonnet-4-5",
+            {**NOWHERE, "frequency_penalty": 1},
+            "the model does not support `frequency_penalty`; remove it from the model's settings",
+            True,
+            id="parameter",
+        ),
+    ],
+)
+def test_real_errors(
+    model: str,
+    options: dict[str, object],
+    text: str,
+    reached: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    hello = (ChatMessage(role="user", content="Hello"),)
+    call = ModelCall(endpoint=Endpoint(model=model, options=options), messages=hello, key="k")
+    with pytest.raises(RequestError) as caught:
+        asyncio.run(request(call))
+    assert str(caught.value).startswith(text)
+    assert caught.value.reached is reached

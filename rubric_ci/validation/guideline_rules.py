@@ -21,7 +21,9 @@ GUIDELINE_PATTERNS: Final = Rule(
     hint="write a list of globs that count from the repository root: ['**/*.instructions.md']",
 )
 
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+MOST_GLOBS: Final = 1_000  # that the braces of one pattern may stand for
+
+_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 
 
 def guideline_matcher(lookup: Lookup) -> Matches:
@@ -53,15 +55,21 @@ def _patterns(lookup: Lookup) -> list[str] | str:
     data: Any = document.data if document.data is not None else {}
     patterns = data.get("guideline_patterns", []) if isinstance(data, dict) else None
     if isinstance(patterns, list) and all(isinstance(each, str) for each in patterns):
+        if any(len(_expanded(each)) > MOST_GLOBS for each in patterns):
+            return f"a pattern of {found.path} stands for more than {MOST_GLOBS:,} globs"
         return patterns
     return f"`guideline_patterns` of {found.path} is not a list of texts"
 
 
-def _expanded(glob: str) -> Iterator[str]:
-    """Yield the globs that `{a,b}` stands for."""
-    found = _BRACES.search(glob)
-    if not found:
-        yield glob
-        return
-    for choice in found[1].split(","):
-        yield from _expanded(f"{glob[: found.start()]}{choice}{glob[found.end() :]}")
+def _expanded(glob: str) -> list[str]:
+    """Return the globs that `{a,b}` stands for; more than `MOST_GLOBS` where there are too many."""
+    globs, unexpanded = list[str](), [glob]
+    while unexpanded and len(globs) + len(unexpanded) <= MOST_GLOBS:
+        glob = unexpanded.pop()
+        if found := _BRACES.search(glob):
+            before, after = glob[: found.start()], glob[found.end() :]
+            choices = reversed(found[1].split(","))
+            unexpanded += (f"{before}{choice}{after}" for choice in choices)
+        else:
+            globs.append(glob)
+    return globs + unexpanded

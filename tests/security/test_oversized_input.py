@@ -23,8 +23,10 @@ from rubric_ci.llm.litellm_client import loaded_litellm
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, MockTarget
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.model.references import Found
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.targets import healthcheck
+from rubric_ci.validation.guideline_rules import guideline_problems
 from tests.cases import build_case, build_context
 from tests.http_server import serving
 
@@ -188,3 +190,13 @@ def test_a_reply_of_a_judge_is_refused_and_not_read() -> None:
         asyncio.run(request_valid_reply(ask, call, read))
     said = "the reply of the judge has 1,000,001 characters; at most 1,000,000 are read"
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{a,b}" * 40, "{a,b}" * 5_000, f"{{{',' * 2_000}}}", "{" * 100_000 + "," * 100_000]
+)
+def test_braces_that_stand_for_more_globs_than_fit(pattern: str) -> None:
+    text = f"guideline_patterns: ['{pattern}']\n"
+    found = [str(each.message) for each in guideline_problems(lambda name: Found(name, text))]
+    too_many = ["a pattern of .agentv/config.yaml stands for more than 1,000 globs"]
+    assert found == ([] if pattern.startswith("{{") else too_many)

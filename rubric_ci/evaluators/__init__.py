@@ -30,6 +30,7 @@ from rubric_ci.model.evaluators import (
 )
 from rubric_ci.model.results import Answer, Assessment, EvaluatorResult, assessed, unassessed
 from rubric_ci.system.masking import redact
+from rubric_ci.system.text_work import worked_on
 
 
 async def evaluate(
@@ -57,7 +58,7 @@ async def _assess(
         case CompositeSpec():
             return await composite(case, answer, spec, context, evaluate)
         case _:
-            return _measure(case, answer, spec)
+            return await worked_on(len(answer.text), _measure, case, answer, spec)
 
 
 def _for_judges(answer: Answer) -> Answer:

@@ -12,6 +12,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored, scale
 from rubric_ci.model.scoring import score
+from rubric_ci.system.text_work import worked_on
 
 
 async def rubric(
@@ -30,6 +31,7 @@ async def rubric(
     marked = await decide(request)
     judgement = marked.judgement
     result = score(spec.rubric, judgement, context.thresholds)
+    warnings = await worked_on(len(answer.text), _warnings, case, answer, spec, marked)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
@@ -37,7 +39,7 @@ async def rubric(
         criteria=tuple(
             _criterion_result(c, judgement[c.id], marked.votes.get(c.id, ())) for c in spec.rubric
         ),
-        warnings=_warnings(case, answer, spec, marked),
+        warnings=warnings,
         judge=judge.endpoint.model,
         marks=len(spec.rubric.criteria),
         cached_marks=len(marked.cached),

@@ -1,10 +1,12 @@
 """Regular expressions that freeze: each one of the package takes linear time on hostile text.
 
-The patterns are collected from the source, so that a new one is tested as soon as it is written.
+The patterns are collected from the source, from the modules as they are when the program runs, and
+from the schemas, so that a new one is tested as soon as it is written. None is left out.
 """
 
 import ast
 import importlib.util
+import json
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -238,7 +240,52 @@ def grows(used: Used, beginning: str, unit: str) -> str:
     return ""
 
 
-ALL = tuple(collected())
+def compiled_at_import(known: set[str | bytes]) -> Iterator[Used]:
+    """Yield the patterns that modules hold and that the source shows in parts only."""
+    for path in SOURCES:
+        for name, value in vars(loaded(path)).items():
+            for pattern in patterns_in(value):
+                if pattern.pattern not in known:
+                    known.add(pattern.pattern)
+                    place = f"{path.relative_to(ROOT).as_posix()}:{name}:{len(known)}"
+                    yield Used(place, pattern.pattern, pattern.flags, "search")
+
+
+def patterns_in(value: object) -> Iterator["re.Pattern[Any]"]:
+    """Yield the patterns in a value of a module and in what it holds."""
+    match value:
+        case re.Pattern():
+            yield value
+        case list() | tuple() | set() | frozenset():
+            for each in value:
+                yield from patterns_in(each)
+        case dict():
+            yield from patterns_in(list(value.values()))
+        case _ if type(value).__module__.startswith("rubric_ci"):
+            names = getattr(type(value), "__slots__", ())
+            yield from patterns_in([getattr(value, name, None) for name in names])
+
+
+def in_schemas(value: Any, place: str) -> Iterator[Used]:
+    """Yield the patterns of a schema, which the explanation of an invalid file searches for."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == "pattern" and isinstance(each, str):
+            yield Used(f"{place}:pattern", each, 0, "search")
+        elif isinstance(each, dict | list):
+            yield from in_schemas(each, f"{place}:{key}")
+
+
+def everything() -> Iterator[Used]:
+    """Yield every pattern that reads text from outside."""
+    shown = tuple(collected())
+    yield from shown
+    yield from compiled_at_import({used.pattern for used in shown})
+    for path in sorted((ROOT / "schemas").glob("*.json")):
+        found = {used.pattern: used for used in in_schemas(json.loads(path.read_text()), path.name)}
+        yield from found.values()
+
+
+ALL = tuple(everything())
 
 
 @pytest.mark.parametrize("used", ALL, ids=[used.place for used in ALL])

@@ -32,6 +32,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "reply": find_object,
     "message": _without_prefixes,
     "glob": glob,
+    "wildcards": lambda text: matcher([text])("a/b" * 20),
     "cases": lambda text: count_cases("a.yaml", f"evalcases:\n{text}"),
     "markdown": escape.markdown,
     "prose": escape.prose,

@@ -1,0 +1,66 @@
+"""Large texts: other cases, timeouts and signals have their turn while one is worked on.
+
+What is counted is how often another task runs meanwhile, not the time.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from pathlib import Path
+
+import pytest
+
+from rubric_ci import evaluators
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.evals import EvaluatorSpec, RubricSpec
+from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.rubric import Check, Rubric
+from tests.cases import build_case, build_context, span, text_answer, text_message
+
+MARK = {"c1": {"evidence": "", "reasoning": "It is.", "satisfied": True}}
+RUBRIC = RubricSpec(
+    name="r", span=span(), rubric=Rubric((Check(id="polite", text="Is polite", span=span()),))
+)
+FIELDS = FieldAccuracySpec(
+    name="f", span=span(), fields=(FieldSpec(path="a", match="exact", span=span()),)
+)
+ENOUGH = 20
+
+
+async def reply(_: ModelCall) -> ModelReply:
+    return ModelReply(text=json.dumps(MARK))
+
+
+async def turns_during(work: Awaitable[object]) -> int:
+    """Return how often another task had its turn until the work ended."""
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(take_turns())
+    await work
+    other.cancel()
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("spec", "unit"),
+    [
+        (RUBRIC, "\n"),
+        (RUBRIC, "< "),
+        (RUBRIC, "ignore all previous "),
+        (FIELDS, "```json\n[1,\n```\n"),
+    ],
+)
+def test_an_evaluator_leaves_turns(spec: EvaluatorSpec, unit: str, tmp_path: Path) -> None:
+    judge = JudgeConfig(endpoint=Endpoint(model="m"))
+    context = build_context(tmp_path, call_model=reply, judge=judge)
+    case = build_case(expected_messages=(text_message('{"a": 1}', "assistant"),))
+    answer = text_answer(unit * (500_000 // len(unit)))
+    work = evaluators.evaluate(case, answer, spec, context)
+    assert asyncio.run(turns_during(work)) >= ENOUGH

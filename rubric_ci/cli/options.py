@@ -88,6 +88,15 @@ def fail_on(default: str) -> Decorator:
     )
 
 
+history = option(
+    "--history",
+    type=FILE,
+    metavar="FILE",
+    default=defaults.HISTORY,
+    heading="Power",
+    help="History whose variances tell what the run can see, if the file exists.",
+)
+
 tolerance = gate(
     "--tolerance",
     type=click.FloatRange(0, 1),

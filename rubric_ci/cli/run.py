@@ -27,6 +27,15 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
     return int(index), int(count)
 
 
+_trials = options.judging(
+    "--trials",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=1,
+    help="Number of times each case is answered and graded.",
+)
+
+
 @command(
     epilog=examples(
         "run                              all cases",
@@ -71,18 +80,13 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
     help="Judge votes per criterion: an odd number, or `auto` to vote again only when it could "
     "change the verdict.",
 )
-@options.judging(
-    "--trials",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=1,
-    help="Number of times each case is answered and graded.",
-)
+@_trials
 @options.fail_on("`gate.fail_on`, else fail")
 @options.gate(
     "--require-rubrics", is_flag=True, help="Treat cases with nothing to grade as errors."
 )
 @options.baseline
+@options.history
 @request_options.limits(
     "--max-failures",
     type=click.IntRange(min=1),
@@ -121,6 +125,15 @@ def run(**options: Any) -> None:
 @options.config
 @options.policy_from
 @options.selection
+@_trials
+@option(
+    "--detect",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SCORE",
+    heading="Power",
+    help="Also print the cases and trials that see a drop of the mean score by this much.",
+)
+@options.history
 @option(
     "--cases-per-shard",
     type=click.IntRange(min=1),
@@ -137,7 +150,7 @@ def run(**options: Any) -> None:
     heading="Shards",
     help="Maximum number of shards.",
 )
-def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
+def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options: Any) -> None:
     """Print the shard matrix for a GitHub Actions job.
 
     PATHS and options select cases as in `run`; pass the same to both.
@@ -146,7 +159,9 @@ def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
     from rubric_ci.model.options import PlanSettings, RunSettings
 
     selected = RunSettings(**options)
-    settings = PlanSettings(run=selected, cases_per_shard=cases_per_shard, max_shards=max_shards)
+    settings = PlanSettings(
+        run=selected, detect=detect, cases_per_shard=cases_per_shard, max_shards=max_shards
+    )
     raise SystemExit(plan_shards(settings))
 
 

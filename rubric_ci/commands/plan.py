@@ -8,9 +8,12 @@ import click
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.github.actions import set_outputs
+from rubric_ci.grading.resolve import choose_cluster
+from rubric_ci.history.forecast import show_needed
 from rubric_ci.model.options import PlanSettings
-from rubric_ci.project.loaded_project import show_problems
+from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.selection.changed_cases import open_selected
+from rubric_ci.selection.compare_cases import Selection
 
 
 def plan(settings: PlanSettings) -> ExitCode:
@@ -21,6 +24,15 @@ def plan(settings: PlanSettings) -> ExitCode:
     count = min(settings.max_shards, math.ceil(cases / settings.cases_per_shard))
     matrix = json.dumps({"shard": [f"{index}/{count}" for index in range(1, count + 1)]})
     click.echo(matrix)
+    if settings.detect is not None:
+        show_needed(settings.detect, _clusters(selection, loaded), settings.run, os.environ)
     if file := os.environ.get("GITHUB_OUTPUT"):
         set_outputs(file, {"matrix": matrix, "shards": str(count), "cases": str(cases)})
     return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+
+
+def _clusters(selection: Selection, loaded: LoadedProject) -> list[str]:
+    return [
+        choose_cluster(case, loaded.config_for(case.file).regression.cluster)
+        for case, _ in selection.chosen
+    ]

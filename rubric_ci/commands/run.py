@@ -23,6 +23,7 @@ from rubric_ci.grading.engine import Task, grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.tasks import build_tasks
+from rubric_ci.history.forecast import show_power
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
@@ -79,6 +80,8 @@ def run(settings: RunSettings) -> ExitCode:
     check_folder(settings)
     estimate = _estimate(tasks, settings)
     show_estimate(estimate)
+    if estimate and len(tasks) > 1:
+        show_power([task.cluster for task in tasks], settings, baseline, os.environ)
     further_trials = _further_trials(tasks, baseline, loaded, settings)
     results = _grade(tasks, context, settings, further_trials)
     report = build_report(

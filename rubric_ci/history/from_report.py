@@ -7,6 +7,7 @@ from typing import TypeVar, assert_never
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.history.intervals import mean_interval, rate_interval
+from rubric_ci.history.judge_variance import judge_variance
 from rubric_ci.history.record import Columns, Interval, RunRecord
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
@@ -40,6 +41,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         calls=report.totals.calls,
         cost_usd=_cost(report.totals),
         duration_seconds=report.duration_seconds,
+        judge_variance=judge_variance(report.cases),
         commit=report.metadata.get("head_sha", ""),
         link=link or report.metadata.get("run_url", ""),
         cases=tuple((case.file, case.id) for case in report.cases),

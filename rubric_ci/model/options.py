@@ -8,6 +8,7 @@ from rubric_ci.model.config import FailOn
 from rubric_ci.model.defaults import (
     CACHE_DIR,
     CONCURRENCY,
+    HISTORY,
     LABELS,
     OUTPUT_DIR,
     REPORT,
@@ -62,6 +63,7 @@ class RunSettings:
     require_rubrics: bool = False
     trials: int = 1  # answers per case
     baseline: Path | None = None  # an earlier report
+    history: Path = Path(HISTORY)  # its variances tell what the run can see
     tolerance: float = TOLERANCE  # a score drop that is still not a regression
     shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
     requests: RequestOptions = _REQUESTS
@@ -84,6 +86,7 @@ class PlanSettings:
     """`rubric-ci plan`."""
 
     run: RunSettings  # selects the cases
+    detect: float | None = None  # a drop of the mean score
     cases_per_shard: int = 25
     max_shards: int = 8
 

@@ -11,7 +11,7 @@ from rubric_ci.model.report import (
     SuspectCounts,
 )
 from rubric_ci.model.results import Trial
-from rubric_ci.reports import json_format
+from rubric_ci.reports import json_format, significance
 from rubric_ci.text import escape, numbers
 
 SHORT = 7  # characters of a commit
@@ -34,7 +34,9 @@ def headline(comparison: Comparison) -> str:
         return f"worse than the {than}: the mean score slid over many nights"
     if comparison.regressed:
         return f"worse than the {than}: no single case regressed, but the mean score did"
-    return f"not worse than the {than}"
+    if (drop := significance.largest_drop(comparison.interval, comparison.clusters)) is None:
+        return f"not worse than the {than}: too few cases to exclude a regression"
+    return f"no regression larger than {numbers.points(drop)}"
 
 
 def lines(comparison: Comparison) -> Iterator[str]:

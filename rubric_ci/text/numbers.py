@@ -48,6 +48,11 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def points(share: float) -> str:
+    """Return a difference of scores in points of a hundred, rounded up."""
+    return plural(-(-round(share * 1e6) // 10_000), "point")
+
+
 def shortened(text: str, limit: int) -> str:
     """Cut text to a number of characters, with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

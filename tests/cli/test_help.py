@@ -73,6 +73,10 @@ Gate:
   --tolerance SCORE               Score drop that is still not a regression.
                                   [default: 0.05; 0<=x<=1]
 
+Power:
+  --history FILE  History whose variances tell what the run can see, if the
+                  file exists.  [default: .rubric-ci/history.sqlite]
+
 Limits:
   --max-failures N       Stop after this many cases that fail or have no
                          verdict; the rest is not run.  [x>=1]
@@ -158,9 +162,12 @@ def test_run() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("run",), "Select Policy Judge Gate Limits Requests and cache Reports GitHub Options"),
+        (
+            ("run",),
+            "Select Policy Judge Gate Power Limits Requests and cache Reports GitHub Options",
+        ),
         (("merge",), "Gate Reports GitHub Options"),
-        (("plan",), "Select Policy Shards Options"),
+        (("plan",), "Select Policy Judge Power Shards Options"),
         (("validate",), "Select Policy Options Reports"),
         (("compare",), "Gate Reports GitHub Options"),
         (("judge-check",), "Select Policy Judge Limits Requests and cache Options"),

@@ -66,11 +66,11 @@ def written(folder: Path, name: str, report: RunReport) -> str:
 @pytest.mark.parametrize(
     ("head", "options", "code", "last"),
     [
-        (PASSING, [], 0, "not worse than the baseline"),
+        (PASSING, [], 0, "no regression larger than 85 points"),
         (REGRESSED, [], 1, "worse than the baseline: 1 case regressed"),
-        (LOST, [], 3, "not worse than the baseline"),
+        (LOST, [], 3, "not worse than the baseline: too few cases to exclude a regression"),
         (SLIGHTLY, [], 1, "worse than the baseline: 1 case regressed"),
-        (SLIGHTLY, ["--tolerance", "0.1"], 0, "not worse than the baseline"),
+        (SLIGHTLY, ["--tolerance", "0.1"], 0, "no regression larger than 48 points"),
     ],
     ids=["same", "regressed", "no verdict", "beyond the tolerance", "within it"],
 )
@@ -202,7 +202,7 @@ def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
         f"issue #1 closed: {url}\n",
     ]
     assert (issue.title, issue.state) == ("Evals are worse", "closed")
-    assert "## rubric-ci · the gate passes; not worse than the baseline\n" in issue.body
+    assert "## rubric-ci · the gate passes; no regression larger than 85 points\n" in issue.body
 
 
 def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
     assert done.returncode == 0
     (issue,) = github.issues.values()
     assert issue.state == "open"
-    assert "## rubric-ci · the gate fails; not worse than the baseline\n" in issue.body
+    assert "## rubric-ci · the gate fails; no regression larger than 85 points\n" in issue.body
     assert issue.body.endswith("\n[Run](https://github.example/runs/8)\n")
 
 

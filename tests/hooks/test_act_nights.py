@@ -117,7 +117,7 @@ def test_six_nights(nights: Nights) -> None:
     assert nights.trials() == reference
     (issue,) = nights.github.issues.values()
     assert (issue.state, issue.title) == ("open", "Nightly evals")
-    assert "the gate fails; not worse than the reference" in issue.body
+    assert "the gate fails; no regression larger than" in issue.body
 
     second = nights.run(greeting=GOOD, farewell=BAD)
     assert state(second) == (False, "fail", "not-worse")

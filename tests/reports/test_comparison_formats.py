@@ -54,7 +54,7 @@ def test_text_of_no_change() -> None:
         "Mean score +0.000 (4 cases in both reports, 95 % interval +0.000 to +0.000, p = 1): "
         "not significant\n"
         f"{FEW.format(4)}\n"
-        "not worse than the baseline\n"
+        "no regression larger than 61 points\n"
     )
 
 
@@ -74,7 +74,7 @@ def test_markdown() -> None:
         "| `<new>` | `e.yaml` | new |\n"
     )
     assert comparison_text.markdown(SAME).startswith(
-        "## ✅ rubric-ci · not worse than the baseline\n\n- 4 same\n"
+        "## ✅ rubric-ci · no regression larger than 61 points\n\n- 4 same\n"
     )
 
 

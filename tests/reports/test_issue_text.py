@@ -74,14 +74,14 @@ significant at 0.05.
     [
         pytest.param(
             night(2, case("a", 3), case("b", 3)),
-            "the gate passes; not worse than the reference",
+            "the gate passes; not worse than the reference: too few cases to exclude a regression",
             False,
             True,
             id="fixed",
         ),
         pytest.param(
             night(2, case("a", 3), case("b", 0, 3)),
-            "the gate fails; not worse than the reference",
+            "the gate fails; no regression larger than 85 points",
             True,
             True,
             id="failing from the start",
@@ -98,14 +98,14 @@ significant at 0.05.
         ),
         pytest.param(
             night(2, errored("a"), errored("b")),
-            "no verdict; not worse than the reference",
+            "no verdict; not worse than the reference: too few cases to exclude a regression",
             False,
             False,
             id="an outage",
         ),
         pytest.param(
             night(2, errored("a"), case("b", 0, 3)),
-            "the gate fails; not worse than the reference",
+            "the gate fails; not worse than the reference: too few cases to exclude a regression",
             True,
             False,
             id="the gate fails all the same",

@@ -138,3 +138,20 @@ def test_p_value_agrees_with_scipy() -> None:
             n_resamples=10_000,
         )
         assert significance.p_value(differences) == pytest.approx(float(found.pvalue))
+
+
+DROPS = {
+    "no interval": (None, 1, None),
+    "the whole scale": ((-1.0, 0.9), 2, None),
+    "the lower end": ((-0.12, 0.05), 24, 0.12),
+    "better": ((0.01, 0.05), 24, 0.0),
+    "nothing differs": ((0.0, 0.0), 200, stats.beta.ppf(0.975, 1, 200)),
+}
+
+
+@pytest.mark.parametrize(("interval", "clusters", "drop"), DROPS.values(), ids=DROPS)
+def test_the_largest_drop_that_is_not_excluded(
+    interval: tuple[float, float] | None, clusters: int, drop: float | None
+) -> None:
+    found = significance.largest_drop(interval, clusters)
+    assert found == (None if drop is None else pytest.approx(drop))

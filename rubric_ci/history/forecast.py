@@ -1,0 +1,63 @@
+"""Print what a run can see, with the variances of the history where there is one."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from rubric_ci.history import power_text
+from rubric_ci.history.power import DEFAULT, Design, Variances
+from rubric_ci.history.trust import why_untrusted
+from rubric_ci.model.options import RunSettings
+from rubric_ci.reports.alarm_budget import trials_per_case
+from rubric_ci.reports.reference import Baseline
+from rubric_ci.text.escape import log_line
+
+
+def show_power(
+    clusters: Sequence[str],
+    settings: RunSettings,
+    baseline: Baseline | None,
+    environment: Mapping[str, str],
+) -> None:
+    """Print the smallest drop that the run can see, compared with its baseline or with its like.
+
+    `clusters` has the cluster of each case; empty: the case is by itself.
+    """
+    reference = trials_per_case(baseline.report.cases) if baseline else 0
+    design = _design(clusters, settings, reference or settings.trials)
+    _say(power_text.sees(design, _variances(settings.history, environment)))
+
+
+def show_needed(
+    drop: float, clusters: Sequence[str], settings: RunSettings, environment: Mapping[str, str]
+) -> None:
+    """Print what it takes to see a drop."""
+    variances = _variances(settings.history, environment)
+    for line in power_text.needed(drop, _design(clusters, settings, settings.trials), variances):
+        _say(line)
+
+
+def _design(clusters: Sequence[str], settings: RunSettings, reference_trials: int) -> Design:
+    return Design(
+        cases=len(clusters),
+        clusters=len(set(filter(None, clusters))) + clusters.count(""),
+        trials=settings.trials,
+        reference_trials=reference_trials,
+    )
+
+
+def _variances(path: Path, environment: Mapping[str, str]) -> Variances:
+    if not path.exists():
+        return DEFAULT
+    if reason := why_untrusted(path, environment):
+        _say(f"the history {path.as_posix()} was not read: {reason}")
+        return DEFAULT
+    from rubric_ci.history.database import History
+    from rubric_ci.history.variances import LATEST, measure
+
+    return measure([*History(path=path).records(LATEST)])
+
+
+def _say(line: str) -> None:
+    click.echo(log_line(line), err=True)

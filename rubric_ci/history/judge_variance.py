@@ -1,0 +1,43 @@
+"""The variance that the judge adds to the score of a case, from votes that differ."""
+
+from collections.abc import Iterable, Iterator
+from math import fsum
+from statistics import fmean, variance
+
+from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded
+from rubric_ci.model.rubric import CANNOT_ASSESS, Check, MarkValue, Scored
+
+
+def judge_variance(cases: Iterable[CaseResult]) -> float | None:
+    """Return the mean over cases; None without a case whose criteria all have several votes.
+
+    With K votes on each criterion, the variance of the score is taken as Σ w² s² / (K (Σ w)²),
+    where s² is the variance among the votes: criteria are independent, and a majority or median
+    varies as a mean does. Levels have no known scale in a report, so their cases are left out.
+    """
+    graded = [case for case in cases if isinstance(case, Graded)]
+    known = [found for case in graded for found in _of_case(case)]
+    return round(fmean(known), 6) if known else None
+
+
+def _of_case(case: Graded) -> Iterator[float]:
+    rubrics = [e for e in case.evaluators if isinstance(e, Assessed) and e.criteria and e.weight]
+    total = fsum(e.weight for e in case.evaluators)
+    if rubrics and all(_is_voted(c) for e in rubrics for c in e.criteria):
+        yield fsum((e.weight / total) ** 2 * _of_rubric(e.criteria) for e in rubrics)
+
+
+def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
+    weighed = [(c.weight, variance(map(_normalised, c.votes)) / len(c.votes)) for c in criteria]
+    total = fsum(weight for weight, _ in weighed)
+    return fsum((weight / total) ** 2 * each for weight, each in weighed)
+
+
+def _is_voted(criterion: CriterionResult) -> bool:
+    return len(criterion.votes) > 1 and criterion.kind in {Check.kind, Scored.kind}
+
+
+def _normalised(vote: MarkValue) -> float:
+    if vote == CANNOT_ASSESS:
+        return 0.0
+    return float(vote) if isinstance(vote, bool) else float(vote) / 10

@@ -1,0 +1,73 @@
+"""The variances of a suite, measured on the runs of its history."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean, variance
+from typing import Final
+
+from rubric_ci.history.power import DEFAULT, Variances
+from rubric_ci.history.record import CaseKey, RunRecord, case_records
+
+LATEST: Final = 30  # runs
+FEWEST: Final = 3
+
+Scores = Mapping[CaseKey, Sequence[float]]
+"""The scores of the trials of each case of a run."""
+
+
+def measure(records: Sequence[RunRecord]) -> Variances:
+    """Return the variances of the newest complete runs with the latest judge, the oldest first.
+
+    Below `FEWEST` such runs they are the defaults. The variance of a trial is the mean over cases
+    of the variance among trials of one run; without several trials it is half the mean square of
+    the differences from one run to the next (von Neumann, Annals of Mathematical Statistics 12,
+    1941). What these differences have beyond that is the variance of cases. The judge's part is
+    measured where criteria have several votes, else it is the default's share.
+    """
+    runs = _comparable(records)
+    if len(runs) < FEWEST:
+        return DEFAULT
+    scores = [_scores(run) for run in runs]
+    moves = [_moves(before, after) for before, after in pairwise(scores)]
+    squares = [d * d for differences in moves for d, _ in differences]
+    within = [variance(trials) for run in scores for trials in run.values() if len(trials) > 1]
+    if not squares:
+        return DEFAULT
+    trial = fmean(within) if within else fmean(squares) / 2
+    noise = fmean(trial * share for differences in moves for _, share in differences)
+    judge = min(trial, _judge(runs, trial))
+    return Variances(
+        cases=max(0.0, fmean(squares) - noise), target=trial - judge, judge=judge, runs=len(runs)
+    )
+
+
+def _comparable(records: Sequence[RunRecord]) -> Sequence[RunRecord]:
+    complete = [record for record in records if record.complete]
+    if not complete:
+        return ()
+    judge = complete[-1].judge
+    return [record for record in complete if record.judge == judge][-LATEST:]
+
+
+def _scores(record: RunRecord) -> Scores:
+    # Further trials depend on the first ones: they would show more variance than there is.
+    return {
+        case.key: [t.score for t in case.trials[: len(case.trials) - case.further_trials]]
+        for case in case_records(record)
+        if case.trials
+    }
+
+
+def _moves(before: Scores, after: Scores) -> list[tuple[float, float]]:
+    """Return the difference of the means of each case, and 1/K + 1/L of its trials."""
+    return [
+        (fmean(after[key]) - fmean(before[key]), 1 / len(after[key]) + 1 / len(before[key]))
+        for key in after
+        if key in before
+    ]
+
+
+def _judge(runs: Iterable[RunRecord], trial: float) -> float:
+    """Return the variance of the judge; without votes, the share that it has of the defaults."""
+    known = [run.judge_variance for run in runs if run.judge_variance is not None]
+    return fmean(known) if known else trial * DEFAULT.judge / DEFAULT.trial

@@ -1,9 +1,8 @@
 """Entry point of `action.yml`: install rubric-ci from the action's own checkout and run it.
 
 Standard library only, started with `python3 -I`, so that nothing in the repository under test can
-be imported, here or by rubric-ci. The virtual environment is private and holds exactly the packages
-of one hash-locked list. It is kept in the runner's tool cache under a digest of its content: a
-later job reuses it, and another version has an environment of its own.
+be imported. The virtual environment is private and holds exactly the packages of one hash-locked
+list. It is kept in the runner's tool cache under a digest of its content, where later jobs find it.
 
 Nothing below the workspace is executed: the checkout of a pull request is there. Installers see an
 environment of a few listed variables, and `GITHUB_TOKEN` reaches only commands that post.
@@ -39,6 +38,7 @@ INSTALLERS_SEE = frozenset(
     | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT"}
     | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
 )
+ADD_PYTHON = "add a step with actions/setup-python before this one"
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
@@ -126,11 +126,10 @@ def in_workspace(path: str | Path) -> bool:
 
 def choose(name: str) -> Command:
     """Return the command that the input `command` names."""
-    if name not in COMMANDS:
-        raise CannotStart(
-            f"unknown command '{name}': set the input `command` to one of {', '.join(COMMANDS)}"
-        )
-    return COMMANDS[name]
+    if name in COMMANDS:
+        return COMMANDS[name]
+    known = ", ".join(COMMANDS)
+    raise CannotStart(f"unknown command '{name}': set the input `command` to one of {known}")
 
 
 def interpreter(
@@ -143,14 +142,11 @@ def interpreter(
         return Path(sys.executable)
     pattern = "Python/3.*/*/python.exe" if host.windows else "Python/3.*/*/bin/python3"
     cached = Path(environ.get("RUNNER_TOOL_CACHE") or os.devnull).glob(pattern)
-    fitting = {version: path for path in cached if (version := release(path)) >= OLDEST}
-    fitting = {version: path for version, path in fitting.items() if not in_workspace(path)}
+    outside = (path for path in cached if not in_workspace(path))
+    fitting = {version: path for path in outside if (version := release(path)) >= OLDEST}
     if not fitting:
-        raise CannotStart(
-            f"Python {platform.python_version()} is too old: rubric-ci needs"
-            f" {'.'.join(map(str, OLDEST))} or newer; add a step with actions/setup-python before"
-            " this one"
-        )
+        known = f"Python {platform.python_version()} is too old: rubric-ci needs"
+        raise CannotStart(f"{known} {'.'.join(map(str, OLDEST))} or newer; {ADD_PYTHON}")
     return fitting[max(fitting)]
 
 
@@ -251,28 +247,22 @@ def install_packages(environment: Path, requirements: Path, host: Host) -> None:
 
 
 def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for an installer: no PYTHON*, PIP_*, UV_*, token or workspace path.
-
-    A mirror of the package index is set in pip's configuration file of the user or the machine.
-    """
+    """Return the variables for an installer: no PYTHON*, PIP_*, UV_*, token or workspace path."""
+    paths = [path for path in environ.get("PATH", "").split(os.pathsep) if path]
+    outside = os.pathsep.join(path for path in paths if not in_workspace(path))
     listed = {
         name: value
         for name, value in environ.items()
-        if name.upper() in INSTALLERS_SEE or name.startswith("LC_")
+        if (name.upper() in INSTALLERS_SEE or name.startswith("LC_"))
+        and not (Path(value).is_absolute() and in_workspace(value))
     }
-    paths = [path for path in environ.get("PATH", "").split(os.pathsep) if path]
-    outside = os.pathsep.join(path for path in paths if not in_workspace(path))
-    inside = {
-        name for name, value in listed.items() if Path(value).is_absolute() and in_workspace(value)
-    }
-    return {name: value for name, value in listed.items() if name not in inside} | {"PATH": outside}
+    return listed | {"PATH": outside}
 
 
 def uv(environment: Path, host: Host = THIS, folder: Path | None = None) -> list[str]:
     """Return uv's command for installing into an environment; [] if there is no uv."""
     found = host.which("uv", path=str(folder / "bin") if folder else None)
-    # NOTE: on Windows `which` searches the working directory first, and that is the workspace.
-    if not found or in_workspace(found):
+    if not found or in_workspace(found):  # Windows searches the working directory first
         return []
     python = str(python_of(environment, host))
     return [found, "--no-config", "pip", "install", "--python", python, *LOCKED]
@@ -286,9 +276,7 @@ def pip_of(environment: Path, host: Host = THIS) -> list[str]:
         return [sys.executable, "-I", "-m", "pip", "--python", python, "install", *LOCKED, *quick]
     if host.find_module("ensurepip") and host.run([python, "-I", "-m", "ensurepip"], environment):
         return [python, "-I", "-m", "pip", "install", *LOCKED, *quick]
-    raise CannotStart(
-        "neither uv nor pip is available; add a step with actions/setup-python before this one"
-    )
+    raise CannotStart(f"neither uv nor pip is available; {ADD_PYTHON}")
 
 
 def python_of(environment: Path, host: Host = THIS) -> Path:

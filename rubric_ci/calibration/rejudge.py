@@ -9,8 +9,9 @@ import click
 
 from rubric_ci.errors import NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
-from rubric_ci.grading.engine import Task, grade
+from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import choose_judge, name_judge, resolve_judge
+from rubric_ci.grading.task import Task
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec

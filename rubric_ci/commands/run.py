@@ -19,9 +19,10 @@ from rubric_ci.grading.cost_estimate import (
     show_estimate,
     total,
 )
-from rubric_ci.grading.engine import Task, grade
+from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.history.forecast import show_power
 from rubric_ci.model.context import RunContext

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from rubric_ci.grading.engine import Task
+from rubric_ci.grading.task import Task
 from rubric_ci.model.config import (
     CliTarget,
     LlmTarget,

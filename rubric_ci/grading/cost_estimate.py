@@ -7,8 +7,8 @@ from operator import add
 
 import click
 
-from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import judges_of
+from rubric_ci.grading.task import Task
 from rubric_ci.judge.estimate import TokenEstimate, estimate
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.model.config import JudgeConfig

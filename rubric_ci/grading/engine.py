@@ -1,7 +1,6 @@
 """Grades cases within the concurrency limits; results keep the order of the files."""
 
 import asyncio
-import shlex
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
@@ -15,51 +14,30 @@ from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
 from rubric_ci.evaluators.judge_choice import judge_endpoint
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.deadline import Deadline
-from rubric_ci.grading.reason import reason
+from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
+from rubric_ci.grading.task import Task
 from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
-    JudgeConfig,
     LlmTarget,
-    RecordedTarget,
-    Target,
 )
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, EvaluatorSpec, every_evaluator
+from rubric_ci.model.evals import EvaluatorSpec, every_evaluator
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (
     Answer,
-    Assessed,
     CaseResult,
     Errored,
     EvaluatorResult,
     Graded,
-    Skipped,
-    Unassessed,
     unassessed,
 )
-from rubric_ci.model.scoring import Score, Verdict, combine
 from rubric_ci.system import task_groups
 from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.healthcheck import HealthChecks
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """One case to grade, its target, its judge, and why it runs."""
-
-    case: EvalCase
-    target: Target
-    judge: JudgeConfig | None = None  # None: the judge of the context
-    why: str = ""
-    cluster: str = ""  # of cases that are not independent of each other
-
-    def trials(self, default: int) -> int:
-        """Return how many times the case is answered and graded."""
-        return self.case.trials.count if self.case.trials else default
 
 
 async def grade(
@@ -158,7 +136,7 @@ class _Failure:
 
 async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
-        return _skipped(task, _nothing_to_grade(task.case))
+        return skipped(task, nothing_to_grade(task.case))
     try:
         count, rule = task.trials(run.trials), task.case.trials
         first = await _trials(task, context, run, range(count))
@@ -167,7 +145,7 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
             others = await _trials(task, context, run, range(count, count + more))
             return with_further_trials(first, others, rule)
     except NotCached as nothing:
-        return _skipped(task, str(nothing))
+        return skipped(task, str(nothing))
     return result
 
 
@@ -188,12 +166,12 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
-            return _errored(task, answer.reason, Answer(text="", usage=answer.usage))
+            return errored(task, answer.reason, Answer(text="", usage=answer.usage))
         await limits.wait_for_all_answers()
         specs = task.case.evaluators
         assessing = (_assess(task, answer, spec, context, run) for spec in specs)
         results = await task_groups.gather_all(assessing)
-        return _concluded(task, answer, results, context, perf_counter() - started)
+        return concluded(task, answer, results, context.thresholds, perf_counter() - started)
 
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
@@ -253,97 +231,3 @@ async def _guarded(work: Awaitable[T], deadline: Deadline) -> T | _Failure:
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"
         return _Failure(reason=f"a bug in rubric-ci: {type(error).__name__}: {error} ({place})")
-
-
-def _concluded(
-    task: Task,
-    answer: Answer,
-    results: Sequence[EvaluatorResult],
-    context: RunContext,
-    seconds: float,
-) -> CaseResult:
-    """Combine the evaluators with a weight; if one of them has no score, the case has none."""
-    counted = [result for result in results if result.weight > 0]
-    assessed = [result for result in counted if isinstance(result, Assessed)]
-    for result in counted:
-        if isinstance(result, Unassessed):
-            why_none = f"{result.name}: {result.reason}"
-            return _errored(task, why_none, answer, tuple(results), seconds)
-    if not assessed:
-        why_none = "every evaluator has weight 0; set a weight above 0 for at least one"
-        return _errored(task, why_none, answer, tuple(results), seconds)
-    score = combine(((result.weight, _score(result)) for result in assessed), context.thresholds)
-    return Graded(
-        file=task.case.file,
-        line=task.case.span.line,
-        id=task.case.id,
-        verdict=score.verdict.value,
-        score=score.value,
-        reason=reason(score, assessed, context.thresholds),
-        cluster=task.cluster,
-        gated_by=score.gated_by,
-        why=task.why,
-        tags=task.case.tags,
-        target=task.target.name,
-        question=task.case.question,
-        expected_outcome=task.case.expected_outcome,
-        answer=answer.text,
-        recorded=isinstance(task.target, RecordedTarget),
-        evaluators=tuple(results),
-        usage=_spent(answer, results),
-        duration_seconds=seconds,
-    )
-
-
-def _score(result: Assessed) -> Score:
-    return Score(value=result.score, verdict=Verdict(result.verdict), gated_by=result.gated_by)
-
-
-def _errored(
-    task: Task,
-    why_none: str,
-    answer: Answer,
-    results: tuple[EvaluatorResult, ...] = (),
-    seconds: float | None = None,
-) -> Errored:
-    return Errored(
-        file=task.case.file,
-        line=task.case.span.line,
-        id=task.case.id,
-        reason=why_none,
-        why=task.why,
-        tags=task.case.tags,
-        target=task.target.name,
-        question=task.case.question,
-        expected_outcome=task.case.expected_outcome,
-        answer=answer.text,
-        recorded=isinstance(task.target, RecordedTarget),
-        evaluators=results,
-        usage=_spent(answer, results),
-        duration_seconds=seconds,
-    )
-
-
-def _skipped(task: Task, why_not: str) -> Skipped:
-    return Skipped(
-        file=task.case.file,
-        line=task.case.span.line,
-        id=task.case.id,
-        reason=why_not,
-        why=task.why,
-        question=task.case.question,
-        expected_outcome=task.case.expected_outcome,
-    )
-
-
-def _nothing_to_grade(case: EvalCase) -> str:
-    reason = "no rubrics and no evaluators"
-    draft = f"`rubric-ci generate rubrics {shlex.quote(case.file)}` drafts rubrics"
-    if not case.expected_outcome:
-        return f"{reason}; {draft}"
-    other = "`default_evaluator: llm_judge` in rubric-ci.yaml lets the judge grade"
-    return f"{reason}; {draft}, {other}"
-
-
-def _spent(answer: Answer, results: Sequence[EvaluatorResult]) -> Usage:
-    return sum((result.usage for result in results), answer.usage)

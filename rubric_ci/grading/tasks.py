@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rubric_ci.errors import MissingVariable
-from rubric_ci.grading.engine import Task
 from rubric_ci.grading.resolve import (
     choose_cluster,
     choose_judge,
@@ -19,6 +18,7 @@ from rubric_ci.grading.resolve import (
     resolve_target,
     without_own_judges,
 )
+from rubric_ci.grading.task import Task
 from rubric_ci.llm import batch
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.evals import EvalCase

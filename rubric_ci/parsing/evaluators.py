@@ -16,7 +16,7 @@ from rubric_ci.model.evals import (
 from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.parsing.metrics import measuring_spec
-from rubric_ci.validation.eval_rules import CODE_JUDGE_KEYS
+from rubric_ci.validation.evaluator_rules import CODE_JUDGE_KEYS
 from rubric_ci.validation.reference_rules import names_file
 from rubric_ci.yaml_text.problems import Path
 from rubric_ci.yaml_text.source import Source

@@ -1,5 +1,6 @@
 """Checked evaluators that measure and compare to specs."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rubric_ci.model.diagnostics import Span
@@ -42,15 +43,11 @@ def measuring_spec(
                 span=span,
             )
         case "field_accuracy":
-            of_agentv = is_agentv_file(source.data, files.lookup)
             return FieldAccuracySpec(
                 name=name,
                 weight=weight,
                 aggregation=evaluator.get("aggregation", "weighted_average"),
-                fields=tuple(
-                    _field(field, Span(*source.locate((*path, "fields", index))), of_agentv)
-                    for index, field in enumerate(evaluator["fields"])
-                ),
+                fields=tuple(_fields(source, evaluator["fields"], (*path, "fields"), files)),
                 span=span,
             )
         case _:
@@ -62,6 +59,12 @@ def measuring_spec(
                 expected=tuple(_call(call) for call in evaluator.get("expected", ())),
                 span=span,
             )
+
+
+def _fields(source: Source, fields: Any, path: Path, files: UsedFiles) -> Iterator[FieldSpec]:
+    of_agentv = is_agentv_file(source.data, files.lookup)
+    for index, field in enumerate(fields):
+        yield _field(field, Span(*source.locate((*path, index))), of_agentv)
 
 
 def _field(field: dict[str, Any], span: Span, of_agentv: bool) -> FieldSpec:

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
-from rubric_ci.grading.engine import Task, is_failure
+from rubric_ci.grading.engine import is_failure
 from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
+from rubric_ci.grading.task import Task
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.options import RunSettings

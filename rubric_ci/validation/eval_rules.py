@@ -7,15 +7,11 @@ another rule reports the cause.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases, with_evaluator
-from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
-from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
+from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases
+from rubric_ci.text.suggestions import nearest, suggest
+from rubric_ci.validation.evaluator_rules import evaluators_problems, execution_of
+from rubric_ci.validation.rubric_rules import criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
-
-CODE_JUDGE_KEYS = (
-    *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
-)
-
 
 CASE_ID_DUPLICATE: Final = Rule(
     id="case-id-duplicate",
@@ -33,60 +29,6 @@ CASE_EMPTY: Final = Rule(
     good=with_cases(
         "  - id: greeting\n    input: Say hello\n    expected_outcome: A friendly greeting\n"
     ),
-)
-EVALUATOR_NAME_DUPLICATE: Final = Rule(
-    id="evaluator-name-duplicate",
-    meaning=(
-        "Reports identify evaluators by name, so names are unique in a list. Inline rubrics have "
-        "the name `rubric`."
-    ),
-    hint="give every evaluator of a list its own name",
-    bad=with_evaluator(
-        "- {name: check, type: latency, threshold: 9}\n- {name: check, type: cost, budget: 1}"
-    ),
-    good=with_evaluator(
-        "- {name: fast, type: latency, threshold: 9}\n- {name: cheap, type: cost, budget: 1}"
-    ),
-)
-UNKNOWN_MEMBER: Final = Rule(
-    id="unknown-member",
-    switchable=True,
-    meaning="The weights of a composite refer to its members by name.",
-    bad=with_evaluator(
-        "- name: both\n  type: composite\n  evaluators:\n"
-        "    - {name: fast, type: latency, threshold: 9}\n"
-        "  aggregator: {type: weighted_average, weights: {fats: 1}}"
-    ),
-    good=with_evaluator(
-        "- name: both\n  type: composite\n  evaluators:\n"
-        "    - {name: fast, type: latency, threshold: 9}\n"
-        "  aggregator: {type: weighted_average, weights: {fast: 1}}"
-    ),
-)
-SIMILAR_KEY: Final = Rule(
-    id="similar-key",
-    severity="warning",
-    switchable=True,
-    meaning=(
-        "Unknown keys of a code judge are passed to its script, and those of a model to the model "
-        "call. This key looks like a misspelt setting."
-    ),
-    bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),
-    good=with_evaluator(
-        "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5"
-    ),
-)
-TARGET_PROXY: Final = Rule(
-    id="target-proxy",
-    meaning=(
-        "AgentV lets a script call a model through a local server, the target proxy. rubric-ci "
-        "has none, so the script could not give a mark."
-    ),
-    hint="use an `llm_judge`, or list in `env` what the script needs to call a model",
-    bad=with_evaluator(
-        "- {name: check, type: code_judge, script: ./check, target: {max_calls: 10}}"
-    ),
-    good=with_evaluator("- {name: check, type: code_judge, script: ./check, env: [API_KEY]}"),
 )
 UNUSED_SETTING: Final = Rule(
     id="unused-setting",
@@ -141,7 +83,7 @@ def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
     cases = data.get("evalcases") if isinstance(data, dict) else None
     if not isinstance(cases, list) or data.keys() & {"rubrics", "evaluator"}:
         return
-    inherited = bool(_execution(data).get("evaluators"))
+    inherited = bool(execution_of(data).get("evaluators"))
     found = [index for index, case in enumerate(cases) if _is_ungraded(case, inherited=inherited)]
     if found:
         many = "1 case has" if len(found) == 1 else f"{len(found)} of {len(cases)} cases have"
@@ -152,7 +94,7 @@ def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
 def _is_ungraded(case: Any, *, inherited: bool) -> bool:
     if not isinstance(case, dict) or not case.keys() & {"expected_outcome", "outcome"}:
         return False
-    own = _execution(case).get("evaluators", case.get("evaluators"))
+    own = execution_of(case).get("evaluators", case.get("evaluators"))
     return "rubrics" not in case and not (inherited if own is None else own)
 
 
@@ -165,11 +107,13 @@ def eval_problems(data: Any) -> Iterator[Problem]:
     """Yield the problems of a suite and its cases."""
     if not isinstance(data, dict):
         return
-    suite = _execution(data)
+    suite = execution_of(data)
     yield from criteria_problems(data.get("rubrics"), ("rubrics",))
     cases = data.get("evalcases")
     inline = "rubrics" in data or not _is_bare_case(cases)
-    yield from _evaluators(suite.get("evaluators"), ("execution", "evaluators"), inline=inline)
+    yield from evaluators_problems(
+        suite.get("evaluators"), ("execution", "evaluators"), inline=inline
+    )
     if isinstance(cases, list):
         yield from _same_ids(cases)
         for index, case in enumerate(cases):
@@ -183,7 +127,7 @@ def _is_bare_case(cases: Any) -> bool:
         isinstance(case, dict)
         and "rubrics" not in case
         and "evaluators" not in case
-        and "evaluators" not in _execution(case)
+        and "evaluators" not in execution_of(case)
         for case in cases
     )
 
@@ -202,7 +146,7 @@ def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) ->
 def _target(
     owner: dict[str, Any], path: Path, known: frozenset[str], agents: frozenset[str]
 ) -> Iterator[Problem]:
-    execution = _execution(owner)
+    execution = execution_of(owner)
     places = (owner, path), (execution, (*path, "execution"))
     for holder, where in places:
         name = holder.get("target")
@@ -231,12 +175,12 @@ def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) ->
     rubrics = case.get("rubrics")
     yield from criteria_problems(rubrics, (*path, "rubrics"))
     inline = "rubrics" in case or "rubrics" in data
-    execution = _execution(case)
+    execution = execution_of(case)
     if "evaluators" in execution:
         where: Path = (*path, "execution", "evaluators")
-        yield from _evaluators(execution["evaluators"], where, inline=inline)
+        yield from evaluators_problems(execution["evaluators"], where, inline=inline)
     elif "evaluators" in case:
-        yield from _evaluators(case["evaluators"], (*path, "evaluators"), inline=inline)
+        yield from evaluators_problems(case["evaluators"], (*path, "evaluators"), inline=inline)
     elif not inline and not suite.get("evaluators") and "evaluator" not in data:
         yield from _nothing_to_grade(case, path)
 
@@ -246,97 +190,3 @@ def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:
     if case.keys().isdisjoint(wanted) and not any(nearest(key, wanted) for key in case):
         message = "the case has neither rubrics nor evaluators nor an `expected_outcome`"
         yield Problem(CASE_EMPTY, path, message)
-
-
-def _evaluators(evaluators: Any, path: Path, *, inline: bool) -> Iterator[Problem]:
-    if not isinstance(evaluators, list):
-        return
-    yield from _same_names(evaluators, path, {"rubric"} if inline else set())
-    yield from _no_weight(evaluators, path, inline=inline)
-    for index, evaluator in enumerate(evaluators):
-        if isinstance(evaluator, dict):
-            yield from _evaluator(evaluator, (*path, index))
-
-
-def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator[Problem]:
-    taken = set(inline)
-    for index, evaluator in enumerate(evaluators):
-        name = evaluator.get("name") if isinstance(evaluator, dict) else None
-        if not isinstance(name, str):
-            continue
-        if name in taken:
-            owner = "the inline rubrics" if name == "rubric" else "an earlier evaluator"
-            message = f"the name `{name}` is taken by {owner}"
-            yield Problem(EVALUATOR_NAME_DUPLICATE, (*path, index, "name"), message)
-        taken.add(name)
-
-
-def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:
-    weights = [e.get("weight", 1.0) if isinstance(e, dict) else 1.0 for e in evaluators]
-    if weights and not inline and all(weight == 0 for weight in weights):
-        yield Problem(WEIGHT_TOTAL, path, "every evaluator has weight 0, so nothing is graded")
-
-
-def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    match evaluator.get("type"):
-        case "rubric" | "llm_judge":
-            yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
-        case "code_judge":
-            yield from _misspelt(evaluator, path)
-            yield from _target_of_script(evaluator, path)
-        case "composite":
-            members = evaluator.get("evaluators")
-            yield from _evaluators(members, (*path, "evaluators"), inline=False)
-            yield from _member_weights(evaluator, path)
-        case "tool_trajectory":
-            yield from _whole_minimums(evaluator.get("minimums"), (*path, "minimums"))
-
-
-def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield keys that are passed to the script and look like a misspelt setting."""
-    for key in evaluator:
-        if key not in CODE_JUDGE_KEYS and not key.startswith("x-"):
-            meant = nearest(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
-            if meant and meant != "script":  # the missing `script` has its own problem
-                message = f"`{key}` is passed to the script as config"
-                where, hint = (*path, key), did_you_mean(meant)
-                yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
-
-
-def _target_of_script(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield `target`, with which AgentV lets a script call a model."""
-    if isinstance(evaluator.get("target"), dict):
-        message = "`target` does not let a script call a model: there is no target proxy"
-        yield Problem(TARGET_PROXY, (*path, "target"), message, at_key=True)
-
-
-def _member_weights(composite: dict[str, Any], path: Path) -> Iterator[Problem]:
-    aggregator = composite.get("aggregator")
-    weights = aggregator.get("weights") if isinstance(aggregator, dict) else None
-    members = composite.get("evaluators")
-    if not isinstance(weights, dict) or not isinstance(members, list):
-        return
-    members = [member for member in members if isinstance(member, dict)]
-    names = dict.fromkeys(str(member.get("name")) for member in members)
-    where: Path = (*path, "aggregator", "weights")
-    for name in weights:
-        if name not in names:
-            message = f"no member is called `{name}`"
-            hint = did_you_mean(nearest(name, names))
-            yield Problem(UNKNOWN_MEMBER, (*where, name), message, hint, at_key=True)
-    given = [weights.get(name, 1.0) for name in names]
-    if given and all(weight == 0 for weight in given):
-        yield Problem(WEIGHT_TOTAL, where, "every member has weight 0, so nothing is graded")
-
-
-def _whole_minimums(minimums: Any, path: Path) -> Iterator[Problem]:
-    if isinstance(minimums, dict):
-        for name, count in minimums.items():
-            if isinstance(count, float) and count.is_integer():  # others fail the schema
-                message = f"`{name}` must be an integer, not {count}"
-                yield Problem(WRONG_TYPE, (*path, name), message)
-
-
-def _execution(owner: dict[str, Any]) -> dict[str, Any]:
-    execution = owner.get("execution")
-    return execution if isinstance(execution, dict) else {}

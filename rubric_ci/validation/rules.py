@@ -10,6 +10,7 @@ from rubric_ci.validation import (
     config_rules,
     diagnostics,
     eval_rules,
+    evaluator_rules,
     field_rules,
     gate_rules,
     guideline_rules,
@@ -35,7 +36,15 @@ from rubric_ci.yaml_text import (
 
 _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
-    *(ambiguous_scalars, command_rules, config_rules, diagnostics, eval_rules, field_rules),
+    *(
+        ambiguous_scalars,
+        command_rules,
+        config_rules,
+        diagnostics,
+        eval_rules,
+        evaluator_rules,
+        field_rules,
+    ),
     *(
         guideline_rules,
         ignore_comments,

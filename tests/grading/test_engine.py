@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel, MissingExtra
 from rubric_ci.grading import engine
-from rubric_ci.grading.engine import Task
+from rubric_ci.grading.task import Task
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,

@@ -1,11 +1,12 @@
 """The policy of a run: what decides who judges and when the gate fails.
 
-Policy is the judge, the gate, the rule switches, the variables that may be substituted, and which
-targets judge. A change to it takes effect after the merge: until then the base's holds.
+Policy is the judge, the gate, the budget of false alarms, the rule switches, the variables that may
+be substituted, and which targets judge. A change to it takes effect after the merge: until then the
+base's holds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -43,6 +44,7 @@ def governed(head: Config, base: Config, *, configured: bool) -> Config:
         targets=targets,
         judges=base.targets,
         gate=base.gate,
+        regression=base.regression,
         rules=base.rules,
         env_allow=base.env_allow,
     )
@@ -114,6 +116,7 @@ def _settings(config: Config, judges: set[str]) -> Iterator[tuple[str, str]]:
         **{f"groups.{tag}.min_pass_rate": rate for tag, rate in config.gate.groups.items()},
     }
     yield from _flat("gate", gate)
+    yield from _flat("regression", asdict(config.regression))
     yield from _flat("rules", config.rules)
     yield from _flat("env", {"allow": ", ".join(config.env_allow) or None})
     if config.judge:

@@ -1,5 +1,7 @@
 """Head's configuration under the policy of the base, and what differs."""
 
+from dataclasses import fields
+
 import pytest
 
 from rubric_ci.model.config import (
@@ -10,6 +12,7 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     MockTarget,
+    RegressionConfig,
     Target,
 )
 from rubric_ci.model.evals import JSON
@@ -112,3 +115,26 @@ def test_only_targets_that_judge_are_policy() -> None:
     then = config(mock("t", "j"), model("j", seed=1), model("m", seed=1))
     now = config(mock("t", "j"), model("j", seed=2), model("m", seed=2))
     assert [change.key for change in policy_changes(now, then)] == ["targets.j.seed"]
+
+
+NOT_POLICY = {"evals", "targets", "judges"}
+
+
+def test_every_other_key_of_the_configuration_is_policy() -> None:
+    """A new key must be decided on: it is taken from the base, or listed above."""
+    base = Config(
+        judge=JudgeConfig(endpoint=Endpoint(model="m")),
+        gate=GateConfig(min_kappa=0.5),
+        regression=RegressionConfig(confirm=3),
+        rules={"gate-kind": "off"},
+        env_allow=("MINE",),
+    )
+    found = governed(Config(), base, configured=True)
+    names = {each.name for each in fields(Config)} - NOT_POLICY
+    assert {name: getattr(found, name) for name in names} == {
+        name: getattr(base, name) for name in names
+    }
+    assert [name for name in names if getattr(base, name) == getattr(Config(), name)] == []
+    assert {change.key.partition(".")[0] for change in policy_changes(base, Config())} == {
+        "judge", "gate", "regression", "rules", "env",
+    }  # fmt: skip

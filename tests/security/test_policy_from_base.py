@@ -170,6 +170,10 @@ GATES = {
         "gate: {fail_on: fail, thresholds: {pass: 0, borderline: 0}}",
         ["gate.thresholds.borderline: 0.6 → 0.0", "gate.thresholds.pass: 0.8 → 0.0"],
     ),
+    "regression": (
+        "gate: {fail_on: fail}\nregression: {false_alarms: 0.001, confirm: 1}",
+        ["regression.confirm: 10 → 1", "regression.false_alarms: 0.05 → 0.001"],
+    ),
 }
 
 

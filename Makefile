@@ -30,6 +30,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.golden
 	$(BIN)/python -m tests.evals
 	$(BIN)/python tests/quickstart/record.py  # needs node
+	$(BIN)/python -m tests.scaffold.record
 	$(BIN)/python -m tests.agentv_example.record  # needs node
 	$(BIN)/python -m tests.hooks.tables
 	$(BIN)/python -m tests.docs.reference

@@ -1,13 +1,16 @@
-"""The commands that write project files: `init` and `generate`."""
+"""The commands that write project files: `init`, `demo` and `generate`."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from rubric_ci.cli import options, request_options
 from rubric_ci.cli.command import Group, command, examples, option
+from rubric_ci.model import scaffold
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -18,19 +21,66 @@ def generate() -> None:
     """Generate missing parts of eval files."""
 
 
-@command()
+@command(
+    epilog=examples(
+        "init                                      ask, or take the defaults without a terminal",
+        "init --yes --provider anthropic --target command",
+    )
+)
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@option("--force", is_flag=True, help="Overwrite the configuration, example and workflow.")
-def init(folder: Path, force: bool) -> None:
+@option(
+    "--provider",
+    type=click.Choice(list(scaffold.PROVIDERS)),
+    default="openai",
+    help="Provider of the judge, and of the model target.",
+)
+@option(
+    "--target",
+    type=click.Choice(scaffold.TARGET_KINDS),
+    default="model",
+    help="What answers the cases: a model, a command, or recorded answers.",
+)
+@option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
+@option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
+@click.pass_context
+def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     """Create starter files.
 
-    They are a configuration, an example, a workflow and a pre-commit hook. FOLDER is the root of
-    the repository. Existing files are kept unless --force is given.
+    They are a configuration, an example that runs offline, workflows and a pre-commit hook. FOLDER
+    is the root of the repository. Existing files are kept unless --force is given.
     """
     from rubric_ci.commands.init import init as create_files
     from rubric_ci.model.options import InitSettings
 
-    raise SystemExit(create_files(InitSettings(folder=folder, force=force)))
+    if not yes and sys.stdin.isatty():
+        settings.update(_answers(context))
+    raise SystemExit(create_files(InitSettings(**settings)))
+
+
+def _answers(context: click.Context) -> dict[str, str]:
+    """Ask for the choices that the command line does not make."""
+    questions = {"provider": "Provider of the judge", "target": "What answers the cases"}
+    return {
+        parameter.name: click.prompt(
+            questions[parameter.name], type=parameter.type, default=context.params[parameter.name]
+        )
+        for parameter in context.command.params
+        if parameter.name in questions
+        and context.get_parameter_source(parameter.name) is ParameterSource.DEFAULT
+    }
+
+
+@command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("rubric-ci-demo"))
+def demo(folder: Path) -> None:
+    """Grade an example offline, from recorded answers and a recorded judge.
+
+    FOLDER is new; it receives the example and its reports.
+    """
+    from rubric_ci.commands.demo import demo as run_demo
+    from rubric_ci.model.options import DemoSettings
+
+    raise SystemExit(run_demo(DemoSettings(folder=folder)))
 
 
 @generate.command(
@@ -85,4 +135,4 @@ def rubrics(**options: Any) -> None:
     raise SystemExit(generate_rubrics(GenerateSettings(**options)))
 
 
-COMMANDS: Final = (init, generate)
+COMMANDS: Final = (init, demo, generate)

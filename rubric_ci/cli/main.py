@@ -13,6 +13,7 @@ from rubric_ci.errors import ExitCode, UserError
 _EPILOG: Final = """\
 \b
 Examples:
+  rubric-ci demo      grade an example, offline
   rubric-ci init      create starter files
   rubric-ci validate  check eval files, offline
   rubric-ci run       grade the cases

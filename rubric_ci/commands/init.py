@@ -10,15 +10,37 @@ import click
 
 from rubric_ci.errors import CannotWriteFile, ExitCode
 from rubric_ci.model.options import InitSettings
+from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.project.discovery import write_text
 from rubric_ci.project.file_names import CONFIG_NAMES
 from rubric_ci.system import resources
 
-_NEXT: Final = """\
-Next: `rubric-ci validate` checks the files offline. Set OPENAI_API_KEY (or another model in
-rubric-ci.yaml), and `rubric-ci run` grades the cases.
-In the workflow, replace the zeros with the commit of a rubric-ci release.
+_OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
+_FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
+_MODEL_TARGET: Final = """\
+  # A model answers.
+  - name: default
+    model: openai/gpt-4.1-mini
+    api_key: ${{ OPENAI_API_KEY }}
 """
+_TARGETS: Final[dict[TargetKind, str]] = {
+    "model": _MODEL_TARGET,
+    "command": """\
+  # Your own program answers; a change to the files of depends_on selects its cases.
+  - name: default
+    provider: cli
+    command_template: "python3 agent.py --prompt {PROMPT}"
+    timeout_seconds: 120
+    env: [OPENAI_API_KEY] # the program gets no other key
+    depends_on: [agent.py]
+""",
+    "recorded": """\
+  # Answers kept in a file, one line per case.
+  - name: default
+    provider: recorded
+    answers: evals/example.answers.jsonl
+""",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,41 +49,74 @@ class _File:
 
     path: str  # in the project
     source: str  # in the scaffold
-    shared: bool = False  # also edited by others: never overwritten; missing lines are shown
+    shared: bool = False  # also edited by others: never overwritten
+    appended: bool = False  # shared, and missing lines are appended
+    only: TargetKind | None = None  # written for this kind of target only
 
 
 _FILES: Final = (
     _File(path="rubric-ci.yaml", source="scaffold/rubric-ci.yaml"),
     _File(path="evals/example.eval.yaml", source="scaffold/evals/example.eval.yaml"),
-    _File(path=".github/workflows/evals.yml", source="workflows/validate.yml"),
+    _File(path="evals/example.answers.jsonl", source="scaffold/evals/example.answers.jsonl"),
+    _File(path="evals/example.replay.jsonl", source="scaffold/evals/example.replay.jsonl"),
+    _File(path="agent.py", source="scaffold/agent.py", only="command"),
+    _File(path=".github/workflows/evals-validate.yml", source="workflows/validate.yml"),
+    _File(path=".github/workflows/evals-gate.yml", source="workflows/pull-request.yml"),
+    _File(path=".github/workflows/evals-nightly.yml", source="workflows/regression.yml"),
     _File(path=".pre-commit-config.yaml", source="scaffold/pre-commit-config.yaml", shared=True),
-    _File(path=".gitignore", source="scaffold/gitignore", shared=True),
+    _File(path=".gitignore", source="scaffold/gitignore", shared=True, appended=True),
 )
 
 
 def init(settings: InitSettings) -> ExitCode:
     """Write the files that are missing and print what was written or kept."""
     for file in _FILES:
-        for line in _create(file, settings):
-            click.echo(line)
-    click.echo(f"\n{_NEXT}", nl=False)
+        if file.only in {None, settings.target}:
+            for line in _create(file, settings):
+                click.echo(line)
+    click.echo(f"\n{_next(PROVIDERS[settings.provider], settings.target)}", nl=False)
     return ExitCode.OK
+
+
+def _next(provider: Provider, target: TargetKind) -> str:
+    """Return the next three commands."""
+    key = f"export {provider.key}=... && " if provider.key else ""
+    grades = {"model": "asks the model", "command": "runs agent.py", "recorded": "needs a judge"}
+    return f"""\
+Next:
+  rubric-ci validate    # offline
+  {_OFFLINE}    # offline
+  {key}rubric-ci run    # {grades[target]}
+In the workflows, replace the zeros with the commit of a rubric-ci release.
+"""
 
 
 def _create(file: _File, settings: InitSettings) -> Iterator[str]:
     """Write the file or keep it; yield lines about it."""
-    text = resources.read_example(file.source)
+    text = _text(file, settings)
     existing = _existing(file, settings.folder)
     if existing is None or (settings.force and not file.shared):
         _write(existing or settings.folder / file.path, text)
         yield f"wrote {file.path if existing is None else _name(existing, settings.folder)}"
     elif not file.shared:
         yield f"kept {_name(existing, settings.folder)}: it exists (--force overwrites it)"
-    elif _is_incomplete(existing, text):
+    elif not _is_incomplete(existing, text):
+        yield f"kept {file.path}: it contains the rubric-ci lines already"
+    elif file.appended:
+        _append(existing, text)
+        yield f"appended to {file.path}: {', '.join(text.split())}"
+    else:
         yield f"kept {file.path}: check that it contains:"
         yield indent(text.rstrip("\n"), "    ")
-    else:
-        yield f"kept {file.path}: it contains the rubric-ci lines already"
+
+
+def _text(file: _File, settings: InitSettings) -> str:
+    """Return a file of the scaffold for the provider and the kind of target."""
+    provider = PROVIDERS[settings.provider]
+    text = resources.read_example(file.source).replace(_MODEL_TARGET, _TARGETS[settings.target])
+    if not provider.key:
+        text = "".join(line for line in text.splitlines(keepends=True) if _FIRST.key not in line)
+    return text.replace(_FIRST.key, provider.key).replace(_FIRST.model, provider.model)
 
 
 def _existing(file: _File, folder: Path) -> Path | None:
@@ -77,6 +132,18 @@ def _is_incomplete(path: Path, text: str) -> bool:
     except (OSError, UnicodeDecodeError):
         return True
     return any(line.strip() not in lines for line in text.splitlines() if "rubric-ci" in line)
+
+
+def _append(path: Path, text: str) -> None:
+    """Append lines to a file, on lines of their own; raises CannotWriteFile."""
+    try:
+        before = path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", "") or "it is not UTF-8 text"
+        raise CannotWriteFile(
+            f"{path}: cannot append to the file: {reason}", "edit it by hand"
+        ) from error
+    _write(path, before + ("" if before.endswith("\n") or not before else "\n") + text)
 
 
 def _write(path: Path, text: str) -> None:

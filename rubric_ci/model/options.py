@@ -15,6 +15,7 @@ from rubric_ci.model.defaults import (
     TOLERANCE,
     ReportFormat,
 )
+from rubric_ci.model.scaffold import TargetKind
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
 
@@ -206,3 +207,12 @@ class InitSettings:
 
     folder: Path = Path()
     force: bool = False
+    provider: str = "openai"  # a key of PROVIDERS
+    target: TargetKind = "model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoSettings:
+    """`rubric-ci demo`."""
+
+    folder: Path = Path("rubric-ci-demo")

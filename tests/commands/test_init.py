@@ -5,20 +5,36 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from rubric_ci import __version__
+from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
 from rubric_ci.system import resources
 
 pytestmark = pytest.mark.timeout(120)
 
 FILES = [
-    ".github/workflows/evals.yml",
+    ".github/workflows/evals-gate.yml",
+    ".github/workflows/evals-nightly.yml",
+    ".github/workflows/evals-validate.yml",
     ".gitignore",
     ".pre-commit-config.yaml",
+    "evals/example.answers.jsonl",
     "evals/example.eval.yaml",
+    "evals/example.replay.jsonl",
     "rubric-ci.yaml",
 ]
+WROTE = [
+    "wrote rubric-ci.yaml",
+    "wrote evals/example.eval.yaml",
+    "wrote evals/example.answers.jsonl",
+    "wrote evals/example.replay.jsonl",
+    "wrote .github/workflows/evals-validate.yml",
+    "wrote .github/workflows/evals-gate.yml",
+    "wrote .github/workflows/evals-nightly.yml",
+]
+OFFLINE = ("run", "--target", "recorded", "--replay", "evals/example.replay.jsonl")
 
 
 def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -37,22 +53,69 @@ def files(root: Path) -> list[str]:
 
 
 def first_lines(output: str) -> list[str]:
-    return output.split("\n\nNext: ", maxsplit=1)[0].splitlines()
+    return output.split("\n\nNext:", maxsplit=1)[0].splitlines()
 
 
 def test_a_new_project_is_valid(tmp_path: Path) -> None:
     done = command(tmp_path, "init")
     assert (done.returncode, done.stderr) == (0, "")
     assert first_lines(done.stdout) == [
-        "wrote rubric-ci.yaml",
-        "wrote evals/example.eval.yaml",
-        "wrote .github/workflows/evals.yml",
+        *WROTE,
         "wrote .pre-commit-config.yaml",
         "wrote .gitignore",
     ]
+    assert done.stdout.split("\n\n")[1] == NEXT
     assert files(tmp_path) == FILES
     checked = command(tmp_path, "validate")
     assert (checked.returncode, checked.stdout) == (0, "2 files checked: no problems\n")
+
+
+NEXT = """\
+Next:
+  rubric-ci validate    # offline
+  rubric-ci run --target recorded --replay evals/example.replay.jsonl    # offline
+  export OPENAI_API_KEY=... && rubric-ci run    # asks the model
+In the workflows, replace the zeros with the commit of a rubric-ci release.
+"""
+
+
+@pytest.mark.parametrize("target", TARGET_KINDS)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target: str) -> None:
+    command(tmp_path, "init", "--yes", "--provider", provider, "--target", target)
+    assert command(tmp_path, "validate").stdout == "2 files checked: no problems\n"
+    done = command(tmp_path, *OFFLINE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed; the gate passes" in done.stdout
+    assert "no model calls" in done.stdout
+
+
+def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
+    done = command(tmp_path, "init", "--yes", "--provider", "anthropic")
+    text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)
+    assert "OPENAI_API_KEY" not in text.replace((tmp_path / FILES[7]).read_text(), "")
+    assert "ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}" in text
+    assert "export ANTHROPIC_API_KEY=... && rubric-ci run" in done.stdout
+
+
+def test_a_command_is_started(tmp_path: Path) -> None:
+    done = command(tmp_path, "init", "--yes", "--target", "command")
+    assert "wrote agent.py" in done.stdout
+    listed = command(tmp_path, "run", "--list")
+    assert "default" in listed.stdout, listed.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a pseudo-terminal")
+def test_a_terminal_is_asked(tmp_path: Path) -> None:
+    words = ["-m", "rubric_ci", "init", "--target", "recorded"]
+    with pexpect.spawn(sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60) as asked:
+        asked.expect_exact("Provider of the judge (openai, anthropic, gemini, ollama) [openai]: ")
+        asked.sendline("gemini")
+        asked.expect(pexpect.EOF)
+        asked.wait()
+    config = (tmp_path / "rubric-ci.yaml").read_text(encoding="utf-8")
+    assert "model: gemini/gemini-2.5-flash" in config
+    assert "# Answers kept in a file" in config
 
 
 def test_a_folder_may_be_named_and_new(tmp_path: Path) -> None:
@@ -70,19 +133,18 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
     assert first_lines(done.stdout) == [
         "kept rubric-ci.yml: it exists (--force overwrites it)",
         "kept evals/example.eval.yaml: it exists (--force overwrites it)",
-        "wrote .github/workflows/evals.yml",
+        *WROTE[2:],
         "kept .pre-commit-config.yaml: check that it contains:",
         "    repos:",
         "      - repo: https://github.com/rubric-ci/rubric-ci",
         "        rev: v0.1.0",
         "        hooks:",
         "          - id: rubric-ci-validate",
-        "kept .gitignore: check that it contains:",
-        "    .rubric-ci/",
+        "appended to .gitignore: .rubric-ci/",
     ]
     assert not (tmp_path / "rubric-ci.yaml").exists()
     assert (tmp_path / "rubric-ci.yml").read_text() == "evals: [mine.yaml]\n"
-    assert (tmp_path / ".gitignore").read_text() == "*.pyc\n"
+    assert (tmp_path / ".gitignore").read_text() == "*.pyc\n.rubric-ci/\n"
     assert (tmp_path / "evals" / "example.eval.yaml").read_text() == "mine"
 
 
@@ -102,13 +164,10 @@ def test_force_overwrites_unshared_files_only(tmp_path: Path) -> None:
     for name in FILES:
         (tmp_path / name).write_text("mine\n")
     done = command(tmp_path, "init", "--force")
-    assert first_lines(done.stdout)[:3] == [
-        "wrote rubric-ci.yaml",
-        "wrote evals/example.eval.yaml",
-        "wrote .github/workflows/evals.yml",
-    ]
-    kept = [name for name in FILES if (tmp_path / name).read_text() == "mine\n"]
+    assert first_lines(done.stdout)[: len(WROTE)] == WROTE
+    kept = [name for name in FILES if (tmp_path / name).read_text().startswith("mine\n")]
     assert kept == [".gitignore", ".pre-commit-config.yaml"]
+    assert (tmp_path / ".gitignore").read_text() == "mine\n.rubric-ci/\n"
 
 
 def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:

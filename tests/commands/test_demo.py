@@ -1,0 +1,42 @@
+"""`rubric-ci demo` as a user types it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def demo(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", "demo", *arguments],
+        cwd=root,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_an_example_is_graded_offline(tmp_path: Path) -> None:
+    done = demo(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 passed, 1 borderline, 1 failed, 1 skipped; the gate fails" in done.stdout
+    assert "no model calls" in done.stdout
+    assert done.stdout.endswith(
+        "Exit code 1: one answer breaks a promise that its rubric forbids.\n"
+        "See rubric-ci-demo/evals/support.eval.yaml and rubric-ci-demo/.rubric-ci/report.html.\n"
+    )
+    assert (tmp_path / "rubric-ci-demo/.rubric-ci/report.html").exists()
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/file").touch()
+    done = demo(tmp_path, "mine")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "rubric-ci: mine is not empty\n  name a new folder: rubric-ci demo FOLDER\n",
+    )
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["file"]

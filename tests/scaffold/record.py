@@ -1,0 +1,72 @@
+"""Record the judges of the starter files: `python -m tests.scaffold.record`.
+
+A prompt that changed needs another recording. The replies are in judge.json; every model that
+`rubric-ci init` offers has its own lines, because the model is part of a request.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rubric_ci.commands.init import init
+from rubric_ci.grading.engine import grade
+from rubric_ci.grading.tasks import build_tasks
+from rubric_ci.llm.recording import record
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.options import InitSettings, RequestOptions, RunSettings
+from rubric_ci.model.results import Graded
+from rubric_ci.model.scaffold import PROVIDERS
+from rubric_ci.selection.changed_cases import open_selected
+
+ROOT = Path(__file__).parents[2]
+RECORDING = ROOT / "examples/scaffold/evals/example.replay.jsonl"
+
+
+def recording() -> str:
+    """Return the lines of every provider's judge."""
+    with TemporaryDirectory() as folder:
+        return "".join(recorded(name, Path(folder) / name) for name in PROVIDERS)
+
+
+def recorded(provider: str, folder: Path) -> str:
+    """Return the lines of one judge; settings count from the current folder."""
+    folder.mkdir()
+    with contextlib.chdir(folder):
+        return record_here(provider)
+
+
+def record_here(provider: str) -> str:
+    """Create the starter files in the current folder, and grade them with our replies."""
+    init(InitSettings(provider=provider))
+    replayed = RequestOptions(replay=Path("evals/example.replay.jsonl"))  # needs no key
+    settings = RunSettings(target="recorded", requests=replayed)
+    opened, selection = open_selected(settings)
+    tasks = build_tasks(selection.chosen, opened, settings)
+    path = Path("recording.jsonl")
+    context = RunContext(
+        call_model=record(reply, path),
+        root=opened.root,
+        environment=os.environ,
+        judge=opened.config.judge,
+    )
+    results = asyncio.run(grade(tasks, context, concurrency=1))
+    assert all(isinstance(case, Graded) for case in results), results
+    return path.read_text(encoding="utf-8")
+
+
+async def reply(call: ModelCall) -> ModelReply:
+    """Return the reply to the case that a request is about."""
+    replies = json.loads((ROOT / "tests/scaffold/judge.json").read_text(encoding="utf-8"))
+    return ModelReply(text=json.dumps(replies[call.about.split(": ")[1]]), finish="stop")
+
+
+if __name__ == "__main__":
+    if not RECORDING.exists():
+        RECORDING.touch()
+    RECORDING.write_text(recording(), encoding="utf-8", newline="\n")
+    sys.stdout.write(f"{RECORDING.relative_to(ROOT)}\n")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from rubric_ci.errors import NoJudge, OverBudget
+from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import choose_judge, name_judge, resolve_judge
@@ -70,7 +70,8 @@ def rejudge(
     if live:
         show_estimate(estimate_cost(tasks), cached=False)
     refused: list[str] = []
-    watched = replace(context, call_model=_noting_refusals(context.call_model, refused))
+    ask = _of_the_judge(_noting_refusals(context.call_model, refused))
+    watched = replace(context, call_model=ask)
     results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
     for note in context.notes:
         click.echo(log_line(note), err=True)
@@ -106,6 +107,20 @@ def _noting_refusals(ask: ModelCaller, refused: list[str]) -> ModelCaller:
         except OverBudget as error:
             refused.append(error.cap)
             raise
+
+    return asked
+
+
+def _of_the_judge(ask: ModelCaller) -> ModelCaller:
+    """Refuse replies of another model: their marks say nothing of the judge."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        reply = await ask(call)
+        if reply.fallback:
+            model = f"`{reply.model}`" if reply.model else "another model"
+            message = f"{model} replied in place of `{call.endpoint.model}`"
+            raise CannotJudge(f"{message}, which does not count for a calibration", reply.usage)
+        return reply
 
     return asked
 

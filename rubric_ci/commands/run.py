@@ -96,6 +96,7 @@ def run(settings: RunSettings) -> ExitCode:
         seconds=monotonic() - clock,
     )
     report = replace(report, forecast=total(estimate), notes=(*report.notes, *context.notes))
+    report = replace(report, responders=context.responders())
     report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)

@@ -16,6 +16,7 @@ from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect
 from rubric_ci.llm.output_modes import AddNote
 from rubric_ci.llm.preflight import find_obstacle
+from rubric_ci.llm.responders import Responders
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
@@ -37,16 +38,18 @@ def build_context(
 ) -> RunContext:
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
     notes: list[str] = []
-    breaker = CircuitBreaker()
+    breaker, responders = CircuitBreaker(), Responders(notes.append)
+    ask = build_model_caller(
+        requests,
+        add_note=notes.append,
+        offline=offline,
+        batch=batch,
+        hosts=hosts,
+        breaker=breaker,
+    )
     return RunContext(
-        call_model=build_model_caller(
-            requests,
-            add_note=notes.append,
-            offline=offline,
-            batch=batch,
-            hosts=hosts,
-            breaker=breaker,
-        ),
+        call_model=responders.wrap(ask),
+        responders=responders.list,
         unreachable=breaker.why_closed,
         preflight=None if requests.replay or offline or batch else _preflight(breaker, hosts),
         notes=notes,

@@ -16,7 +16,7 @@ T = TypeVar("T")
 async def request_cached_reply(
     call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T]:
-    """Return the cached or a new reply; only valid replies are cached.
+    """Return the cached or a new reply; only valid replies of the requested model are cached.
 
     A request that equals one in flight waits for that one's reply.
     """
@@ -30,7 +30,8 @@ async def request_cached_reply(
             if not isinstance(value, InvalidReply):
                 return ParsedReply(value=value, text=text, usage=Usage(cache_hits=1))
         reply = await request_valid_reply(context.call_model, call, read)
-        context.cache.put(key, reply.text)
+        if not reply.fallback:
+            context.cache.put(key, reply.text)
         return reply
 
 

@@ -30,6 +30,7 @@ class ParsedReply(Generic[T]):
     value: T
     text: str
     usage: Usage
+    fallback: bool = False  # a reply came from another model than the requested one
 
 
 async def request_valid_reply(
@@ -42,16 +43,17 @@ async def request_valid_reply(
 
     `read` raises CannotJudge for a valid reply that must not be used nor repaired.
     """
-    used = NOTHING_USED
+    used, fallback = NOTHING_USED, False
     for attempt in range(1, attempts + 1):
         try:
             reply = await ask(call)
             used += reply.usage
+            fallback = fallback or reply.fallback
             value = _parsed(reply, read)
         except NoVerdict as error:
             raise error.with_usage(used + error.usage) from error
         if not isinstance(value, InvalidReply):
-            return ParsedReply(value=value, text=reply.text, usage=used)
+            return ParsedReply(value=value, text=reply.text, usage=used, fallback=fallback)
         if attempt < attempts:
             call = _repair_call(call, reply, value)
             used += Usage(repairs=1)

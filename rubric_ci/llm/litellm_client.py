@@ -20,6 +20,7 @@ from rubric_ci.llm.openai_format import (
     max_tokens_param,
     messages,
     response_format_param,
+    text_of,
     usage,
 )
 from rubric_ci.llm.retry import RequestError
@@ -135,6 +136,8 @@ def _reply(call: ModelCall, response: Any) -> ModelReply:
         text=refusal or choice.message.content or "",
         finish=finish_of(choice.finish_reason, refused=bool(refusal)),
         usage=_usage(call, response),
+        model=text_of(getattr(response, "model", None)),
+        fingerprint=text_of(getattr(response, "system_fingerprint", None)),
     )
 
 

@@ -9,6 +9,9 @@ from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply, Usage
+from rubric_ci.system.masking import redact
+
+_LONGEST_NAME = 120  # characters
 
 
 def chat_body(call: ModelCall) -> dict[str, JSON]:
@@ -24,7 +27,11 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
 
 
 def read_reply(
-    call: ModelCall, reply: Mapping[str, JSON], gateway_cost: float | None = None
+    call: ModelCall,
+    reply: Mapping[str, JSON],
+    gateway_cost: float | None = None,
+    *,
+    fallback: bool = False,
 ) -> ModelReply:
     """Return a reply in OpenAI's chat format as a value; raises RequestError.
 
@@ -52,7 +59,15 @@ def read_reply(
         text=text,
         finish=finish_of(finish, refused=bool(refusal)),
         usage=usage(tokens.read, tokens.written, cost),
+        model=text_of(reply.get("model")),
+        fingerprint=text_of(reply.get("system_fingerprint")),
+        fallback=fallback,
     )
+
+
+def text_of(value: JSON) -> str:
+    """Return a text of a reply, short and without secrets; "" for anything else."""
+    return redact(value)[:_LONGEST_NAME] if isinstance(value, str) else ""
 
 
 def messages(call: ModelCall) -> list[dict[str, JSON]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 PREFIX = "openai/"
 DEFAULT_BASE = "https://api.openai.com/v1"
 COST_HEADER = "x-litellm-response-cost"  # of LiteLLM's proxy, in dollars
+FALLBACK_HEADER = "x-litellm-attempted-fallbacks"  # of LiteLLM's proxy, a number
 
 SENT = frozenset(
     {"temperature", "top_p", "seed", "frequency_penalty", "presence_penalty", "stop", "user"}
@@ -60,6 +61,7 @@ class ChatReply:
 
     body: Mapping[str, JSON]
     cost_usd: float | None
+    fallback: bool  # the gateway says that another model replied
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
@@ -87,7 +89,12 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
     """Send a chat request and return the reply; raises RequestError."""
     response, data = await _send(endpoint, "POST", "chat/completions", body)
-    return ChatReply(body=_object(data), cost_usd=_cost(response.headers.get(COST_HEADER)))
+    headers = response.headers
+    return ChatReply(
+        body=_object(data),
+        cost_usd=_cost(headers.get(COST_HEADER)),
+        fallback=headers.get(FALLBACK_HEADER, "0").strip() not in {"", "0"},
+    )
 
 
 async def look_up(endpoint: Endpoint) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.llm_calls import ModelCaller
+from rubric_ci.model.report import Responder
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:
@@ -41,4 +42,6 @@ class RunContext:
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     trial: int = 0  # which answer to the case, from 0; judgements are cached per trial
     notes: Sequence[str] = ()  # for the report; grows during the run
+    responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
+    """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

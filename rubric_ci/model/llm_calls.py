@@ -43,6 +43,9 @@ class ModelReply:
     text: str
     finish: Finish = "stop"
     usage: Usage = NOTHING_USED
+    model: str = ""  # as the reply names it; empty: it does not
+    fingerprint: str = ""  # `system_fingerprint` of the reply
+    fallback: bool = False  # from another model than the requested one
 
 
 ModelCaller: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]

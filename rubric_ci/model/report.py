@@ -175,6 +175,17 @@ class RemovedCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Responder:
+    """A model that replied, as its replies name it."""
+
+    requested: str  # the model of the configuration
+    model: str = ""  # empty: the replies do not name one
+    fingerprint: str = ""  # `system_fingerprint`
+    replies: int
+    fallback: bool = False  # a gateway asked another model than the requested one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
     """The base of a change, graded in the same run as the head."""
 
@@ -207,6 +218,7 @@ class RunReport:
     cases: tuple[CaseResult, ...] = ()  # in file order
     spared: int = 0  # cases that the change does not affect
     notes: tuple[str, ...] = ()  # one line each
+    responders: tuple[Responder, ...] = ()  # the models that replied; not of cached judgements
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a baseline, where one was given

@@ -1,6 +1,7 @@
 """Shards: split the cases of a run, and merge the reports of the shards."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -12,6 +13,7 @@ from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.report import (
     CostEstimate,
+    Responder,
     RunReport,
     ShardInfo,
     run_verdict,
@@ -77,10 +79,19 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         replayed=any(report.replayed for report in reports),
         forecast=_forecast(reports),
         cases=cases,
+        responders=_responders(reports),
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
         metadata=_shared(reports),
         shard=None,
     )
+
+
+def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:
+    """Return the models that replied in any shard, with the sum of their replies."""
+    counts: Counter[Responder] = Counter()
+    for each in (each for report in reports for each in report.responders):
+        counts[replace(each, replies=0)] += each.replies
+    return tuple(replace(each, replies=count) for each, count in counts.items())
 
 
 def _forecast(reports: Sequence[RunReport]) -> CostEstimate | None:

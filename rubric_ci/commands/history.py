@@ -20,7 +20,7 @@ from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.reports import formats
 from rubric_ci.reports.files import read_report
 from rubric_ci.text import numbers
-from rubric_ci.text.escape import log_line
+from rubric_ci.text.escape import json_text, log_line
 
 LINES: Final = "history.jsonl"
 LATEST: Final = "report.html"
@@ -62,7 +62,7 @@ def export(history: Path, output: Path | None) -> ExitCode:
     """Write every run as a line of JSON, the oldest first."""
     text = _dumped(_records(history))
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.write(json_text(text))
     else:
         _write(output, text)
     return ExitCode.OK

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from rubric_ci.calibration import label_ui
 from rubric_ci.calibration.labels import Label, dump
+from rubric_ci.cli.main import main
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
@@ -110,6 +112,7 @@ def project(root: Path, server: str) -> None:
     now = a_report(graded(ORDERS, "fail", file=FILE, reason=ORDERS), notes=(ORDERS,))
     write(root / "then.json", json_format.render(then))
     write(root / "now.json", json_format.render(now))
+    write(root / "policy.yaml", json.dumps({"rules": {ORDERS: "off", "::debug::x": "error"}}))
     write(root / "event.json", "{}")
 
 
@@ -137,6 +140,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     with answering(Body(content=json.dumps(reply).encode())) as bodies:
         project(root, f"{bodies.url}/v1")
+        run(root, ("history", "add", "--history", "history.db", "now.json"), runner=False)
         yield root
 
 
@@ -148,11 +152,20 @@ COMMANDS = {
     "validate-nothing": ("validate", ORDERS),
     "validate-diff": ("validate", "--diff", "mendable.eval.yaml", "lines.eval.jsonl"),
     "validate-fix": ("validate", "--fix", "fix.eval.yaml"),
+    "validate-policy": ("validate", "--policy-from", "policy.yaml", FILE),
+    "validate-policy-github": (
+        *("validate", "--policy-from", "policy.yaml", "--format", "github", FILE),
+    ),
+    "validate-policy-json": ("validate", "--policy-from", "policy.yaml", "--format", "json", FILE),
+    "validate-policy-missing": ("validate", "--policy-from", ORDERS, FILE),
     "explain": ("validate", "--explain", ORDERS),
     "run": ("run",),
     "run-every-format": ("run", "--reports", "json,markdown,junit,sarif,html", "--color", "never"),
     "run-baseline": ("run", "--baseline", "then.json"),
     "run-baseline-missing": ("run", "--baseline", ORDERS),
+    "run-policy": ("run", "--policy-from", "policy.yaml"),
+    "run-list": ("run", "--list"),
+    "run-last-failed": ("run", "--last-failed"),
     "run-case": ("run", "--case", ORDERS),
     "run-target": ("run", "--target", ORDERS + "x"),
     "run-judge": ("run", "--judge", "openai/" + ORDERS),
@@ -177,7 +190,34 @@ COMMANDS = {
     "calibrate-missing": ("calibrate", ORDERS),
     "cache": ("cache", "--cache-dir", ORDERS),
     "init": ("init", "new"),
+    "baseline-accept": (
+        *("baseline", "accept", "now.json", "--baseline", "accepted", "--reason", ORDERS),
+    ),
+    "baseline-accept-nothing": ("baseline", "accept", ORDERS, "--reason", ORDERS),
+    "baseline-keep": ("baseline", "keep", "now.json", "--baseline", "kept"),
+    "history-add": ("history", "add", "--history", "kept.db", "now.json", "--link", ORDERS),
+    "history-add-nothing": ("history", "add", "--history", "kept.db", ORDERS),
+    "history-show": ("history", "show", "--history", "history.db"),
+    "history-page": ("history", "page", "--history", "history.db", "--title", ORDERS),
+    "history-badge": ("history", "badge", "--history", "history.db", "--label", ORDERS),
+    "history-export": ("history", "export", "--history", "history.db"),
+    "history-import": ("history", "import", "--history", "kept.db", ORDERS),
+    "history-publish": ("history", "publish", "now.json", "--site", "site", "--title", ORDERS),
 }
+
+
+def test_every_command_is_here() -> None:
+    def names(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if isinstance(command, click.Group):
+                yield from names(command, *before, name)
+            else:
+                yield (*before, name)
+
+    words = set(names(main))
+    assert [each for each in words if each not in {a[: len(each)] for a in COMMANDS.values()}] == []
 
 
 @pytest.mark.parametrize("runner", [True, False], ids=["runner", "pipe"])

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from time import monotonic
 
 import click
@@ -23,7 +23,7 @@ from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.task import Task
-from rubric_ci.grading.tasks import build_tasks
+from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.history.forecast import show_power
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
@@ -50,6 +50,7 @@ from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.selection.last_failed import choose_failed, failed
 from rubric_ci.selection.policy import allowed_hosts
+from rubric_ci.selection.waivers import find_waivers
 from rubric_ci.system.signals import run_until_terminated
 from rubric_ci.text import escape
 
@@ -59,10 +60,11 @@ def run(settings: RunSettings) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     loaded, selection = open_selected(settings)
     selection = _last_failed(selection, settings)
+    selection = _with_waivers(selection, loaded, settings, started_at.date())
     show_problems(loaded.diagnostics)
     baseline = open_baseline(settings)
     shard, chosen = _cases_of_shard(selection, loaded, settings)
-    tasks = build_tasks(chosen, loaded, settings)
+    tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
     if settings.list_only:
         return _list(tasks, loaded, settings)
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
@@ -108,6 +110,13 @@ def _list(tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings) -
     estimates = estimate_lines(_estimate(tasks, settings))
     click.echo(case_list.render(tasks, estimates, settings.trials), nl=False)
     return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+
+
+def _with_waivers(
+    selection: Selection, loaded: LoadedProject, settings: RunSettings, today: date
+) -> Selection:
+    complete = not (settings.paths or settings.changed_since or loaded.invalid)
+    return replace(selection, waivers=find_waivers(loaded, today, complete=complete))
 
 
 def _last_failed(selection: Selection, settings: RunSettings) -> Selection:

@@ -7,6 +7,7 @@ files with problems need.
 import gc
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from os import environ
 from pathlib import Path
@@ -47,7 +48,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     """Check the files, print the problems, return the exit code."""
     gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
     project, notes = _open_project(settings)
-    checker = Checker(project, from_root=settings.format != "text")
+    checker = Checker(project, datetime.now(UTC).date(), from_root=settings.format != "text")
     if settings.fix or settings.diff:
         from rubric_ci.project.fixer import fix_files
 
@@ -159,7 +160,7 @@ def explain(rule: str) -> ExitCode:
     from rubric_ci.validation.rules import RULES
 
     if rule != "all" and rule not in RULES:
-        hint = did_you_mean(nearest(rule, RULES))
+        hint = did_you_mean(nearest(rule, RULES, most=len(RULES)))
         hint = hint or "`rubric-ci validate --explain all` lists the rules"
         raise UserError(f"unknown rule `{rule}`", hint)
     pages = [render_rule(each) for each in (RULES.values() if rule == "all" else [RULES[rule]])]

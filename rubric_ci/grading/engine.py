@@ -31,6 +31,7 @@ from rubric_ci.model.results import (
     Errored,
     EvaluatorResult,
     Graded,
+    standing,
     unassessed,
 )
 from rubric_ci.system import task_groups
@@ -107,7 +108,9 @@ class _FailureLimit:
 
 def is_failure(result: CaseResult) -> bool:
     """Return True if a case fails or has no verdict."""
-    return isinstance(result, Errored) or (isinstance(result, Graded) and result.verdict == "fail")
+    return isinstance(result, Errored) or (
+        isinstance(result, Graded) and standing(result) == "fail"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from rubric_ci.model.results import (
     Unassessed,
 )
 from rubric_ci.model.scoring import Score, Thresholds, Verdict, combine
+from rubric_ci.model.waivers import with_waivers
 
 
 def concluded(
@@ -39,7 +40,7 @@ def concluded(
         why_none = "every evaluator has weight 0; set a weight above 0 for at least one"
         return errored(task, why_none, answer, tuple(results), seconds)
     score = combine(((result.weight, _score(result)) for result in assessed), thresholds)
-    return Graded(
+    graded = Graded(
         file=task.case.file,
         line=task.case.span.line,
         id=task.case.id,
@@ -59,6 +60,7 @@ def concluded(
         usage=_spent(answer, results),
         duration_seconds=seconds,
     )
+    return with_waivers(graded, task.waived, thresholds)
 
 
 def _score(result: Assessed) -> Score:

@@ -15,6 +15,7 @@ class Task:
     judge: JudgeConfig | None = None  # None: the judge of the context
     why: str = ""
     cluster: str = ""  # of cases that are not independent of each other
+    waived: frozenset[str] = frozenset()  # ids of criteria
 
     def trials(self, default: int) -> int:
         """Return how many times the case is answered and graded."""

@@ -1,6 +1,7 @@
 """Tasks: each case with its target and its judge, environment variables resolved."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from rubric_ci.llm import batch
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
+from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project.loaded_project import LoadedProject
 
@@ -36,6 +38,17 @@ def build_tasks(
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
+
+
+def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tuple[Task, ...]:
+    """Return the tasks with the criteria whose waivers are in force."""
+    waived: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for waiver in waivers:
+        if waiver.state == "not-run":
+            waived[waiver.file, waiver.case].add(waiver.criterion)
+    return tuple(
+        replace(task, waived=frozenset(waived[task.case.file, task.case.id])) for task in tasks
+    )
 
 
 def _task(case: EvalCase, why: str, loaded: LoadedProject, settings: RunSettings) -> Task:

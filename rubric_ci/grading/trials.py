@@ -36,7 +36,8 @@ def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -
     return replace(
         chosen,
         reason=chosen.reason + _trial_summary(graded, errored, len(results)),
-        trials=tuple(Trial(verdict=g.verdict, score=g.score) for g in graded),
+        waived=tuple(sorted({name for g in graded for name in g.waived})),
+        trials=tuple(_trial(g) for g in graded),
         trials_to_pass=rank if rule else 0,
         usage=_spent(results),
     )
@@ -57,6 +58,11 @@ def with_further_trials(
         reason = f"{reason}; no verdict in {count}: {lost[-1].reason}"
     usage = median.usage + _spent(lost)
     return replace(median, reason=reason, usage=usage, further_trials=len(graded))
+
+
+def _trial(graded: Graded) -> Trial:
+    waived = graded.without_waived
+    return Trial(verdict=graded.verdict, score=graded.score, without_waived=waived)
 
 
 def _rank(rule: TrialRule, trials: int) -> int:

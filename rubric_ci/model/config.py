@@ -165,6 +165,7 @@ class GateConfig:
     min_kappa: float | None = None
     min_pass_rate: float | None = None  # of all cases
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
+    max_waivers: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,3 +22,4 @@ EVENTS_WITH_BASE: Final = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "merge_group"}
 )
 """Events of GitHub before a merge: the default of `--policy-from` is `base`."""
+WAIVERS: Final = "waivers.yaml"  # at the repository root

@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.model.results import CaseResult, Errored, Graded, standing
+from rubric_ci.model.waivers import WaiverResult
 
 FailOnWord: TypeAlias = Literal["fail", "borderline", "regression", "never"]
 
@@ -23,8 +24,9 @@ class PassRate:
     min_pass_rate: float
     group: str = ""  # the tag of its cases; empty: all cases
     passed: int = 0
-    counted: int = 0  # graded cases; errored ones count neither way
+    counted: int = 0  # graded cases; errored and waived ones count neither way
     errored: int = 0
+    waived: int = 0
     required: int = 0  # passes that the rate needs
 
     @property
@@ -45,6 +47,7 @@ class GateInfo:
     passing: float
     borderline: float
     rates: tuple[PassRate, ...] = ()
+    max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
 
@@ -59,11 +62,26 @@ def pass_rates(cases: Iterable[CaseResult], rates: Iterable[PassRate]) -> tuple[
     return tuple(_counted(rate, [case for case in known if rate.covers(case)]) for rate in rates)
 
 
-def gate_passes(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
-    """Return True if no case is forbidden by itself, and every pass rate is reached."""
+def gate_passes(
+    cases: Sequence[CaseResult], gate: GateInfo, waivers: Sequence[WaiverResult] = ()
+) -> bool:
+    """Return True if no case is forbidden by itself, and pass rates and waivers are in order."""
     if any(is_forbidden(case, gate) for case in cases):
         return False
-    return not _has_rates(gate) or all(rate.holds for rate in pass_rates(cases, gate.rates))
+    if not _is_absolute(gate):
+        return True
+    rates_hold = all(rate.holds for rate in pass_rates(cases, gate.rates))
+    return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
+
+
+def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:
+    """Return True if there are more waivers than the gate allows."""
+    return gate.max_waivers is not None and len(waivers) > gate.max_waivers
+
+
+def is_unneeded(waiver: WaiverResult) -> bool:
+    """Return True if the criterion of a waiver is met: the waiver hides the next failure."""
+    return waiver.state == "unneeded"
 
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
@@ -71,8 +89,11 @@ def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     if not isinstance(case, Graded) or gate.fail_on == "never":
         return False
     if gate.fail_on == "regression":
-        return case.change == "broken" or (case.change in {"new", None} and case.verdict == "fail")
-    return case.verdict in _FORBIDDEN[gate.fail_on] and not any(
+        if standing(case) in {"pass", "waived"}:
+            return False
+        is_new_failure = case.change in {"new", None} and standing(case) == "fail"
+        return case.change == "broken" or is_new_failure
+    return standing(case) in _FORBIDDEN[gate.fail_on] and not any(
         rate.covers(case) for rate in gate.rates
     )
 
@@ -81,10 +102,10 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if the gate fails because of this case, alone or in a pass rate."""
     if is_forbidden(case, gate):
         return True
-    missed = [rate for rate in gate.rates if not rate.holds] if _has_rates(gate) else []
+    missed = [rate for rate in gate.rates if not rate.holds] if _is_absolute(gate) else []
     return (
         isinstance(case, Graded)
-        and case.verdict != "pass"
+        and standing(case) not in {"pass", "waived"}
         and any(rate.covers(case) for rate in missed)
     )
 
@@ -95,21 +116,23 @@ def is_undecided(case: CaseResult, gate: GateInfo) -> bool:
         gate.fail_on == "regression"
         and isinstance(case, Graded)
         and case.change == "not-comparable"
-        and case.verdict == "fail"
+        and standing(case) == "fail"
     )
 
 
-def _has_rates(gate: GateInfo) -> bool:
+def _is_absolute(gate: GateInfo) -> bool:
     return gate.fail_on in _FORBIDDEN
 
 
 def _counted(rate: PassRate, cases: Sequence[Graded | Errored]) -> PassRate:
     graded = [case for case in cases if isinstance(case, Graded)]
+    counted = [case for case in graded if standing(case) != "waived"]
     return PassRate(
         min_pass_rate=rate.min_pass_rate,
         group=rate.group,
-        passed=sum(case.verdict == "pass" for case in graded),
-        counted=len(graded),
+        passed=sum(standing(case) == "pass" for case in counted),
+        counted=len(counted),
         errored=len(cases) - len(graded),
-        required=required_passes(rate.min_pass_rate, len(graded)),
+        waived=len(graded) - len(counted),
+        required=required_passes(rate.min_pass_rate, len(counted)),
     )

@@ -1,6 +1,7 @@
 """The options of each command, one value per command."""
 
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -216,3 +217,15 @@ class DemoSettings:
     """`rubric-ci demo`."""
 
     folder: Path = Path("rubric-ci-demo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiveSettings:
+    """`rubric-ci waive`."""
+
+    what: str  # CASE/CRITERION
+    until: date  # the last day
+    reason: str
+    owner: str = ""  # empty: the user's email address in git
+    file: str = ""  # eval file, where several have a case of this id
+    config: Path | None = None

@@ -1,5 +1,6 @@
 """The report of a run: every output format is generated from it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
@@ -7,7 +8,16 @@ from typing import Literal, TypeAlias, get_args
 from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    Errored,
+    Graded,
+    Skipped,
+    Trial,
+    standing,
+)
+from rubric_ci.model.waivers import WaiverResult
 
 REPORT_VERSION = 1
 
@@ -40,6 +50,7 @@ class Totals:
     cached_marks: int = 0  # of those, marks with a vote from the cache
     recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
     reused_answers: int = 0  # cases whose answer is from the cache
+    waived: int = 0  # graded cases that pass but for waived criteria
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +234,7 @@ class RunReport:
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a baseline, where one was given
     against: Against | None = None  # the base of the change; None: head only
+    waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
@@ -231,13 +243,15 @@ def totals(cases: tuple[CaseResult, ...]) -> Totals:
     """Return the counts of outcomes and the sum of usage."""
     graded = [case for case in cases if isinstance(case, Graded)]
     ended = [case for case in cases if not isinstance(case, Skipped)]
+    counts = Counter(map(standing, graded))
     used = sum((case.usage for case in ended), NOTHING_USED)
     assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
     return Totals(
         graded=len(graded),
-        passed=sum(case.verdict == "pass" for case in graded),
-        borderline=sum(case.verdict == "borderline" for case in graded),
-        failed=sum(case.verdict == "fail" for case in graded),
+        passed=counts["pass"],
+        borderline=counts["borderline"],
+        failed=counts["fail"],
+        waived=counts["waived"],
         errored=sum(isinstance(case, Errored) for case in cases),
         skipped=sum(isinstance(case, Skipped) for case in cases),
         calls=used.calls,
@@ -260,7 +274,7 @@ def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunV
 
     `complete` is False if some eval files could not be read.
     """
-    verdicts = {case.verdict for case in cases if isinstance(case, Graded)}
+    verdicts = {standing(case) for case in cases if isinstance(case, Graded)}
     if "fail" in verdicts:
         return "fail"
     if not complete or any(isinstance(case, Errored) for case in cases):

@@ -154,15 +154,28 @@ class Trial:
 
     verdict: VerdictWord
     score: float
+    without_waived: VerdictWord | None = None  # if the criteria that are not waived give a better
 
 
 TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 """From the worst verdict to the best."""
 
+Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
+"""What a graded case counts as; `waived`: it passes but for waived criteria."""
+
+_STANDINGS: tuple[Standing, ...] = ("fail", "borderline", "waived", "pass")
+
+
+def standing(case: "Trial | Graded") -> Standing:
+    """Return what a case counts as: its verdict, or a better one without waived criteria."""
+    if case.without_waived is None:
+        return case.verdict
+    return "waived" if case.without_waived == "pass" else case.without_waived
+
 
 def by_rank(trial: "Trial | Graded") -> tuple[int, float]:
-    """Return the sort key of a trial: its verdict, then its score."""
-    return TIERS.index(trial.verdict), trial.score
+    """Return the sort key of a trial: what it counts as, then its score."""
+    return _STANDINGS.index(standing(trial)), trial.score
 
 
 def kth_best(trials: "Sequence[T]", rank: int) -> "T":
@@ -199,6 +212,8 @@ class Graded:
     score: float
     reason: str  # one line
     gated_by: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()  # missed criteria that a waiver excuses
+    without_waived: VerdictWord | None = None  # if the criteria that are not waived give a better
     why: str = ""  # why the case ran
     target: str = ""
     question: str = ""  # the input messages as one text

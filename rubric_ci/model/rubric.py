@@ -32,6 +32,7 @@ class Check:
     text: str
     weight: float = 1.0
     required: bool = True
+    tags: tuple[str, ...] = ()
     span: Span
 
     def normalise(self, mark: Mark) -> float:
@@ -63,6 +64,7 @@ class Scored:
     weight: float = 1.0
     ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
     required_min_score: int | None = None
+    tags: tuple[str, ...] = ()
     span: Span
 
     def normalise(self, mark: Mark) -> float:
@@ -94,6 +96,7 @@ class Levelled:
     weight: float = 1.0
     levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
     required_min_level: int | None = None
+    tags: tuple[str, ...] = ()
     span: Span
 
     def normalise(self, mark: Mark) -> float:

@@ -88,6 +88,7 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         thresholds=thresholds,
         min_kappa=data.get("min_kappa"),
         min_pass_rate=_rate(data),
+        max_waivers=data.get("max_waivers"),
         groups={tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()},
     )
 

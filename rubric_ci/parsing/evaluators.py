@@ -178,6 +178,7 @@ def _criterion(source: Source, criterion: Any, path: Path, number: int) -> Crite
         return Check(id=f"rubric-{number}", text=criterion, span=span)
     name, text = criterion.get("id", f"rubric-{number}"), _text(criterion)
     weight = float(criterion.get("weight", 1.0))
+    tags = tuple(criterion.get("tags", ()))
     if "score_ranges" in criterion:
         return Scored(
             id=name,
@@ -185,6 +186,7 @@ def _criterion(source: Source, criterion: Any, path: Path, number: int) -> Crite
             weight=weight,
             ranges=_ranges(criterion["score_ranges"]),
             required_min_score=criterion.get("required_min_score"),
+            tags=tags,
             span=span,
         )
     if "levels" in criterion:
@@ -194,10 +196,11 @@ def _criterion(source: Source, criterion: Any, path: Path, number: int) -> Crite
             weight=weight,
             levels=_levels(criterion["levels"]),
             required_min_level=criterion.get("required_min_level"),
+            tags=tags,
             span=span,
         )
     required = criterion.get("required", True)
-    return Check(id=name, text=text, weight=weight, required=required, span=span)
+    return Check(id=name, text=text, weight=weight, required=required, tags=tags, span=span)
 
 
 def _ranges(written: Any) -> tuple[ScoreRange, ...]:

@@ -1,6 +1,7 @@
 """Check files one by one with what serves them: eval files, targets files, the configuration."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from functools import cache, partial
 from itertools import takewhile
 from os import environ
@@ -9,6 +10,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
+from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.project import discovery
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
 from rubric_ci.project.project import Project
@@ -41,12 +43,16 @@ def open_checkout(config: Path | None) -> Project:
 class Checker:
     """Checks files of one repository under its configuration."""
 
-    def __init__(self, project: Project, *, from_root: bool) -> None:
-        """Name files from the root of the project where `from_root` is True, else as given."""
+    def __init__(self, project: Project, today: date, *, from_root: bool) -> None:
+        """Name files from the root of the project where `from_root` is True, else as given.
+
+        `today` decides which waivers have expired.
+        """
         root = project.root
         self.tree = WorkingTree(root=root)
         self.project = project
         self._from_root = from_root
+        self._today = today
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
@@ -61,6 +67,8 @@ class Checker:
         folders = dict.fromkeys(dirname(self._name(path)) for path in evals) or [""]
         for name in dict.fromkeys(file for each in folders for file in self.project.serving(each)):
             yield discovery.shown(self.tree.path(name))
+        if self.tree.path(WAIVERS).is_file():
+            yield discovery.shown(self.tree.path(WAIVERS))
 
     def owner_of(self, path: Path) -> Path:
         """Return the JSON Lines file of a sidecar, or the file itself."""
@@ -73,7 +81,7 @@ class Checker:
         """Return True for eval files, the configuration and targets files that serve eval files."""
         if path.name in TARGETS_NAMES and path.parent.name != HIDDEN:
             return bool(self._evals(path.parent.as_posix()))
-        known = (*CONFIG_NAMES, *TARGETS_NAMES)
+        known = (*CONFIG_NAMES, *TARGETS_NAMES, WAIVERS)
         return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
     def check(self, path: Path) -> Found:
@@ -87,6 +95,8 @@ class Checker:
             return self._check_config(name, data, path, targets_only=False)
         if path.name in TARGETS_NAMES:
             return self._check_config(name, data, path, targets_only=True)
+        if self._name(path) == WAIVERS:
+            return self._check_waivers(name, data)
         return self._check_eval(name, data, path)
 
     def check_stdin(self, data: bytes) -> Found:
@@ -133,6 +143,18 @@ class Checker:
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
         return self._switched(found, document.texts())
+
+    def _check_waivers(self, name: str, data: bytes) -> Found:
+        text = decode(data)
+        if isinstance(text, LocatedProblem):
+            return _diagnosed(name, text, data)
+        from rubric_ci.project.waiver_states import find_states
+        from rubric_ci.validation.validator import check_waivers
+
+        document = Document(name, text)
+        evals = partial(self._evals, "")
+        states = partial(find_states, document, self.project, evals, self._today)
+        return self._switched(check_waivers(document, states), document.texts())
 
     def _machine(self, folder: Path | None) -> "Machine":
         from rubric_ci.project.machine import machine_for

@@ -113,6 +113,7 @@ def _settings(config: Config, judges: set[str]) -> Iterator[tuple[str, str]]:
         "thresholds.borderline": thresholds.borderline,
         "min_kappa": config.gate.min_kappa,
         "min_pass_rate": config.gate.min_pass_rate,
+        "max_waivers": config.gate.max_waivers,
         **{f"groups.{tag}.min_pass_rate": rate for tag, rate in config.gate.groups.items()},
     }
     yield from _flat("gate", gate)

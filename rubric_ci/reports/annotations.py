@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
-from rubric_ci.model.gate import is_held_against
+from rubric_ci.model.gate import is_held_against, is_unneeded
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
+    Assessed,
     CaseResult,
     CriterionResult,
     Errored,
@@ -15,7 +17,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports import wording
+from rubric_ci.reports import waivers, wording
 from rubric_ci.text import numbers
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
 
@@ -38,7 +40,8 @@ def annotations(report: RunReport) -> list[Annotation]:
     GitHub shows few annotations per step, and only those on changed lines next to the code.
     """
     cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
-    found = (entry for case in cases for entry in _of(case, report))
+    found = [entry for case in cases for entry in _of(case, report)]
+    found += _of_waivers(report)
     return sorted(found, key=lambda entry: LEVELS.index(entry.level))
 
 
@@ -60,6 +63,9 @@ def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
 def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
     if case.verdict == "pass":
         return
+    if wording.status(case) == "waived":
+        yield from _of_waived(case, report)
+        return
     level: AnnotationLevel = "error" if is_held_against(case, report.gate) else "warning"
     missed = sorted(wording.missed(case, report), key=lambda entry: not entry[1].gated)
     for _, criterion in missed:
@@ -71,6 +77,33 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
         yield _at_evaluator(case, evaluator, level)
     if not missed and not others:
         yield _at_case(case, level, case.verdict)
+
+
+def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
+    message = "\n".join(waivers.excuses(case, report))
+    lines = [
+        c.line
+        for e in case.evaluators
+        if isinstance(e, Assessed)
+        for c in e.criteria
+        if c.id in case.waived
+    ]
+    yield replace(
+        _at_case(case, "notice", "waived"), line=min(lines, default=case.line), message=message
+    )
+
+
+def _of_waivers(report: RunReport) -> Iterator[Annotation]:
+    for waiver, text in waivers.problems(report):
+        yield Annotation(
+            level="error" if is_unneeded(waiver) else "warning",
+            rule="waiver",
+            subject=(waiver.case, waiver.criterion),
+            file=WAIVERS,
+            line=waiver.line,
+            title=f"{numbers.shortened(waiver.case, 100)}: waiver {waiver.state}",
+            message=text,
+        )
 
 
 def _of_warnings(case: Graded) -> Iterator[Annotation]:

@@ -26,6 +26,7 @@ from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
 from rubric_ci.reports.gate import concluded, gate_of
 from rubric_ci.reports.redaction import without_secrets
+from rubric_ci.reports.waivers import with_outcomes
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system import masking
 from rubric_ci.text import numbers
@@ -48,7 +49,8 @@ def build_report(
     cases = _with_interrupted(tasks, ended, _why_unfinished(ended, settings))
     interrupted = len(ended) < len(tasks)
     verdict = run_verdict(cases, complete=not loaded.invalid and not interrupted)
-    gate = concluded(gate_of(loaded.config.gate, settings.fail_on), cases, verdict)
+    waivers = with_outcomes(selection.waivers, cases)
+    gate = concluded(gate_of(loaded.config.gate, settings.fail_on), cases, verdict, waivers)
     report = RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -61,6 +63,7 @@ def build_report(
         replayed=settings.requests.replay is not None,
         cases=cases,
         spared=selection.spared,
+        waivers=waivers,
         notes=(*_notes(loaded), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
         metadata=publish.run_metadata(os.environ),
         shard=shard,

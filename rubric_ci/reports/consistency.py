@@ -4,12 +4,13 @@ A report may come from a fork, whose code wrote it.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from math import isclose, isfinite
 
 from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped, kth_best
+from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped, kth_best, standing
 from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.model.waivers import with_waivers
 from rubric_ci.reports.gate import concluded
 from rubric_ci.text import numbers
 
@@ -21,6 +22,7 @@ def problems(report: RunReport) -> Iterator[str]:
     yield from _totals(report)
     yield from _case_verdicts(report)
     yield from _trials(report)
+    yield from _waived(report)
     yield from _run_verdict(report)
     yield from _gate(report)
 
@@ -85,7 +87,7 @@ def _shown(number: float | None) -> str:
 
 
 def _case_verdicts(report: RunReport) -> Iterator[str]:
-    limits = Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
+    limits = _limits(report)
     for at, case in enumerate(report.cases):
         if isinstance(case, Graded):
             found = verdict(case.score, case.gated_by, limits).value
@@ -95,11 +97,31 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
 
 def _trials(report: RunReport) -> Iterator[str]:
     for at, case in enumerate(report.cases):
-        if isinstance(case, Graded) and case.trials_to_pass:
-            found = kth_best(case.trials, case.trials_to_pass)
-            if case.verdict != found.verdict:
+        if not isinstance(case, Graded) or not case.trials_to_pass:
+            continue
+        if case.trials_to_pass < 0 or not case.trials:
+            yield f"cases.{at}.trials_to_pass is {case.trials_to_pass} of {len(case.trials)} trials"
+        else:
+            found = standing(kth_best(case.trials, case.trials_to_pass))
+            if standing(case) != found:
                 rule = f"{case.trials_to_pass} trials must pass"
-                yield f"cases.{at}.verdict is {case.verdict}, {rule}: {found.verdict}"
+                yield f"cases.{at}.verdict is {standing(case)}, {rule}: {found}"
+
+
+def _waived(report: RunReport) -> Iterator[str]:
+    """Compute what the criteria without a waiver give, and which waivers are claimed."""
+    limits = _limits(report)
+    applied = {(each.file, each.case, each.criterion) for each in report.waivers}
+    for at, case in enumerate(report.cases):
+        if not isinstance(case, Graded) or not (case.waived or case.without_waived):
+            continue
+        unknown = [name for name in case.waived if (case.file, case.id, name) not in applied]
+        if unknown:
+            yield f"cases.{at}.waived: no waiver for {unknown[0]}"
+        plain = replace(case, waived=(), without_waived=None)
+        found = with_waivers(plain, set(case.waived), limits).without_waived
+        if found != case.without_waived:
+            yield f"cases.{at}.without_waived is {case.without_waived}, its criteria give {found}"
 
 
 def _run_verdict(report: RunReport) -> Iterator[str]:
@@ -110,7 +132,7 @@ def _run_verdict(report: RunReport) -> Iterator[str]:
 
 
 def _gate(report: RunReport) -> Iterator[str]:
-    found = concluded(report.gate, report.cases, report.verdict)
+    found = concluded(report.gate, report.cases, report.verdict, report.waivers)
     for claimed, rate in zip(report.gate.rates, found.rates, strict=True):
         if claimed != rate:
             name = f"group {rate.group}" if rate.group else "all cases"
@@ -119,6 +141,10 @@ def _gate(report: RunReport) -> Iterator[str]:
             yield f"gate.rates: {name}: {shown}; its cases give {counts}"
     if report.gate.holds != found.holds:
         yield f"gate.holds is {_json(report.gate.holds)}, its cases give {_json(found.holds)}"
+
+
+def _limits(report: RunReport) -> Thresholds:
+    return Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
 
 
 def _json(value: bool) -> str:

@@ -7,6 +7,7 @@ from rubric_ci.model.config import FailOn, GateConfig
 from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
 from rubric_ci.model.report import RunVerdict
 from rubric_ci.model.results import CaseResult
+from rubric_ci.model.waivers import WaiverResult
 
 
 def gate_of(config: GateConfig, fail_on: FailOn | None) -> GateInfo:
@@ -19,6 +20,7 @@ def gate_of(config: GateConfig, fail_on: FailOn | None) -> GateInfo:
         passing=config.thresholds.passing,
         borderline=config.thresholds.borderline,
         rates=tuple(rates),
+        max_waivers=config.max_waivers,
         holds=False,
     )
 
@@ -29,8 +31,13 @@ def settings_of(gate: GateInfo) -> GateInfo:
     return replace(gate, rates=tuple(rates), holds=False)
 
 
-def concluded(gate: GateInfo, cases: Sequence[CaseResult], verdict: RunVerdict) -> GateInfo:
+def concluded(
+    gate: GateInfo,
+    cases: Sequence[CaseResult],
+    verdict: RunVerdict,
+    waivers: Sequence[WaiverResult] = (),
+) -> GateInfo:
     """Return the gate with the counts of these cases, and whether it passes."""
     counted = replace(gate, rates=pass_rates(cases, gate.rates))
     complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
-    return replace(counted, holds=gate_passes(cases, counted) and complete)
+    return replace(counted, holds=gate_passes(cases, counted, waivers) and complete)

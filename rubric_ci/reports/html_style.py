@@ -3,10 +3,11 @@
 STYLE = """
 :root { color-scheme: light dark;
   --ink: #1f2328; --soft: #59636e; --paper: #ffffff; --card: #f6f8fa; --line: #d1d9e0;
-  --pass: #1a7f37; --borderline: #9a6700; --fail: #cf222e; --errored: #8250df; --skipped: #59636e }
+  --pass: #1a7f37; --borderline: #9a6700; --fail: #cf222e; --errored: #8250df; --waived: #0969da;
+  --skipped: #59636e }
 @media (prefers-color-scheme: dark) { :root {
   --ink: #f0f6fc; --soft: #9198a1; --paper: #0d1117; --card: #151b23; --line: #3d444d;
-  --pass: #3fb950; --borderline: #d29922; --fail: #f85149; --errored: #ab7df8;
+  --pass: #3fb950; --borderline: #d29922; --fail: #f85149; --errored: #ab7df8; --waived: #4493f8;
   --skipped: #9198a1 } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink);
@@ -19,6 +20,7 @@ h3 { font-size: 1rem; margin: 1.2rem 0 .4rem } h4 { margin: .8rem 0 .2rem; font-
 small, .meta, footer { color: var(--soft); font-size: .85rem; font-weight: normal }
 .pass { --tone: var(--pass) } .borderline { --tone: var(--borderline) }
 .fail { --tone: var(--fail) }
+.waived { --tone: var(--waived) }
 .errored, .error { --tone: var(--errored) } .skipped { --tone: var(--skipped) }
 .badge { display: inline-block; border: 1px solid var(--tone); color: var(--tone);
   border-radius: 1rem; padding: 0 .6rem; font-size: .85rem; white-space: nowrap }
@@ -52,6 +54,7 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: .8rem
   overflow-wrap: anywhere }
 body:has(#show-pass:checked) .case:not(.pass), body:has(#show-fail:checked) .case:not(.fail),
 body:has(#show-borderline:checked) .case:not(.borderline),
+body:has(#show-waived:checked) .case:not(.waived),
 body:has(#show-errored:checked) .case:not(.errored),
 body:has(#show-skipped:checked) .case:not(.skipped) { display: none }
 @media (max-width: 40rem) { table, tbody, tr, td { display: block } thead { display: none }

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded, Skipped
 from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.reports import wording
+from rubric_ci.reports import waivers, wording
 from rubric_ci.text import escape, numbers
 
 
@@ -48,6 +48,9 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
             yield f"      <error {_attributes(type='no-verdict', message=case.reason)}/>"
         case Skipped():
             yield f"      <skipped {_attributes(message=case.reason)}/>"
+        case Graded() if wording.status(case) == "waived":
+            excused = "; ".join(waivers.excuses(case, report))
+            yield f"      <skipped {_attributes(type='waived', message=f'waived: {excused}')}/>"
         case Graded() if _fails(case, report):
             about = f"{case.verdict}, score {numbers.score(case.score)}: {case.reason}"
             text = escape.xml_text("\n\n".join(_reasons(case, report)))
@@ -105,11 +108,8 @@ def _criterion(case: Graded, criterion: CriterionResult) -> str:
 
 
 def _fails(case: CaseResult, report: RunReport) -> bool:
-    if not isinstance(case, Graded):
-        return False
-    return case.verdict == "fail" or (
-        case.verdict == "borderline" and report.gate.fail_on == "borderline"
-    )
+    status = wording.status(case)
+    return status == "fail" or (status == "borderline" and report.gate.fail_on == "borderline")
 
 
 def _counts(cases: tuple[CaseResult, ...] | list[CaseResult], report: RunReport) -> dict[str, str]:
@@ -117,7 +117,7 @@ def _counts(cases: tuple[CaseResult, ...] | list[CaseResult], report: RunReport)
         "tests": str(len(cases)),
         "failures": str(sum(_fails(case, report) for case in cases)),
         "errors": str(sum(isinstance(case, Errored) for case in cases)),
-        "skipped": str(sum(isinstance(case, Skipped) for case in cases)),
+        "skipped": str(sum(wording.status(case) in {"skipped", "waived"} for case in cases)),
     }
 
 

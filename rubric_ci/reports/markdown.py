@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.reports import comparison_text, usage_text, wording
+from rubric_ci.reports import comparison_text, usage_text, waivers, wording
 from rubric_ci.reports.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
 
@@ -100,6 +100,7 @@ class _Page:
             self._compared(plan),
             self._table(plan),
             self._details(plan),
+            self._waivers(plan),
             self._warnings(plan),
             self._passing(plan),
             self._not_run(plan),
@@ -175,6 +176,15 @@ class _Page:
             shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
             more = [f"and {len(found) - WARNINGS:,} more"] if len(found) > WARNINGS else []
             yield from _list("Warnings", [*shown[:WARNINGS], *more])
+
+    def _waivers(self, plan: _Plan) -> Iterator[str]:
+        applied = [self._prose(line, plan) for line in waivers.applied_lines(self.report)]
+        yield from _list("Waived, neither a pass nor a fail", applied)
+        broken = waivers.problem_lines(self.report)
+        yield from _list(
+            "Waivers to fix",
+            [f"{escape.code_span(place)}: {self._prose(text, plan)}" for place, text in broken],
+        )
 
     def _passing(self, plan: _Plan) -> Iterator[str]:
         if self.passing and plan.passing:

@@ -22,6 +22,7 @@ ICONS: Mapping[wording.CaseStatus, str] = {
     "borderline": "🟡",
     "fail": "❌",
     "errored": "⚠️",
+    "waived": "⏸️",
     "skipped": "⏭️",
 }
 
@@ -62,7 +63,8 @@ def details(case: Graded, detail: Detail) -> Iterator[str]:
     name = escape.prose_in_html(numbers.shortened(case.id, 120))
     reason = escape.prose_in_html(numbers.shortened(case.reason, 200))
     score = numbers.score(case.score)
-    yield f"<details><summary>{ICONS[case.verdict]} <b>{name}</b> · {score} · {reason}</summary>"
+    icon = ICONS[wording.status(case)]
+    yield f"<details><summary>{icon} <b>{name}</b> · {score} · {reason}</summary>"
     yield _about(case, detail)
     yield from _texts(case, detail)
     yield from _missed(case, detail)

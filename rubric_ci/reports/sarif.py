@@ -25,6 +25,14 @@ _RULES: Mapping[str, tuple[str, str]] = {
         "A case ended without a verdict: target, judge, script or budget failed.",
         "Fix the cause that the reason names and run again; the case neither passes nor fails.",
     ),
+    "waived": (
+        "A case passes but for criteria that are waived.",
+        "Fix the failure and remove its entry from waivers.yaml before it ends.",
+    ),
+    "waiver": (
+        "A waiver is not in force, or is not needed any more.",
+        "Remove or renew the entry of waivers.yaml.",
+    ),
     "skipped": (
         "A case has nothing to grade.",
         "Write rubrics for it, or draft them with `rubric-ci generate rubrics`.",
@@ -82,7 +90,9 @@ def _rule(name: str, about: str, help_: str) -> dict[str, JSON]:
 
 
 def _result(entry: Annotation) -> dict[str, JSON]:
+    suppressed = [{"kind": "external", "justification": _plain(entry.message)}]
     return {
+        **({"suppressions": suppressed} if entry.rule == "waived" else {}),
         "ruleId": entry.rule,
         "level": _LEVELS[entry.level],
         "message": {"text": _plain(f"{entry.title}\n{entry.message}")},

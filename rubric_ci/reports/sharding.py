@@ -21,6 +21,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.results import CaseResult
 from rubric_ci.reports.gate import concluded, settings_of
+from rubric_ci.reports.waivers import merged
 
 CaseCost: TypeAlias = tuple[str, float]
 """The unique name of a case and its estimated duration, in model requests."""
@@ -67,6 +68,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     missing = [n for n in range(1, count + 1) if n not in parts]
     interrupted = bool(missing) or any(report.interrupted for report in reports)
     verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
+    waivers = merged(report.waivers for report in reports)
     gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
     return replace(
         first,
@@ -74,7 +76,8 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         duration_seconds=max(report.duration_seconds for report in reports),
         verdict=verdict,
         interrupted=interrupted,
-        gate=concluded(gate, cases, verdict),
+        gate=concluded(gate, cases, verdict, waivers),
+        waivers=waivers,
         totals=totals(cases),
         replayed=any(report.replayed for report in reports),
         forecast=_forecast(reports),

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.reports import comparison_text, usage_text, wording
+from rubric_ci.reports import comparison_text, usage_text, waivers, wording
 from rubric_ci.text import escape, numbers
 
 STYLES: Mapping[wording.CaseStatus, str] = {
@@ -20,6 +20,7 @@ STYLES: Mapping[wording.CaseStatus, str] = {
     "borderline": "yellow",
     "fail": "bold red",
     "errored": "magenta",
+    "waived": "cyan",
     "skipped": "dim",
 }
 SIGNS: Mapping[wording.CaseStatus, str] = {
@@ -27,6 +28,7 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
     "borderline": "~",
     "fail": "✗",
     "errored": "!",
+    "waived": "w",
     "skipped": "-",
 }
 MOST_ROWS = MOST_DETAILS = 50
@@ -109,7 +111,7 @@ def _passes(case: CaseResult) -> bool:
 
 
 def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
-    return isinstance(case, Graded) and case.verdict != "pass"
+    return isinstance(case, Graded) and wording.status(case) not in {"pass", "waived"}
 
 
 def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]]) -> Table:
@@ -198,9 +200,11 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
             f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
         )
     lines = [*wording.not_run(report), *report.notes]
-    for line in lines:
-        yield _text(f"note: {line}")
-    if lines or warnings:
+    waived = [f"waived: {line}" for line in waivers.applied_lines(report)]
+    waived += [f"waiver: {place}: {text}" for place, text in waivers.problem_lines(report)]
+    for line in (*waived, *(f"note: {line}" for line in lines)):
+        yield _text(line)
+    if lines or warnings or waived:
         yield Text()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.gate import PassRate
+from rubric_ci.model.gate import PassRate, is_unneeded
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -13,20 +13,28 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Graded,
     Skipped,
+    standing,
 )
 from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
 from rubric_ci.text import numbers
 
-CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "pass", "skipped"]
-STATUSES: tuple[CaseStatus, ...] = ("fail", "errored", "borderline", "pass", "skipped")
+CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
+STATUSES: tuple[CaseStatus, ...] = (
+    "fail",
+    "errored",
+    "borderline",
+    "waived",
+    "pass",
+    "skipped",
+)
 """The outcome of a case, most urgent first."""
 
 NO_ANSWER = "(empty)"
 
 
 def status(case: CaseResult) -> CaseStatus:
-    """Return the verdict of a graded case, else its outcome."""
-    return case.verdict if isinstance(case, Graded) else case.outcome
+    """Return what a graded case counts as, else its outcome."""
+    return standing(case) if isinstance(case, Graded) else case.outcome
 
 
 def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
@@ -39,7 +47,7 @@ def headline(report: RunReport) -> str:
     counts = report.totals
     match report.verdict:
         case "pass":
-            return f"pass: {_all(counts.graded)}"
+            return f"pass: {_all(counts)}"
         case "borderline":
             return f"borderline: {_some(counts.borderline, counts.graded, 'is', 'are')} borderline"
         case "fail":
@@ -60,7 +68,9 @@ def gate(report: RunReport) -> str:
     if report.verdict == "error" and not report.gate.holds:
         return "the gate fails (no verdict)"
     rates = [rate_text(rate) for rate in report.gate.rates]
-    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates])
+    unneeded = sum(map(is_unneeded, report.waivers))
+    stale = [f"{numbers.plural(unneeded, 'waiver')} to remove"] * bool(unneeded)
+    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale])
     return f"the gate {'passes' if report.gate.holds else 'fails'} ({settings})"
 
 
@@ -68,8 +78,9 @@ def rate_text(rate: PassRate) -> str:
     """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
     cases = f"tag {rate.group}" if rate.group else "all cases"
     errored = f", {rate.errored} errored not counted" if rate.errored else ""
+    waived = f", {rate.waived} waived not counted" if rate.waived else ""
     needed = f"{rate.required} needed for {rate.min_pass_rate}"
-    return f"{cases}: {rate.passed} of {rate.counted} pass, {needed}{errored}"
+    return f"{cases}: {rate.passed} of {rate.counted} pass, {needed}{errored}{waived}"
 
 
 def provenance(report: RunReport) -> list[str]:
@@ -91,6 +102,7 @@ def counts(totals: Totals) -> list[tuple[CaseStatus, int, str]]:
         ("pass", totals.passed, "passed"),
         ("borderline", totals.borderline, "borderline"),
         ("fail", totals.failed, "failed"),
+        ("waived", totals.waived, "waived"),
         ("errored", totals.errored, "errored"),
         ("skipped", totals.skipped, "skipped"),
     ]
@@ -216,7 +228,11 @@ def _unaffected(number: int) -> str:
     return f"{numbers.plural(number, 'case')} not run: not affected by the change"
 
 
-def _all(number: int) -> str:
+def _all(counts: Totals) -> str:
+    number = counts.graded
+    if counts.waived:
+        passing = f"{counts.passed:,} of {numbers.plural(number, 'graded case')}"
+        return f"{passing} pass, {counts.waived:,} waived"
     return "the only case passes" if number == 1 else f"all {number:,} graded cases pass"
 
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
+from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.selection import fingerprint
 from rubric_ci.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.selection.fingerprint import Parts, Setup
@@ -57,6 +58,7 @@ class Selection:
     chosen: tuple[tuple[EvalCase, str], ...]  # each with the reason, one short sentence
     spared: int = 0
     notes: tuple[str, ...] = ()  # for the reader of the report
+    waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
 
 
 def place(case: EvalCase) -> Place:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.model.results import CaseResult, Errored, Graded, standing
 from rubric_ci.selection.compare_cases import Key, Selection
 from rubric_ci.text import numbers
 
@@ -14,8 +14,12 @@ WHY: Final = "it did not pass in the last run"
 def failed(cases: Iterable[CaseResult]) -> Iterator[Key]:
     """Yield file and id of the cases that fail, are borderline or have no verdict."""
     for case in cases:
-        if isinstance(case, Errored) or (isinstance(case, Graded) and case.verdict != "pass"):
+        if isinstance(case, Errored) or (isinstance(case, Graded) and _fails(case)):
             yield case.file, case.id
+
+
+def _fails(case: Graded) -> bool:
+    return standing(case) in {"fail", "borderline"}
 
 
 def choose_failed(selection: Selection, last: Set[Key] | None, report: str) -> Selection:

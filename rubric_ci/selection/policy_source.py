@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotReadFile, CannotReadPolicy, CannotUseGit
 from rubric_ci.git import base_revision, plumbing
 from rubric_ci.git.snapshot import open_commit
 from rubric_ci.github.actions import Event, read_event
-from rubric_ci.model.defaults import EVENTS_WITH_BASE
+from rubric_ci.model.defaults import EVENTS_WITH_BASE, WAIVERS
 from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
@@ -25,18 +25,18 @@ OWN: Final = "set `--policy-from head` to use the policy of the checkout itself"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneFile:
-    """Implements `RepositoryFiles` with one configuration and the calibration in its folder."""
+    """Implements `RepositoryFiles` with one configuration, and the policy files in its folder."""
 
     root: Path
     file: Path
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of one of the two files; there is no other."""
+        """Return the bytes of one of the three files; there is no other."""
         if name == self.file.as_posix():
             return discovery.read_bytes(self.file)
-        calibration = self.file.with_name(CALIBRATION)
-        if name == CALIBRATION and calibration.is_file():
-            return discovery.read_bytes(calibration)
+        beside = self.file.with_name(name)
+        if name in {CALIBRATION, WAIVERS} and beside.is_file():
+            return discovery.read_bytes(beside)
         return None
 
     def lookup(self, name: str) -> Lookup:

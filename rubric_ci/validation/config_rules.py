@@ -223,7 +223,7 @@ def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[P
     for name in rules if isinstance(rules, dict) else ():
         known = known_rules()
         if name not in known:
-            hint = did_you_mean(nearest(name, known))
+            hint = did_you_mean(nearest(name, known, most=len(known)))
             yield Problem(
                 UNKNOWN_RULE, ("rules", name), f"there is no rule `{name}`", hint, at_key=True
             )

@@ -21,6 +21,7 @@ from rubric_ci.validation import (
     rubric_rules,
     shape_rules,
     target_rules,
+    waiver_rules,
 )
 from rubric_ci.yaml_text import (
     constructor,
@@ -54,7 +55,7 @@ _MODULES = (
         reference_rules,
         rubric_rules,
     ),
-    *(gate_rules, shape_rules, target_rules),
+    *(gate_rules, shape_rules, target_rules, waiver_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

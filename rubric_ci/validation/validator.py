@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
+    from rubric_ci.validation.waiver_rules import FindStates
 
 
 def check_evals(
@@ -90,6 +91,15 @@ def check_config(
 
         found.extend(_first(target_command_problems(document.data, machine())))
     return _diagnosed(document, found)
+
+
+def check_waivers(
+    document: Document, find_states: "FindStates | None" = None
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of `waivers.yaml`; without `find_states`, of the file alone."""
+    from rubric_ci.validation.waiver_rules import waiver_problems
+
+    return _diagnosed(document, list(_first(waiver_problems(document, find_states))))
 
 
 def _other_tool(source: Source) -> Problem | None:

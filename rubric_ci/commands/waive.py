@@ -1,0 +1,111 @@
+"""`rubric-ci waive`: add a known failure to `waivers.yaml`."""
+
+import os
+from collections.abc import Sequence
+from datetime import date
+
+import click
+
+from rubric_ci.editing.append_waiver import append_waiver, waiver_block
+from rubric_ci.errors import CannotConfigure, CannotUseGit, ExitCode
+from rubric_ci.git import plumbing
+from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.options import WaiveSettings
+from rubric_ci.model.waiver_match import Match, criteria_of, match_waiver
+from rubric_ci.model.waivers import Waiver, criterion_fingerprint
+from rubric_ci.project.discovery import write_text
+from rubric_ci.project.loaded_project import load_project, open_project
+from rubric_ci.project.project import Project
+from rubric_ci.project.waiver_file import load_waivers
+from rubric_ci.text.escape import log_line
+from rubric_ci.text.suggestions import suggest
+
+
+def waive(settings: WaiveSettings, today: date) -> ExitCode:
+    """Find the criterion, append the entry, print what was written."""
+    project = open_project(settings.config)
+    known = load_waivers(project.files)  # raises if the file has problems
+    cases = [case for file in load_project((), project).files for case in file.cases]
+    _check_date(settings, today)
+    waiver, match = _find(settings, cases, today)
+    if any((each.case, each.criterion) == (waiver.case, waiver.criterion) for each in known):
+        name = f"{waiver.case}/{waiver.criterion}"
+        raise CannotConfigure(f"{name} has a waiver in {WAIVERS}", "edit or remove that entry")
+    entry = _entry(waiver, match, cases, settings.owner or _user(project))
+    data = project.files.read(WAIVERS)
+    text = append_waiver((data or b"").decode("utf-8"), entry)
+    if text is None:
+        raise CannotConfigure(
+            f"{WAIVERS}: the entry cannot be appended safely; paste it:\n{waiver_block(entry)}"
+        )
+    write_text(project.root / WAIVERS, text)
+    line = f"{WAIVERS}: waived {waiver.case}/{waiver.criterion} until {waiver.until}"
+    click.echo(log_line(line))
+    return ExitCode.OK
+
+
+def _check_date(settings: WaiveSettings, today: date) -> None:
+    if settings.until < today:
+        raise CannotConfigure(f"--until {settings.until} has passed", "set a later date")
+
+
+def _find(settings: WaiveSettings, cases: Sequence[EvalCase], today: date) -> tuple[Waiver, Match]:
+    """Return the waiver of `CASE/CRITERION`; a case id may itself have slashes."""
+    found = [
+        (case, criterion)
+        for case in cases
+        if settings.file in {"", case.file}
+        if (criterion := settings.what.removeprefix(f"{case.id}/")) in dict(criteria_of(case))
+    ]
+    if len(found) > 1:
+        files = ", ".join(case.file for case, _ in found)
+        raise CannotConfigure(f"several files have `{settings.what}`: {files}", "set --file FILE")
+    if found:
+        waiver = _waiver(settings, *found[0])
+        match = match_waiver(waiver, [found[0][0]], today)
+        if match.state == "safety":
+            raise CannotConfigure(f"{settings.what} has the tag `safety` and cannot be waived")
+        return waiver, match
+    names = [f"{case.id}/{name}" for case in cases for name, _ in criteria_of(case)]
+    raise CannotConfigure(
+        f"there is no criterion `{settings.what}`", suggest(settings.what, names, most=0)
+    )
+
+
+def _waiver(settings: WaiveSettings, case: EvalCase, criterion: str) -> Waiver:
+    return Waiver(
+        case=case.id,
+        criterion=criterion,
+        file=case.file,
+        reason=settings.reason,
+        owner=settings.owner,
+        until=settings.until.isoformat(),
+        fingerprint=criterion_fingerprint(dict(criteria_of(case))[criterion]),
+        line=0,
+    )
+
+
+def _entry(waiver: Waiver, match: Match, cases: Sequence[EvalCase], owner: str) -> dict[str, str]:
+    repeated = sum(case.id == waiver.case for case in cases) > 1
+    file = {"file": match.case.file} if match.case and repeated else {}
+    return {
+        "case": waiver.case,
+        "criterion": waiver.criterion,
+        **file,
+        "reason": waiver.reason,
+        "owner": owner,
+        "until": waiver.until,
+        "fingerprint": waiver.fingerprint,
+    }
+
+
+def _user(project: Project) -> str:
+    try:
+        repository = plumbing.open_repository(project.root, os.environ)
+        found = plumbing.query(repository, "config", "user.email").strip()
+    except CannotUseGit:
+        found = ""
+    if not found:
+        raise CannotConfigure("the owner of the waiver is unknown", "set --owner NAME")
+    return found

@@ -1,0 +1,47 @@
+"""Append an entry to the text of `waivers.yaml`; every existing character is kept.
+
+The new text is parsed again: its data must equal the old data plus the entry.
+"""
+
+from collections.abc import Mapping
+
+from rubric_ci.editing import yaml_writer
+from rubric_ci.editing.insert_rubrics import is_same
+from rubric_ci.editing.yaml_writer import ListLayout
+from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.evals import JSON
+from rubric_ci.yaml_text.document import Document
+
+
+def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
+    """Return the text with one more entry; None if it cannot be appended safely.
+
+    `text` is that of a valid file, or empty.
+    """
+    if not text.strip():
+        return f"waivers:\n{waiver_block(entry)}"
+    old = Document(WAIVERS, text).data
+    for indent in (2, 0):
+        new = f"{text}{'' if text.endswith(chr(10)) else chr(10)}{waiver_block(entry, indent)}"
+        if _is_proven(new, old, entry):
+            return new
+    new = text.replace("waivers: []", f"waivers:\n{waiver_block(entry).rstrip()}", 1)
+    return new if _is_proven(new, old, entry) else None
+
+
+def waiver_block(entry: Mapping[str, JSON], indent: int = 2) -> str:
+    """Return an entry as lines of YAML."""
+    lines = [line for key, value in entry.items() for line in _lines(key, value)]
+    margin = " " * indent
+    marked = [f"{margin}- {lines[0]}", *(f"{margin}  {line}" for line in lines[1:])]
+    return "".join(f"{line}\n" for line in marked)
+
+
+def _lines(key: str, value: JSON) -> list[str]:
+    return yaml_writer.block_lines(key, value, ListLayout())
+
+
+def _is_proven(new: str, old: JSON, entry: Mapping[str, JSON]) -> bool:
+    parsed = Document(WAIVERS, new)
+    wanted = {**old, "waivers": [*old["waivers"], dict(entry)]}
+    return parsed.readable and not parsed.text_problems and is_same(parsed.data, wanted)

@@ -1,0 +1,55 @@
+"""Whether a waiver is in force: its date, its case, its criterion and the criterion's text."""
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import NamedTuple
+
+from rubric_ci.model.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.rubric import Criterion
+from rubric_ci.model.waivers import SAFETY, Waiver, WaiverState, criterion_fingerprint
+
+
+class Match(NamedTuple):
+    """What a waiver is about; `not-run` means that it is in force."""
+
+    state: WaiverState
+    case: EvalCase | None = None
+    criterion: Criterion | None = None
+
+
+def match_waiver(waiver: Waiver, cases: Iterable[EvalCase], today: date) -> Match:
+    """Return the case and the criterion of a waiver, and whether it is in force on a day."""
+    named = [
+        case
+        for case in cases
+        if case.id == waiver.case and (not waiver.file or case.file == waiver.file)
+    ]
+    case = named[0] if len(named) == 1 else None
+    criterion = dict(criteria_of(case)).get(waiver.criterion) if case else None
+    if case is None or criterion is None:
+        return Match("unmatched", case)
+    if SAFETY in (*case.tags, *criterion.tags):
+        return Match("safety", case, criterion)
+    if criterion_fingerprint(criterion) != waiver.fingerprint:
+        return Match("edited", case, criterion)
+    expired = today > date.fromisoformat(waiver.until)
+    return Match("expired" if expired else "not-run", case, criterion)
+
+
+def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:
+    """Yield the criteria of a case by the ids that reports give them."""
+    for spec in case.evaluators:
+        yield from _criteria(spec, "")
+
+
+def _criteria(spec: EvaluatorSpec, prefix: str) -> Iterator[tuple[str, Criterion]]:
+    match spec:
+        case RubricSpec(rubric=rubric):
+            yield from ((f"{prefix}{criterion.id}", criterion) for criterion in rubric)
+        case CompositeSpec(evaluators=members):
+            for member in members:
+                yield from _criteria(member, f"{prefix}{member.name}/")
+        case LlmJudgeSpec():
+            return
+        case _:
+            return

@@ -1,0 +1,147 @@
+"""Waivers: what a case counts as without its waived criteria, and when one is in force."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.evals import CompositeSpec, EvalCase, RubricSpec, WeightedAverage
+from rubric_ci.model.gate import GateInfo, gate_passes
+from rubric_ci.model.results import CriterionResult, Graded, standing
+from rubric_ci.model.rubric import Check, Level, Levelled, Rubric
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.model.waiver_match import match_waiver
+from rubric_ci.model.waivers import Waiver, WaiverResult, criterion_fingerprint, with_waivers
+from tests.cases import build_case, span
+from tests.sample_reports import a_criterion, a_rubric, graded
+
+GATED = a_criterion("gated")
+LOW = a_criterion("low", gated=False, gate="", normalised=0.0, weight=9.0)
+MET = a_criterion("met", mark=True, normalised=1.0, gated=False)
+
+
+def a_case(*criteria: CriterionResult, **facts: Any) -> Graded:
+    total = sum(criterion.weight for criterion in criteria)
+    score = sum(criterion.weight * criterion.normalised for criterion in criteria) / total
+    gates = tuple(criterion.id for criterion in criteria if criterion.gated)
+    rubric = a_rubric(*criteria, score=score, gated_by=gates, **facts)
+    return graded("c", "fail", evaluators=(rubric,), score=score, gated_by=gates)
+
+
+CASES: dict[str, tuple[Graded, set[str], tuple[tuple[str, ...], str]]] = {
+    "the only missed gate": (a_case(GATED, MET), {"gated"}, (("gated",), "waived")),
+    "another gate is missed": (
+        a_case(GATED, replace(GATED, id="other"), MET),
+        {"gated"},
+        (("gated",), "fail"),
+    ),
+    "a lost score": (a_case(LOW, MET), {"low"}, (("low",), "waived")),
+    "a criterion that is met": (a_case(GATED, MET), {"met"}, ((), "fail")),
+    "the rest is borderline": (
+        a_case(GATED, replace(MET, normalised=0.7)),
+        {"gated"},
+        (("gated",), "borderline"),
+    ),
+    "every criterion": (a_case(GATED), {"gated"}, (("gated",), "waived")),
+    "an unknown criterion": (a_case(GATED), {"typo"}, ((), "fail")),
+    "in a composite only the gate": (
+        a_case(replace(GATED, id="m/gated"), MET, type="composite"),
+        {"m/gated"},
+        (("m/gated",), "fail"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("case", "waived", "expected"), CASES.values(), ids=CASES)
+def test_what_a_case_counts_as(
+    case: Graded, waived: set[str], expected: tuple[tuple[str, ...], str]
+) -> None:
+    found = with_waivers(case, waived, DEFAULT_THRESHOLDS)
+    assert (found.waived, standing(found)) == expected
+    assert found.verdict == "fail"
+
+
+def test_a_waived_case_is_no_pass_in_a_rate() -> None:
+    waived = with_waivers(a_case(GATED, MET), {"gated"}, DEFAULT_THRESHOLDS)
+    gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False)
+    assert gate_passes([waived], gate)
+
+
+ENTRY = WaiverResult(
+    state="applied", case="c", criterion="gated", file="e.yaml", line=2, reason="r", owner="o",
+    until="2026-12-31",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("waivers", "most", "passes"),
+    [
+        ([ENTRY], None, True),
+        ([ENTRY], 1, True),
+        ([ENTRY, ENTRY], 1, False),
+        ([replace(ENTRY, state="unneeded")], None, False),
+        ([replace(ENTRY, state="expired")], None, True),
+    ],
+    ids=["applied", "as many as allowed", "one too many", "not needed", "not in force"],
+)
+def test_waivers_and_the_gate(waivers: list[WaiverResult], most: int | None, passes: bool) -> None:
+    gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, max_waivers=most, holds=False)
+    assert gate_passes([], gate, waivers) is passes
+    assert gate_passes([], replace(gate, fail_on="never"), waivers)
+
+
+CHECK = Check(id="period", text="Names the period", span=span())
+RUBRIC = RubricSpec(name="rubric", rubric=Rubric((CHECK,)), span=span())
+NESTED = CompositeSpec(
+    name="all", evaluators=(replace(RUBRIC, name="m"),), aggregator=WeightedAverage(), span=span()
+)
+REFUND = build_case(id="refund", file="a.yaml", evaluators=(RUBRIC,))
+WAIVER = Waiver(
+    case="refund", criterion="period", reason="r", owner="o", until="2026-06-30",
+    fingerprint=criterion_fingerprint(CHECK), line=2,
+)  # fmt: skip
+TODAY = date(2026, 6, 30)
+SAFE = replace(RUBRIC, rubric=Rubric((replace(CHECK, tags=("safety",)),)))
+MATCHES: dict[str, tuple[Waiver, list[EvalCase], date, str]] = {
+    "on its last day": (WAIVER, [REFUND], TODAY, "not-run"),
+    "a day later": (WAIVER, [REFUND], date(2026, 7, 1), "expired"),
+    "no such case": (replace(WAIVER, case="other"), [REFUND], TODAY, "unmatched"),
+    "no such criterion": (replace(WAIVER, criterion="x"), [REFUND], TODAY, "unmatched"),
+    "two files": (WAIVER, [REFUND, replace(REFUND, file="b.yaml")], TODAY, "unmatched"),
+    "one of two files": (
+        replace(WAIVER, file="b.yaml"),
+        [REFUND, replace(REFUND, file="b.yaml")],
+        TODAY,
+        "not-run",
+    ),
+    "edited": (replace(WAIVER, fingerprint="0" * 12), [REFUND], TODAY, "edited"),
+    "a safety case": (WAIVER, [replace(REFUND, tags=("safety",))], TODAY, "safety"),
+    "a safety criterion": (WAIVER, [replace(REFUND, evaluators=(SAFE,))], TODAY, "safety"),
+    "in a composite": (
+        replace(WAIVER, criterion="m/period"),
+        [replace(REFUND, evaluators=(NESTED,))],
+        TODAY,
+        "not-run",
+    ),
+}
+
+
+@pytest.mark.parametrize(("waiver", "cases", "today", "state"), MATCHES.values(), ids=MATCHES)
+def test_when_a_waiver_is_in_force(
+    waiver: Waiver, cases: list[EvalCase], today: date, state: str
+) -> None:
+    assert match_waiver(waiver, cases, today).state == state
+
+
+LEVELS = Levelled(
+    id="l", levels=(Level(level=1, text="bad"), Level(level=2, text="good")), span=span()
+)
+
+
+def test_the_fingerprint_is_that_of_text_and_scale() -> None:
+    same = replace(CHECK, id="other", weight=3.0, required=False, span=span(9))
+    assert criterion_fingerprint(same) == criterion_fingerprint(CHECK)
+    assert criterion_fingerprint(replace(CHECK, text="Names it")) != criterion_fingerprint(CHECK)
+    moved = replace(LEVELS, levels=(Level(level=1, text="bad"), Level(level=3, text="good")))
+    assert criterion_fingerprint(moved) != criterion_fingerprint(LEVELS)

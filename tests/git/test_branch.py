@@ -148,6 +148,7 @@ def test_refused(topic: Checkout, prepare: Callable[[Checkout], None], message: 
 def test_changes_elsewhere_are_no_hindrance(topic: Checkout) -> None:
     topic.write({"other.txt": "changed\n", "new.txt": "n\n"})
     branch.check(topic.repository, ["evals/a.yaml"])
+    assert topic.git("status", "--short").split() == ["M", "other.txt", "??", "new.txt"]
 
 
 def test_the_default_branch_is_refused_where_it_is_known(remote: Checkout, tmp_path: Path) -> None:

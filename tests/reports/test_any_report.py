@@ -82,8 +82,9 @@ def test_refused_or_shown(changes: list[tuple[Path_, Any]]) -> None:
         report = json_format.read(json.dumps(data))
     except CannotReadReport:
         return
-    for name in formats.FILES:
-        formats.render(name, report).encode()
-    markdown.render(report, limit=3000).encode()
-    annotations.render(report).encode()
-    terminal.render(report, width=80, color=True, verbose=True).encode()
+    shown = [formats.render(name, report) for name in formats.FILES]
+    shown.append(markdown.render(report, limit=3000))
+    shown.append(terminal.render(report, width=80, color=True, verbose=True))
+    assert all(text.encode() for text in shown)
+    lines = annotations.render(report).encode().splitlines()
+    assert all(line.startswith(b"::") for line in lines)

@@ -1,0 +1,166 @@
+"""Where things are: a test file per module, an assertion per test, who reads the environment."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pytest
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+TESTS: Final = Path(__file__).parent
+PACKAGE: Final = TESTS.parent / "rubric_ci"
+THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
+    "test_startup.py": "__main__",
+    "cli/test_help.py": """
+        cli/generate cli/history cli/judge cli/options cli/report cli/report_options
+        cli/request_options cli/run model/defaults""",
+    "commands/test_batch_target.py": "targets/batch_command",
+    "commands/test_calibrate.py": """
+        calibration/agreement_text calibration/calibration calibration/gate calibration/measure
+        calibration/rejudge""",
+    "commands/test_compare.py": "reports/issue",
+    "commands/test_generate.py": "drafting/review drafting/rewrite drafting/select drafting/summary",
+    "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
+    "commands/test_history.py": """
+        history/chart history/forecast history/page_style history/runs_text history/terminal
+        history/trust""",
+    "commands/test_label.py": "calibration/label_file calibration/label_session",
+    "commands/test_run.py": """
+        grading/cost_estimate grading/setup grading/tasks llm/preflight reports/build""",
+    "commands/test_run_choice.py": "grading/case_list selection/last_failed",
+    "commands/test_run_killed.py": "system/signals",
+    "commands/test_shards.py": "commands/merge commands/plan",
+    "commands/test_validate.py": """
+        project/case_counts project/checker project/fixer validation/output/formats""",
+    "commands/test_validate_commands.py": "project/machine",
+    "editing/test_fixes.py": "editing/fixable",
+    "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
+    "evaluators/test_code_judge.py": "evaluators/script_input",
+    "evaluators/test_field_accuracy.py": """
+        evaluators/json_compare evaluators/json_in_text text/json_path""",
+    "grading/test_engine.py": "grading/outcome",
+    "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
+    "llm/test_batch.py": "llm/batch_format",
+    "llm/test_openai_http.py": "llm/openai_format",
+    "project/test_discovery.py": "project/file_names",
+    "project/test_load_config.py": "parsing/config",
+    "project/test_loader.py": "parsing/evaluators",
+    "project/test_project.py": "validation/config_summary",
+    "reports/test_comparison.py": "reports/case_change reports/comparison_notes",
+    "reports/test_golden.py": "reports/html_style reports/junit",
+    "security/test_committed_cache.py": "git/committed",
+    "security/test_policy_from_base.py": """
+        selection/policy selection/policy_source selection/rule_switches""",
+    "security/test_time_limits.py": "grading/deadline system/text_work",
+    "security/test_workflow_commands.py": "system/output",
+    "selection/test_changed_cases.py": """
+        selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
+    "targets/test_targets.py": """
+        targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
+    "text/test_escape.py": "text/invisible",
+    "validation/test_corpus.py": """
+        validation/ambiguous_scalars validation/eval_rules validation/evaluator_rules
+        validation/field_rules validation/ignore_comments validation/other_tools
+        validation/project_rules validation/reference_rules validation/rubric_rules
+        validation/schema_wording validation/shape_rules validation/target_rules
+        yaml_text/constructor yaml_text/limits yaml_text/plain_scalars yaml_text/syntax_errors""",
+}
+ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
+    *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
+    *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
+    *("selection/changed_cases", "selection/policy_source", "system/masking", "system/output"),
+}
+CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
+
+
+def modules() -> Iterator[str]:
+    """Yield modules as `folder/name`, packages with code as `folder/__init__`."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name != "__init__.py" or len(path.read_text("utf-8").splitlines()) > 3:
+            yield path.relative_to(PACKAGE).with_suffix("").as_posix()
+
+
+def files() -> Iterator[Path]:
+    yield from (path for path in TESTS.rglob("*.py") if "node_modules" not in path.parts)
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the modules of the package that a file imports, and the names from them."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rubric_ci"):
+            module = str(node.module).removeprefix("rubric_ci").strip(".").replace(".", "/")
+            yield from (module, *(f"{module}/{alias.name}".strip("/") for alias in node.names))
+
+
+def test_every_module_has_tests() -> None:
+    direct = {name for path in files() for name in imported(path)}
+    listed = {name for names in THROUGH.values() for name in names.split()}
+    untested = {
+        name
+        for name in modules()
+        if name.removesuffix("/__init__") not in direct
+        and not (TESTS / Path(name).parent / f"test_{Path(name).name}.py").exists()
+    }
+    assert sorted(untested - listed) == [], "add a test file, or list the module in THROUGH"
+    assert sorted(listed - {*modules()}) == [], "THROUGH lists modules that do not exist"
+
+
+@pytest.mark.parametrize("name", THROUGH)
+def test_the_tests_of_other_modules_exist(name: str) -> None:
+    assert (TESTS / name).is_file()
+
+
+def functions(path: Path) -> Iterator[Function]:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def asserts(function: Function, checks: frozenset[str]) -> bool:
+    """Return True for an assert statement, or a call of a function that fails a test."""
+    nodes = list(ast.walk(function))
+    calls = (node.func for node in nodes if isinstance(node, ast.Call))
+    names = {call.attr if isinstance(call, ast.Attribute) else ast.unparse(call) for call in calls}
+    return bool(names & checks) or any(isinstance(node, ast.Assert) for node in nodes)
+
+
+def without_assertion(path: Path) -> list[str]:
+    helpers = (each for each in functions(path) if not each.name.startswith("test_"))
+    checks = CHECKS | {each.name for each in helpers if asserts(each, CHECKS)}
+    tests = (each for each in functions(path) if each.name.startswith("test_"))
+    return [f"{path.name}:{each.lineno}" for each in tests if not asserts(each, checks)]
+
+
+def test_every_test_has_an_assertion() -> None:
+    found = [place for path in files() for place in without_assertion(path)]
+    assert [place for place in found if not place.startswith("test_layout.py")] == []
+
+
+def test_a_test_without_an_assertion_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "test_x.py"
+    path.write_text(
+        "def check():\n    assert 1\ndef test_a():\n    check()\ndef test_b():\n    1\n"
+    )
+    assert without_assertion(path) == ["test_x.py:5"]
+
+
+def test_who_reads_the_environment() -> None:
+    found = {name for name in modules() if "environ" in names_of(PACKAGE / f"{name}.py")}
+    assert {name for name in found if name.split("/")[0] not in ("cli", "commands")} == ENVIRONMENT
+
+
+def names_of(path: Path) -> set[str]:
+    """Return the attributes of `os` that a file uses, and the names that it imports from `os`."""
+    names = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os":
+            names.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and node.module == "os":
+            names.update(alias.name for alias in node.names)
+    return names

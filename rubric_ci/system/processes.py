@@ -21,6 +21,7 @@ from time import perf_counter
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system.masking import redact
+from rubric_ci.text.redact import is_secret_name
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
 STDERR_LIMIT = 64 * 1024  # bytes, from the end, where the reason is
@@ -32,6 +33,7 @@ _PR_SET_DUMPABLE = 4
 
 _VARIABLE = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?![A-Za-z0-9_])")
 
+_RUNNERS = ("ACTIONS_", "GITHUB_", "RUNNER_")
 _INHERITED = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LANGUAGE"}
     | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP"}
@@ -73,6 +75,8 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
     """Return the environment of a script: PATH, HOME, the locale, and the given names."""
     named = tuple(names)
     for name in named:
+        if name.upper().startswith(_RUNNERS) and is_secret_name(name):
+            raise CannotRunScript(f"`{name}`, named in `env`, is the runner's: no script gets it")
         if name not in environment:
             raise CannotRunScript(f"the environment variable `{name}`, named in `env`, is not set")
     return {

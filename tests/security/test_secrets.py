@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.sample_project import clean_environment
+from tests.sample_project import Project, clean_environment
 
 pytestmark = [
     pytest.mark.timeout(180),
@@ -393,3 +393,32 @@ def test_scripts_cannot_read_the_memory_of_this_process(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout == "1 0 0 0\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"]
+)
+@pytest.mark.parametrize("kind", ["target", "health check", "script"])
+def test_no_script_gets_a_token_of_the_runner(kind: str, name: str, tmp_path: Path) -> None:
+    leak = f"""'printf %s "${name}" > leaked; echo Hi'"""
+    check = f"healthcheck: {{type: command, command_template: {leak}}}"
+    target = {
+        "target": f"{{name: default, provider: cli, command_template: {leak}, env: [{name}]}}",
+        "health check": (
+            f"{{name: default, provider: cli, command_template: echo Hi, env: [{name}], {check}}}"
+        ),
+        "script": "{name: default, provider: mock, response: Hi}",
+    }[kind]
+    env = f", env: [{name}]" if kind == "script" else ""
+    project = Project(tmp_path)
+    project.write("rubric-ci.yaml", f"targets:\n  - {target}\n")
+    project.write(
+        "evals/a.eval.yaml",
+        "evalcases:\n  - id: a\n    input: Hi\n    execution:\n      evaluators:\n"
+        f"        - {{name: c, type: code_judge, score_from: exit_status, script: {leak}{env}}}\n",
+    )
+    done = project.run("evals", **{name: "ghs_of_the_runner"})
+    assert done.returncode == 3
+    said = f"`{name}`, named in `env`, is the runner's: no script gets it"
+    assert said in project.report()["cases"][0]["reason"]
+    assert [path for path in tmp_path.rglob("leaked") if "ghs" in path.read_text()] == []

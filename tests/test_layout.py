@@ -36,6 +36,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_validate.py": """
         project/case_counts project/checker project/fixer validation/output/formats""",
     "commands/test_validate_commands.py": "project/machine",
+    "commands/test_waivers.py": """
+        commands/waive parsing/waivers project/waiver_file project/waiver_states
+        selection/waivers""",
     "editing/test_fixes.py": "editing/fixable",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",

@@ -48,6 +48,7 @@ from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.selection.grading_changes import grading_changes_of
 from rubric_ci.selection.last_failed import choose_failed, failed
 from rubric_ci.selection.policy import allowed_hosts
 from rubric_ci.selection.waivers import find_waivers
@@ -60,7 +61,7 @@ def run(settings: RunSettings) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     loaded, selection = open_selected(settings)
     selection = _last_failed(selection, settings)
-    selection = _with_waivers(selection, loaded, settings, started_at.date())
+    selection = _with_policy_facts(selection, loaded, settings, started_at.date())
     show_problems(loaded.diagnostics)
     baseline = open_baseline(settings)
     shard, chosen = _cases_of_shard(selection, loaded, settings)
@@ -112,11 +113,15 @@ def _list(tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings) -
     return ExitCode.USAGE if loaded.invalid else ExitCode.OK
 
 
-def _with_waivers(
+def _with_policy_facts(
     selection: Selection, loaded: LoadedProject, settings: RunSettings, today: date
 ) -> Selection:
     complete = not (settings.paths or settings.changed_since or loaded.invalid)
-    return replace(selection, waivers=find_waivers(loaded, today, complete=complete))
+    return replace(
+        selection,
+        waivers=find_waivers(loaded, today, complete=complete),
+        grading_changes=grading_changes_of(loaded, settings),
+    )
 
 
 def _last_failed(selection: Selection, settings: RunSettings) -> Selection:

@@ -166,6 +166,7 @@ class GateConfig:
     min_pass_rate: float | None = None  # of all cases
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     max_waivers: int | None = None
+    on_weaker_grading: Literal["note", "fail"] = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,13 @@ from fractions import Fraction
 from math import ceil
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.results import CaseResult, Errored, Graded, standing
 from rubric_ci.model.waivers import WaiverResult
 
 FailOnWord: TypeAlias = Literal["fail", "borderline", "regression", "never"]
+
+OnWeakerGrading: TypeAlias = Literal["note", "fail"]
 
 _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 
@@ -47,6 +50,7 @@ class GateInfo:
     passing: float
     borderline: float
     rates: tuple[PassRate, ...] = ()
+    on_weaker_grading: OnWeakerGrading = "note"
     max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
@@ -63,15 +67,24 @@ def pass_rates(cases: Iterable[CaseResult], rates: Iterable[PassRate]) -> tuple[
 
 
 def gate_passes(
-    cases: Sequence[CaseResult], gate: GateInfo, waivers: Sequence[WaiverResult] = ()
+    cases: Sequence[CaseResult],
+    gate: GateInfo,
+    waivers: Sequence[WaiverResult] = (),
+    changes: Sequence[GradingChange] = (),
 ) -> bool:
-    """Return True if no case is forbidden by itself, and pass rates and waivers are in order."""
-    if any(is_forbidden(case, gate) for case in cases):
+    """Return True if no case is forbidden, and rates, waivers and grading are in order."""
+    if any(is_forbidden(case, gate) for case in cases) or is_weakened(gate, changes):
         return False
     if not _is_absolute(gate):
         return True
     rates_hold = all(rate.holds for rate in pass_rates(cases, gate.rates))
     return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
+
+
+def is_weakened(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    """Return True if the change makes the grading weaker and the gate does not allow it."""
+    enforced = gate.on_weaker_grading == "fail" and gate.fail_on != "never"
+    return enforced and any(change.direction == "weaker" for change in changes)
 
 
 def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:

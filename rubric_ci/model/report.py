@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (
     Assessed,
@@ -234,6 +235,7 @@ class RunReport:
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a baseline, where one was given
     against: Against | None = None  # the base of the change; None: head only
+    grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default

@@ -89,6 +89,7 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         min_kappa=data.get("min_kappa"),
         min_pass_rate=_rate(data),
         max_waivers=data.get("max_waivers"),
+        on_weaker_grading=data.get("on_weaker_grading", "note"),
         groups={tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()},
     )
 

@@ -114,6 +114,7 @@ def _settings(config: Config, judges: set[str]) -> Iterator[tuple[str, str]]:
         "min_kappa": config.gate.min_kappa,
         "min_pass_rate": config.gate.min_pass_rate,
         "max_waivers": config.gate.max_waivers,
+        "on_weaker_grading": config.gate.on_weaker_grading,
         **{f"groups.{tag}.min_pass_rate": rate for tag, rate in config.gate.groups.items()},
     }
     yield from _flat("gate", gate)

@@ -17,7 +17,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports import waivers, wording
+from rubric_ci.reports import grading_changes, waivers, wording
 from rubric_ci.text import numbers
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
 
@@ -41,7 +41,7 @@ def annotations(report: RunReport) -> list[Annotation]:
     """
     cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
     found = [entry for case in cases for entry in _of(case, report)]
-    found += _of_waivers(report)
+    found += [*_of_waivers(report), *_of_grading(report)]
     return sorted(found, key=lambda entry: LEVELS.index(entry.level))
 
 
@@ -104,6 +104,21 @@ def _of_waivers(report: RunReport) -> Iterator[Annotation]:
             title=f"{numbers.shortened(waiver.case, 100)}: waiver {waiver.state}",
             message=text,
         )
+
+
+def _of_grading(report: RunReport) -> Iterator[Annotation]:
+    level: AnnotationLevel = "error" if report.gate.on_weaker_grading == "fail" else "warning"
+    for change in report.grading_changes:
+        if change.direction == "weaker":
+            yield Annotation(
+                level=level,
+                rule="weaker-grading",
+                subject=(change.kind, change.about),
+                file=change.file,
+                line=change.line,
+                title=f"weaker grading: {numbers.shortened(change.about, 100)}",
+                message=grading_changes.line(change),
+            )
 
 
 def _of_warnings(case: Graded) -> Iterator[Annotation]:

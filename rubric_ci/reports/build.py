@@ -50,7 +50,9 @@ def build_report(
     interrupted = len(ended) < len(tasks)
     verdict = run_verdict(cases, complete=not loaded.invalid and not interrupted)
     waivers = with_outcomes(selection.waivers, cases)
-    gate = concluded(gate_of(loaded.config.gate, settings.fail_on), cases, verdict, waivers)
+    changes = selection.grading_changes
+    gate = gate_of(loaded.config.gate, settings.fail_on)
+    gate = concluded(gate, cases, verdict, waivers, changes)
     report = RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -63,6 +65,7 @@ def build_report(
         replayed=settings.requests.replay is not None,
         cases=cases,
         spared=selection.spared,
+        grading_changes=changes,
         waivers=waivers,
         notes=(*_notes(loaded), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
         metadata=publish.run_metadata(os.environ),

@@ -132,7 +132,9 @@ def _run_verdict(report: RunReport) -> Iterator[str]:
 
 
 def _gate(report: RunReport) -> Iterator[str]:
-    found = concluded(report.gate, report.cases, report.verdict, report.waivers)
+    found = concluded(
+        report.gate, report.cases, report.verdict, report.waivers, report.grading_changes
+    )
     for claimed, rate in zip(report.gate.rates, found.rates, strict=True):
         if claimed != rate:
             name = f"group {rate.group}" if rate.group else "all cases"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from rubric_ci.model.config import FailOn, GateConfig
 from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
+from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunVerdict
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult
@@ -21,6 +22,7 @@ def gate_of(config: GateConfig, fail_on: FailOn | None) -> GateInfo:
         borderline=config.thresholds.borderline,
         rates=tuple(rates),
         max_waivers=config.max_waivers,
+        on_weaker_grading=config.on_weaker_grading,
         holds=False,
     )
 
@@ -36,8 +38,9 @@ def concluded(
     cases: Sequence[CaseResult],
     verdict: RunVerdict,
     waivers: Sequence[WaiverResult] = (),
+    changes: Sequence[GradingChange] = (),
 ) -> GateInfo:
     """Return the gate with the counts of these cases, and whether it passes."""
     counted = replace(gate, rates=pass_rates(cases, gate.rates))
     complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
-    return replace(counted, holds=gate_passes(cases, counted, waivers) and complete)
+    return replace(counted, holds=gate_passes(cases, counted, waivers, changes) and complete)

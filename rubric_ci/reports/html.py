@@ -13,7 +13,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports import comparison_text, usage_text, waivers, wording
+from rubric_ci.reports import comparison_text, grading_changes, usage_text, waivers, wording
 from rubric_ci.reports.html_style import STYLE
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import html, html_prose
@@ -174,6 +174,13 @@ def _notes(report: RunReport) -> Iterator[str]:
         yield from _list(
             "Compared with the baseline", tuple(comparison_text.lines(report.comparison))
         )
+    yield from _list(
+        grading_changes.summary(report),
+        tuple(
+            f"{grading_changes.sign(each)} {grading_changes.line(each)} ({each.file}:{each.line})"
+            for each in report.grading_changes
+        ),
+    )
     yield from _list("Waived, neither a pass nor a fail", tuple(waivers.applied_lines(report)))
     broken = waivers.problem_lines(report)
     yield from _list("Waivers to fix", tuple(f"{place}: {text}" for place, text in broken))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.reports import comparison_text, usage_text, waivers, wording
+from rubric_ci.reports import comparison_text, grading_changes, usage_text, waivers, wording
 from rubric_ci.reports.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
 
@@ -14,6 +14,7 @@ COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker n
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes
 
 COMMENT_CASES = 25  # in a comment, which is part of a conversation and sent by mail
+MOST_CHANGES = 20  # to the grading, in a short comment
 WARNINGS = 10  # shown; a judge that misquotes does so in every case
 _RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
 _NO_LINKS = Links()
@@ -100,6 +101,7 @@ class _Page:
             self._compared(plan),
             self._table(plan),
             self._details(plan),
+            self._grading(plan),
             self._waivers(plan),
             self._warnings(plan),
             self._passing(plan),
@@ -176,6 +178,16 @@ class _Page:
             shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
             more = [f"and {len(found) - WARNINGS:,} more"] if len(found) > WARNINGS else []
             yield from _list("Warnings", [*shown[:WARNINGS], *more])
+
+    def _grading(self, plan: _Plan) -> Iterator[str]:
+        changes = self.report.grading_changes
+        shown = [
+            f"{grading_changes.sign(change)} {self._prose(grading_changes.line(change), plan)} · "
+            f"{self.links.place(change.file, change.line)}"
+            for change in changes[: max(plan.rows, MOST_CHANGES)]
+        ]
+        more = [f"and {len(changes) - len(shown):,} more"] if len(changes) > len(shown) else []
+        yield from _list(grading_changes.summary(self.report), [*shown, *more])
 
     def _waivers(self, plan: _Plan) -> Iterator[str]:
         applied = [self._prose(line, plan) for line in waivers.applied_lines(self.report)]

@@ -29,6 +29,10 @@ _RULES: Mapping[str, tuple[str, str]] = {
         "A case passes but for criteria that are waived.",
         "Fix the failure and remove its entry from waivers.yaml before it ends.",
     ),
+    "weaker-grading": (
+        "A change makes the grading weaker.",
+        "Check that it is meant; `gate.on_weaker_grading` decides whether it fails the gate.",
+    ),
     "waiver": (
         "A waiver is not in force, or is not needed any more.",
         "Remove or renew the entry of waivers.yaml.",

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.reports import comparison_text, usage_text, waivers, wording
+from rubric_ci.reports import comparison_text, grading_changes, usage_text, waivers, wording
 from rubric_ci.text import escape, numbers
 
 STYLES: Mapping[wording.CaseStatus, str] = {
@@ -200,6 +200,10 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
             f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
         )
     lines = [*wording.not_run(report), *report.notes]
+    if report.grading_changes:
+        yield _text(grading_changes.summary(report), "bold")
+    for change in report.grading_changes[:MOST_DETAILS]:
+        yield _text(f"  {grading_changes.line(change)}  {change.file}:{change.line}")
     waived = [f"waived: {line}" for line in waivers.applied_lines(report)]
     waived += [f"waiver: {place}: {text}" for place, text in waivers.problem_lines(report)]
     for line in (*waived, *(f"note: {line}" for line in lines)):

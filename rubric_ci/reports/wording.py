@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.gate import PassRate, is_unneeded
+from rubric_ci.model.gate import PassRate, is_unneeded, is_weakened
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -70,7 +70,10 @@ def gate(report: RunReport) -> str:
     rates = [rate_text(rate) for rate in report.gate.rates]
     unneeded = sum(map(is_unneeded, report.waivers))
     stale = [f"{numbers.plural(unneeded, 'waiver')} to remove"] * bool(unneeded)
-    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale])
+    weakened = ["the change makes the grading weaker"] * is_weakened(
+        report.gate, report.grading_changes
+    )
+    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale, *weakened])
     return f"the gate {'passes' if report.gate.holds else 'fails'} ({settings})"
 
 

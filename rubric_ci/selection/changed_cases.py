@@ -56,7 +56,7 @@ def _select(
         every = _asked_for(loaded, settings)
         return loaded, Selection(chosen=tuple((case, EVERY_CASE) for case in every))
     repository = plumbing.open_repository(project.root, os.environ)
-    base = _find_base(repository, settings.changed_since)
+    base = find_base(repository, settings.changed_since)
     if isinstance(base, NoBase):
         loaded = load_evals(project, paths)
         return loaded, select_all(_asked_for(loaded, settings), base.reason)
@@ -95,7 +95,8 @@ def _narrowed(selection: Selection, asked_for: Sequence[EvalCase], unread: int) 
     return replace(selection, chosen=chosen, spared=len(asked_for) - len(chosen) + unread)
 
 
-def _find_base(repository: Repository, changed_since: str) -> FoundBase:
+def find_base(repository: Repository, changed_since: str) -> FoundBase:
+    """Return the base of `--changed-since`, or why there is none."""
     if changed_since != "auto":
         return base_revision.since(repository, changed_since)
     event = read_event(os.environ)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
+from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.selection import fingerprint
 from rubric_ci.selection.dependencies import ChangedPaths, changed, depends_on_everything
@@ -59,6 +60,7 @@ class Selection:
     spared: int = 0
     notes: tuple[str, ...] = ()  # for the reader of the report
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
+    grading_changes: tuple[GradingChange, ...] = ()  # since the base
 
 
 def place(case: EvalCase) -> Place:
@@ -75,7 +77,7 @@ def select_all(cases: Sequence[EvalCase], reason: str) -> Selection:
 
 def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
     """Choose the cases of `head` that differ from those of `base`."""
-    before = _matched(head, base)
+    before = matched(head.cases, base.cases)
     change = _Change(head, base, paths)
     reasons = [(case, change.reason(case, before.get(_key(case)))) for case in head.cases]
     chosen = tuple((case, why) for case, why in reasons if why)
@@ -145,15 +147,15 @@ def _key(case: EvalCase) -> Key:
     return case.file, case.id
 
 
-def _matched(head: Revision, base: Revision) -> dict[Key, EvalCase]:
-    """Return what each case was in the base, also where it was moved."""
-    there = {_key(case): case for case in base.cases}
-    here = {_key(case) for case in head.cases}
+def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[Key, EvalCase]:
+    """Return what each case of the head was in the base, also where it was moved."""
+    there = {_key(case): case for case in base}
+    here = {_key(case) for case in head}
     moved: dict[str, list[EvalCase]] = defaultdict(list)
-    for was in base.cases:
+    for was in base:
         if _key(was) not in here:
             moved[was.id].append(was)
-    found = {_key(c): _earlier(c, there.get(_key(c)), moved.get(c.id, [])) for c in head.cases}
+    found = {_key(c): _earlier(c, there.get(_key(c)), moved.get(c.id, [])) for c in head}
     return {key: was for key, was in found.items() if was is not None}
 
 

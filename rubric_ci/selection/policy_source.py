@@ -53,7 +53,7 @@ def find_policy(project: Project, policy_from: str, changed_since: str = "") -> 
         case "head":
             return None
         case "" | "base":
-            base = _find_base(project.root, changed_since, required=policy_from == "base")
+            base = find_base(project.root, changed_since, required=policy_from == "base")
             return None if base is None else _of_base(project, base)
         case _:
             return _of_file(project, Path(policy_from))
@@ -77,8 +77,11 @@ def _of_file(project: Project, file: Path) -> Project:
     return Project(files, file.as_posix(), origin=file.as_posix())
 
 
-def _find_base(root: Path, changed_since: str, *, required: bool) -> Base | None:
-    """Return the base whose policy holds; None: no base is known, and none is required."""
+def find_base(root: Path, changed_since: str, *, required: bool) -> Base | None:
+    """Return the base whose policy holds; None: no base is known, and none is required.
+
+    Raises CannotReadPolicy if it cannot be read.
+    """
     event = read_event(os.environ) if os.environ.get("GITHUB_ACTIONS") == "true" else None
     named = "" if changed_since == "auto" else changed_since
     if not (required or _has_base(event, named)):

@@ -1,0 +1,48 @@
+"""What a change does to the grading: gate, judge, criteria, cases, recordings, waivers."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Direction: TypeAlias = Literal["weaker", "stronger", "changed"]
+"""`weaker`: answers pass more easily; `changed`: neither is certain."""
+
+GradingChangeKind: TypeAlias = Literal[
+    "gate",
+    "judge",
+    "rule",
+    "target",
+    "depends-on",
+    "case",
+    "criterion",
+    "required",
+    "weight",
+    "scale",
+    "tag",
+    "trials",
+    "reference",
+    "evaluator",
+    "script",
+    "recording",
+    "labels",
+    "calibration",
+    "waiver",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradingChange:
+    """One setting, criterion or file that grades otherwise than at the base."""
+
+    kind: GradingChangeKind
+    direction: Direction
+    about: str  # "gate.fail_on", "refund/period"
+    file: str
+    line: int  # in the head; of the base, where it was removed
+    before: str  # "" : was not there
+    after: str  # "" : is not there
+
+
+def by_order(change: GradingChange) -> tuple[int, str, int]:
+    """Return the sort key: weaker first, then by place."""
+    directions = ("weaker", "changed", "stronger")
+    return directions.index(change.direction), change.file, change.line

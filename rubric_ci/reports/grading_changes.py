@@ -1,0 +1,37 @@
+"""The section about changes to the grading, as all formats show it."""
+
+from typing import Final
+
+from rubric_ci.model.grading_changes import Direction, GradingChange
+from rubric_ci.model.report import RunReport
+from rubric_ci.text import numbers
+
+TITLE: Final = "Changes to the grading"
+LONGEST: Final = 160  # characters of a value
+
+_SIGNS: Final[dict[Direction, str]] = {"weaker": "🔻", "stronger": "🔺", "changed": "🔹"}
+
+
+def summary(report: RunReport) -> str:
+    """Return the title with the number of changes in each direction."""
+    counts = [
+        f"{number:,} {direction}"
+        for direction in ("weaker", "changed", "stronger")
+        if (number := sum(each.direction == direction for each in report.grading_changes))
+    ]
+    return f"{TITLE}: {', '.join(counts)}"
+
+
+def sign(change: GradingChange) -> str:
+    """Return the sign of a direction."""
+    return _SIGNS[change.direction]
+
+
+def line(change: GradingChange) -> str:
+    """Return a change without its place: direction, subject, before and after."""
+    about = f"{change.direction}: {change.kind} {change.about}"
+    return f"{about}: {_shown(change.before)} → {_shown(change.after)}"
+
+
+def _shown(text: str) -> str:
+    return numbers.shortened(" ".join(text.split()), LONGEST) or "(none)"

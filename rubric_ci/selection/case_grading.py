@@ -1,0 +1,252 @@
+"""Changes to the grading in eval files: cases, criteria, evaluators, trials and tags.
+
+`docs/grading-changes.md` has the table of directions.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import assert_never
+
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    RubricSpec,
+    TrialRule,
+)
+from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored, scale
+from rubric_ci.model.waivers import SAFETY
+from rubric_ci.selection.compare_cases import Key
+from rubric_ci.selection.fingerprint import content
+
+
+def case_changes(
+    head: Sequence[EvalCase], base: Mapping[Key, EvalCase], groups: Collection[str]
+) -> Iterator[GradingChange]:
+    """Yield the changes of cases; `base` has each case of the head that was there before.
+
+    `groups` are the tags that have a pass rate at the base.
+    """
+    for case in head:
+        was = base.get((case.file, case.id))
+        if was is None:
+            yield _of_case(case, "case", "stronger", case.id, "", "added")
+        elif case is not was:
+            yield from _changes(case, was, groups)
+
+
+def removed_cases(cases: Sequence[EvalCase], reason: str) -> Iterator[GradingChange]:
+    """Yield the cases of the base that are not graded any more."""
+    for case in cases:
+        yield _of_case(case, "case", "weaker", case.id, "graded", reason)
+
+
+def _of_case(
+    case: EvalCase,
+    kind: GradingChangeKind,
+    direction: Direction,
+    about: str,
+    before: str,
+    after: str,
+    line: int = 0,
+) -> GradingChange:
+    return GradingChange(
+        kind=kind,
+        direction=direction,
+        about=about,
+        file=case.file,
+        line=line or case.span.line,
+        before=before,
+        after=after,
+    )
+
+
+def _changes(case: EvalCase, was: EvalCase, groups: Collection[str]) -> Iterator[GradingChange]:
+    yield from _tags(case, was, {*groups, SAFETY})
+    yield from _trials(case, was)
+    yield from _reference(case, was)
+    now, then = _by_name(case.evaluators), _by_name(was.evaluators)
+    for name in then.keys() - now.keys():
+        what, line = f"{case.id}/{name}", case.span.line
+        yield _of_case(case, "evaluator", "weaker", what, then[name].type, "", line)
+    for name, spec in now.items():
+        yield from _evaluator(case, f"{case.id}/{name}", spec, then.get(name))
+
+
+def _by_name(specs: Sequence[EvaluatorSpec]) -> dict[str, EvaluatorSpec]:
+    return {spec.name: spec for spec in specs}
+
+
+def _tags(case: EvalCase, was: EvalCase, watched: Collection[str]) -> Iterator[GradingChange]:
+    for tag in sorted(watched):
+        now, then = tag in case.tags, tag in was.tags
+        if now != then:
+            direction: Direction = "stronger" if now else "weaker"
+            before, after = (tag if then else ""), (tag if now else "")
+            yield _of_case(case, "tag", direction, case.id, before, after)
+
+
+def _trials(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    if case.trials != was.trials:
+        before, after = _rule(was.trials), _rule(case.trials)
+        direction = _share(was.trials, case.trials)
+        yield _of_case(case, "trials", direction, case.id, before, after)
+
+
+def _rule(rule: TrialRule | None) -> str:
+    return f"{rule.passes} of {rule.count} pass" if rule else ""
+
+
+def _share(before: TrialRule | None, after: TrialRule | None) -> Direction:
+    if before is None or after is None:
+        return "changed"
+    then, now = (Fraction(rule.passes, rule.count) for rule in (before, after))
+    return compared(then, now)
+
+
+def compared(before: Fraction | float, after: Fraction | float) -> Direction:
+    """Return the direction of a minimum that moved."""
+    if before == after:
+        return "changed"
+    return "weaker" if after < before else "stronger"
+
+
+def _reference(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    now, then = content(case), content(was)
+    for name in ("expected_outcome", "expected_messages"):
+        if now[name] != then[name]:
+            before, after = _text(was, name), _text(case, name)
+            yield _of_case(case, "reference", "changed", f"{case.id}: {name}", before, after)
+
+
+def _text(case: EvalCase, name: str) -> str:
+    return case.expected_outcome if name == "expected_outcome" else case.reference_answer
+
+
+def _evaluator(
+    case: EvalCase, about: str, spec: EvaluatorSpec, was: EvaluatorSpec | None
+) -> Iterator[GradingChange]:
+    change = partial(_of_case, case, line=spec.span.line)
+    if was is None:
+        yield change("evaluator", "stronger", about, "", spec.type)
+        return
+    yield from _weight(change, about, was.weight, spec.weight)
+    match spec, was:
+        case RubricSpec(), RubricSpec():
+            if spec.model != was.model:
+                yield change("judge", "changed", about, was.model, spec.model)
+            yield from _criteria(case, spec, was)
+        case CompositeSpec(), CompositeSpec():
+            yield from _members(case, about, spec, was)
+        case _:
+            before, after = _described(was), _described(spec)
+            if before != after:
+                yield change("evaluator", "changed", about, before, after)
+
+
+def _members(
+    case: EvalCase, about: str, spec: CompositeSpec, was: CompositeSpec
+) -> Iterator[GradingChange]:
+    now, then = _by_name(spec.evaluators), _by_name(was.evaluators)
+    for name in then.keys() - now.keys():
+        yield _of_case(case, "evaluator", "weaker", f"{about}/{name}", then[name].type, "")
+    for name, member in now.items():
+        yield from _evaluator(case, f"{about}/{name}", member, then.get(name))
+    if repr(_unplaced(spec.aggregator)) != repr(_unplaced(was.aggregator)):
+        yield _of_case(case, "evaluator", "changed", f"{about}: aggregator", "edited", "edited")
+
+
+def _described(spec: EvaluatorSpec) -> str:
+    """Return the settings of an evaluator without its place and weight."""
+    if isinstance(spec, CodeJudgeSpec):
+        script = spec.script if isinstance(spec.script, str) else " ".join(spec.script)
+        rest = _unplaced(spec, "script")
+        return f"{script} {rest}"
+    return str(_unplaced(spec))
+
+
+def _unplaced(value: object, *left_out: str) -> str:
+    names = getattr(value, "__slots__", ())
+    kept = [name for name in names if name not in {"span", "weight", "name", *left_out}]
+    return ", ".join(f"{name}={getattr(value, name)!r}" for name in kept)
+
+
+def _criteria(case: EvalCase, spec: RubricSpec, was: RubricSpec) -> Iterator[GradingChange]:
+    now = {criterion.id: criterion for criterion in spec.rubric}
+    then = {criterion.id: criterion for criterion in was.rubric}
+    for name in [name for name in then if name not in now]:
+        about = f"{case.id}/{name}"
+        yield _of_case(case, "criterion", "weaker", about, _shown(then[name]), "")
+    for name, criterion in now.items():
+        about, line = f"{case.id}/{name}", criterion.span.line
+        change = partial(_of_case, case, line=line)
+        if name not in then:
+            yield change("criterion", "stronger", about, "", _shown(criterion))
+        else:
+            yield from _criterion(change, about, criterion, then[name])
+
+
+def _shown(criterion: Criterion) -> str:
+    return criterion.text or "; ".join(scale(criterion))
+
+
+def _criterion(
+    change: "partial[GradingChange]", about: str, now: Criterion, then: Criterion
+) -> Iterator[GradingChange]:
+    if now.kind != then.kind:
+        yield change("criterion", "changed", about, then.kind, now.kind)
+    elif now.text != then.text:
+        yield change("criterion", "changed", about, then.text, now.text)
+    if now.kind == then.kind and scale(now) != scale(then):
+        before, after = "; ".join(scale(then)), "; ".join(scale(now))
+        yield change("scale", "changed", about, before, after)
+    yield from _weight(change, about, then.weight, now.weight)
+    yield from _gate(change, about, then, now)
+    if SAFETY in {*now.tags} ^ {*then.tags}:
+        dropped = SAFETY in then.tags
+        words = (SAFETY, "") if dropped else ("", SAFETY)
+        yield change("tag", "weaker" if dropped else "stronger", about, *words)
+
+
+def _weight(
+    change: "partial[GradingChange]", about: str, before: float, after: float
+) -> Iterator[GradingChange]:
+    if before != after:
+        direction: Direction = "changed"
+        if 0 in (before, after):
+            direction = "weaker" if after == 0 else "stronger"
+        yield change("weight", direction, about, f"{before:g}", f"{after:g}")
+
+
+def _gate(
+    change: "partial[GradingChange]", about: str, then: Criterion, now: Criterion
+) -> Iterator[GradingChange]:
+    before, after = _minimum(then), _minimum(now)
+    if before != after:
+        known = now.kind == then.kind
+        direction = compared(before, after) if known else "changed"
+        yield change("required", direction, about, _requires(then), _requires(now))
+
+
+def _minimum(criterion: Criterion) -> float:
+    """Return what a criterion demands as a number; -inf: no gate."""
+    none = float("-inf")
+    match criterion:
+        case Check():
+            return 1 if criterion.required else none
+        case Scored():
+            return none if criterion.required_min_score is None else criterion.required_min_score
+        case Levelled():
+            return none if criterion.required_min_level is None else criterion.required_min_level
+        case _:
+            assert_never(criterion)
+
+
+def _requires(criterion: Criterion) -> str:
+    least = _minimum(criterion)
+    if least == float("-inf"):
+        return ""
+    return "required" if isinstance(criterion, Check) else f"at least {least:g}"

@@ -1,0 +1,89 @@
+"""Changes to the grading in other files: scripts, recordings, labels, calibration, waivers."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from posixpath import join, normpath
+
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.model.waivers import Waiver
+from rubric_ci.selection.case_grading import compared
+from rubric_ci.text import numbers
+
+
+def script_changes(cases: Iterable[EvalCase], changed: frozenset[str]) -> Iterator[GradingChange]:
+    """Yield the changed files that a script of `code_judge` names."""
+    specs = (spec for case in cases for spec in every_evaluator(case.evaluators))
+    named = {path for spec in specs if isinstance(spec, CodeJudgeSpec) for path in _files(spec)}
+    for path in sorted(named & changed):
+        yield _edited("script", path, 1, "as at the base", "edited")
+
+
+def _files(spec: CodeJudgeSpec) -> Iterator[str]:
+    try:
+        words = shlex.split(spec.script) if isinstance(spec.script, str) else spec.script
+    except ValueError:
+        words = spec.script.split() if isinstance(spec.script, str) else spec.script
+    return (normpath(join(spec.cwd, word)) for word in words)
+
+
+def line_changes(
+    kind: GradingChangeKind, path: str, before: str, after: str
+) -> Iterator[GradingChange]:
+    """Yield one change of a file whose lines are entries, with the numbers of its lines."""
+    then, now = before.splitlines(), after.splitlines()
+    if then == now:
+        return
+    known = set(then)
+    first = next((at for at, line in enumerate(now, 1) if line not in known), 1)
+    new, gone = len([line for line in now if line not in known]), len(set(then) - set(now))
+    counts = f"{_lines(len(now))}: {new:,} new or edited, {gone:,} of the base gone"
+    yield _edited(kind, path, first, _lines(len(then)), counts)
+
+
+def _lines(count: int) -> str:
+    return numbers.plural(count, "line")
+
+
+def _edited(
+    kind: GradingChangeKind, path: str, line: int, before: str, after: str
+) -> GradingChange:
+    return GradingChange(
+        kind=kind,
+        direction="changed",
+        about=path,
+        file=path,
+        line=line,
+        before=before,
+        after=after,
+    )
+
+
+def waiver_changes(
+    head: Sequence[Waiver], base: Sequence[Waiver], file: str
+) -> Iterator[GradingChange]:
+    """Yield the waivers that were added, removed, extended or shortened."""
+    now, then = ({waiver.key: waiver for waiver in side} for side in (head, base))
+    for key in [*then, *(key for key in now if key not in then)]:
+        before, after = then.get(key), now.get(key)
+        known = after or before
+        if known and _end(before) != _end(after):
+            yield GradingChange(
+                kind="waiver",
+                direction=_moved(before, after),
+                about=f"{known.case}/{known.criterion}",
+                file=file,
+                line=known.line,
+                before=_end(before),
+                after=_end(after),
+            )
+
+
+def _end(waiver: Waiver | None) -> str:
+    return f"waived until {waiver.until}" if waiver else ""
+
+
+def _moved(before: Waiver | None, after: Waiver | None) -> Direction:
+    if before is None or after is None:
+        return "weaker" if before is None else "stronger"
+    return compared(1, 0) if after.until > before.until else compared(0, 1)

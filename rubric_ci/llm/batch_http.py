@@ -17,6 +17,9 @@ from rubric_ci.system.backoff import Backoff
 STEP_SECONDS = 120.0  # for one request about a batch; an upload may be large
 WINDOW = "24h"  # the only one that providers offer
 
+# OpenAI's client and litellm raise these for a reply of status 200 that is not OpenAI's.
+_NOT_UNDERSTOOD = (AttributeError, KeyError, TypeError, ValueError)
+
 T = TypeVar("T")
 
 
@@ -108,3 +111,6 @@ async def _once(step: Callable[[], Awaitable[T]]) -> T:
         return await step()
     except OpenAIError as error:
         raise request_error(error, STEP_SECONDS) from error
+    except _NOT_UNDERSTOOD as error:
+        message = " ".join(str(error).split())[:200]
+        raise RequestError(f"broken reply: {message}", retryable=False) from error

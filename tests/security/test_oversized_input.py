@@ -17,6 +17,7 @@ from rubric_ci.github import reply_limit
 from rubric_ci.github.client import ApiError, Server, connected, own_login
 from rubric_ci.judge.repair import request_valid_reply
 from rubric_ci.llm import http_guard
+from rubric_ci.llm.batch import send_batch
 from rubric_ci.llm.batch_http import BatchServer
 from rubric_ci.llm.client import request
 from rubric_ci.llm.litellm_client import loaded_litellm
@@ -200,3 +201,28 @@ def test_braces_that_stand_for_more_globs_than_fit(pattern: str) -> None:
     found = [str(each.message) for each in guideline_problems(lambda name: Found(name, text))]
     too_many = ["a pattern of .agentv/config.yaml stands for more than 1,000 globs"]
     assert found == ([] if pattern.startswith("{{") else too_many)
+
+
+@pytest.mark.parametrize("reply", [b"hello", b"[]", b"{}", b'{"id": 1}', b"<html>", b""])
+def test_a_batch_whose_server_speaks_another_language(reply: bytes) -> None:
+    class Wrong(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with serving(Wrong) as server:
+        options = {"api_base": server.url, "api_key": "k"}
+        endpoint = Endpoint(model="openai/gpt-4.1", options=options)
+        asked = (ChatMessage(role="user", content="?"),)
+        call = ModelCall(endpoint=endpoint, messages=asked, key="k")
+        backoff = Backoff(attempts=1)
+        sent = send_batch([call], notify=lambda _: None, poll=0.01, backoff=backoff)
+        (outcome,) = asyncio.run(sent)
+    assert isinstance(outcome, RequestError)
+    assert str(outcome).startswith("batch: broken reply: ")

@@ -8,10 +8,10 @@ from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotWriteFile, ExitCode
+from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
-from rubric_ci.project.discovery import write_text
+from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.project.file_names import CONFIG_NAMES
 from rubric_ci.system import resources
 
@@ -128,8 +128,8 @@ def _existing(file: _File, folder: Path) -> Path | None:
 def _is_incomplete(path: Path, text: str) -> bool:
     """Return True if a rubric-ci line of the text is missing in the file."""
     try:
-        lines = {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
-    except (OSError, UnicodeDecodeError):
+        lines = {line.strip() for line in read_text(path).splitlines()}
+    except CannotReadFile:
         return True
     return any(line.strip() not in lines for line in text.splitlines() if "rubric-ci" in line)
 

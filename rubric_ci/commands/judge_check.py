@@ -23,7 +23,6 @@ from rubric_ci.grading.setup import build_context
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
-from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import (
     LoadedProject,
     load_project,
@@ -76,7 +75,7 @@ def _shipped(project: Project) -> LoadedProject:
     """Load the built-in corpus and the repository's configuration."""
     loaded = load(
         SHIPPED.name,
-        discovery.read_text(SHIPPED),
+        SHIPPED.read_text(encoding="utf-8"),
         lambda _: NotFound("the corpus refers to no file"),
     )
     assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test checks the file

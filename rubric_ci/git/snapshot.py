@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 from posixpath import dirname
 
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
 from rubric_ci.git.plumbing import ReadBlob, Repository
 from rubric_ci.model.git_changes import SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.system import confined
 
 MAX_LINKS = 40
 
@@ -64,7 +66,7 @@ class Snapshot:
         if entry.mode == SUBMODULE:
             return None
         same = path not in self.changed
-        return (self.root / path).read_bytes() if same else self.read_blob(entry.object_id)
+        return self._content_on_disk(path) if same else self.read_blob(entry.object_id)
 
     def _content_in_submodule(self, path: str) -> bytes | None:
         """Return the file; of a changed submodule its commit, as its objects may be missing."""
@@ -73,9 +75,15 @@ class Snapshot:
             if entry is not None and entry.mode == SUBMODULE:
                 if folder in self.changed:
                     return f"{path} as of {entry.object_id}".encode()
-                inside = self.root / path
-                return inside.read_bytes() if inside.is_file() else None
+                return self._content_on_disk(path)
         return None
+
+    def _content_on_disk(self, path: str) -> bytes | None:
+        """Return what the working tree would read; a link of a submodule may lead out of it."""
+        try:
+            return confined.read_named(self.root / path, self.root)
+        except CannotReadFile:
+            return None
 
 
 def open_commit(repository: Repository, commit: str) -> Snapshot:

@@ -40,6 +40,7 @@ def build_context(
     notes: list[str] = []
     breaker, responders = CircuitBreaker(), Responders(notes.append)
     ask = build_model_caller(
+        root,
         requests,
         add_note=notes.append,
         offline=offline,
@@ -78,6 +79,7 @@ def _preflight(
 
 
 def build_model_caller(
+    root: Path,
     requests: RequestOptions,
     *,
     add_note: AddNote,
@@ -94,7 +96,7 @@ def build_model_caller(
     if requests.replay or offline:
         hosts = None  # nothing is sent
     if requests.replay:
-        ask = recording.replay(requests.replay)
+        ask = recording.replay(requests.replay, root)
     elif offline:
         ask = _not_asked
     elif batch:
@@ -108,7 +110,7 @@ def build_model_caller(
         )
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
-    return recording.record(ask, requests.record) if requests.record else ask
+    return recording.record(ask, requests.record, root) if requests.record else ask
 
 
 def _without_secrets(ask: ModelCaller) -> ModelCaller:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
-from rubric_ci.errors import CannotWriteFile
-from rubric_ci.system import atomic_write
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.system import atomic_write, confined
 
 DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
@@ -117,8 +117,8 @@ class Cache:
 
 def _read(path: Path, key: str) -> str | None:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        value = json.loads(confined.read_own(path, shown=path))
+    except (CannotReadFile, ValueError):
         return None
     match value:
         case {"key": str(found), "text": str(text), "digest": digest} if found == key:

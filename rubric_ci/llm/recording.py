@@ -13,8 +13,9 @@ from rubric_ci.system import confined
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
 
 
-def record(ask: ModelCaller, path: Path) -> ModelCaller:
+def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
     """Return an Ask that appends every reply to a new file, as one line."""
+    confined.check_place(path.parent, root)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         confined.empty_file(path)
@@ -29,12 +30,12 @@ def record(ask: ModelCaller, path: Path) -> ModelCaller:
     return ask_and_record
 
 
-def replay(path: Path) -> ModelCaller:
+def replay(path: Path, root: Path) -> ModelCaller:
     """Return an Ask that answers from a recording only; raises CannotReachModel.
 
     Replies that were recorded under one key are given in order, the last one repeatedly.
     """
-    replies = _read(path)
+    replies = _read(path, root)
 
     async def ask(call: ModelCall) -> ModelReply:
         known = replies.get(call.key)
@@ -58,18 +59,18 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         "usage": asdict(reply.usage),
     }
     try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        confined.append(path, f"{json.dumps(line)}\n".encode())
     except OSError as error:
         raise _cannot_write(path, error) from error
 
 
-def _read(path: Path) -> dict[str, list[ModelReply]]:
+def _read(path: Path, root: Path) -> dict[str, list[ModelReply]]:
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+        lines = confined.read_given(path, root).decode().split("\n")
+    except (CannotReadFile, UnicodeDecodeError) as error:
+        reason = str(error).removeprefix(f"cannot read {path}: ")
         raise CannotReadFile(
-            f"{path}: cannot read the recording: {getattr(error, 'strerror', '') or error}",
+            f"{path}: cannot read the recording: {reason}",
             "create one with --record FILE, or run without --replay",
         ) from error
     replies: dict[str, list[ModelReply]] = defaultdict(list)

@@ -111,7 +111,7 @@ class Checker:
         sidecar = self._text(sidecar_path) if sidecar_path else None
         if isinstance(sidecar, LocatedProblem) and sidecar_path:
             unread = sidecar.rule == UNREADABLE
-            content = b"" if unread else discovery.read_bytes(sidecar_path)
+            content = b"" if unread else discovery.read_bytes(sidecar_path, self.project.root)
             return _diagnosed(sidecar_path.as_posix(), sidecar, content)
         source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
         known = self._targets_of(dirname(self._name(path)))

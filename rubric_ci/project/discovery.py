@@ -72,24 +72,28 @@ def read_text(path: Path, root: Path | None = None) -> str:
 
 
 def read_bytes(path: Path, root: Path | None = None) -> bytes:
-    """Return a file's bytes; with a root, of one that the root may hold; raises CannotReadFile."""
-    if root is not None:
-        return confined.read_given(path, root)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CannotReadFile(f"cannot read {path}: {error.strerror}") from None
+    """Return a file's bytes; raises CannotReadFile, also if a link leads it out of the root.
+
+    Without a root, it is the repository of the current folder.
+    """
+    return confined.read_given(path, root or find_root(Path.cwd()))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file and its folders atomically."""
+    """Write a file and its folders atomically; raises CannotWriteFile if links lead elsewhere."""
+    check_folder(path.parent)
     atomic_write.write(path, text.encode())
+
+
+def check_folder(folder: Path) -> None:
+    """Raise CannotWriteFile if a link leads a folder out of the repository of the current one."""
+    confined.check_place(folder, find_root(Path.cwd()))
 
 
 def sidecar_of(path: Path) -> Path | None:
     """Return the YAML file with the suite fields of a JSON Lines file, if there is one."""
     sidecar = path.with_suffix(".yaml")
-    return sidecar if path.suffix == ".jsonl" and sidecar.is_file() else None
+    return sidecar if path.suffix == ".jsonl" and os.path.lexists(sidecar) else None
 
 
 def lookup(root: Path, eval_path: Path) -> Lookup:
@@ -161,7 +165,7 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
         raise CannotFindEvals(f"invalid glob {pattern}: `**` must be a whole path component")
     every = "/*" if parts[-1] == "**" else ""
     try:
-        return [path for path in sorted(folder.glob("/".join(parts) + every)) if path.is_file()]
+        return [path for path in sorted(folder.glob("/".join(parts) + every)) if not path.is_dir()]
     except ValueError as error:
         raise CannotFindEvals(f"invalid glob {pattern}: {error}") from None
 
@@ -185,7 +189,7 @@ def shown(path: Path) -> Path:
 
 def holds_cases(path: Path) -> bool:
     """Return True if a YAML file is an eval file."""
-    return re.search(_HOLDS_CASES, read_bytes(path)) is not None
+    return re.search(_HOLDS_CASES, confined.read_start(path)) is not None
 
 
 def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
@@ -234,7 +238,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     for current, folders, names in os.walk(folder):
         folders[:] = sorted(filter(_is_searched, folders))
         found = (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
-        yield from (path for path in found if path.is_file())  # a pipe would wait for its writer
+        yield from (path for path in found if path.is_file() or _is_named_eval(path))
 
 
 def find_targets(folder: Path) -> Iterator[Path]:
@@ -248,13 +252,15 @@ def _is_searched(folder: str) -> bool:
     return not folder.startswith(".") and folder not in _SKIPPED
 
 
+def _is_named_eval(path: Path) -> bool:
+    return path.name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl"))
+
+
 def _holds_evals(path: Path, configured: set[Path]) -> bool:
-    if path.name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl")):
-        return True
-    if path.resolve() in configured:
+    if _is_named_eval(path) or path.resolve() in configured:
         return True
     try:
-        data = read_bytes(path)
+        data = confined.read_start(path)
     except CannotReadFile:
         return path.exists()  # it is reported, unless it is a dangling link
     if path.suffix == ".jsonl":
@@ -273,7 +279,7 @@ def _line_holds_case(line: bytes) -> bool:
 def _first_keys(path: Path) -> frozenset[str] | None:
     """Return the keys of the first line of JSON Lines, or None if it cannot be read."""
     try:
-        return _keys(_first_line(read_bytes(path)))
+        return _keys(_first_line(confined.read_start(path)))
     except CannotReadFile:
         return None
 

@@ -1,5 +1,6 @@
 """The files of a repository as they are on disk; paths count from its root."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,8 @@ class WorkingTree(NamedTuple):
     def read(self, name: str) -> bytes | None:
         """Return a file's bytes, or None if there is no such file; raises CannotReadFile."""
         path = self.path(name)
-        return discovery.read_bytes(discovery.shown(path), self.root) if path.is_file() else None
+        exists = os.path.lexists(path)  # a dangling link or a pipe is refused, not left out
+        return discovery.read_bytes(discovery.shown(path), self.root) if exists else None
 
     def lookup(self, name: str) -> Lookup:
         """Return what resolves the references of an eval file."""

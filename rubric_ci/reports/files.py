@@ -14,7 +14,7 @@ import click
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.project.discovery import read_text, write_text
+from rubric_ci.project import discovery
 from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.pooling import pool
@@ -31,6 +31,7 @@ NARROWEST, WIDEST = 60, 140  # columns of the table
 def check_folder(settings: RunSettings) -> None:
     """Raise CannotWriteFile if reports cannot be written; called before any model request."""
     folder = settings.output_dir
+    discovery.check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -58,7 +59,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     for name in settings.reports:
         path = settings.output_dir / formats.FILES[name]
         try:
-            write_text(path, formats.render(name, report))
+            discovery.write_text(path, formats.render(name, report))
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",
@@ -111,7 +112,7 @@ def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSet
 
 def read_report(path: Path) -> RunReport:
     """Return the report of a file; raises CannotReadReport."""
-    return json_format.read(read_text(path), path.as_posix())
+    return json_format.read(discovery.read_text(path), path.as_posix())
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.errors import CannotConfigure
+from rubric_ci.errors import CannotConfigure, CannotReadFile
 from rubric_ci.git import base_revision, plumbing
 from rubric_ci.git.plumbing import Repository
 from rubric_ci.git.snapshot import Snapshot
@@ -126,7 +126,7 @@ def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> 
     }
     differing = filter(difference.may_have_changed, sorted(recordings))
     return Revision(
-        cases=cases, setups=setups, answers={path: _text(now.root / path) for path in differing}
+        cases=cases, setups=setups, answers={path: _text(path, now.root) for path in differing}
     )
 
 
@@ -165,5 +165,9 @@ def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
     return {place(case): case for case in cases}.values()
 
 
-def _text(path: Path) -> str:
-    return discovery.read_text(path) if path.is_file() else ""
+def _text(name: str, root: Path) -> str:
+    """Return recorded answers; empty if they cannot be read: then each of their cases runs."""
+    try:
+        return discovery.read_text(root / name, root)
+    except CannotReadFile:
+        return ""

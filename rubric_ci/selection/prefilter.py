@@ -34,11 +34,11 @@ def find_unconcerned(
     changed = ChangedPaths(sorted(difference.changed_paths), compared)
     concerned = cache(partial(_concerned, project, difference, changed, settings.target))
     same = [path for path, name in names.items() if _is_same(path, name, difference)]
-    texts = {path: text for path in same if (text := _text(path)) is not None}
+    texts = {path: text for path in same if (text := _text(path, project.root)) is not None}
     counts = {
         path: count_cases(names[path], text)
         for path, text in texts.items()
-        if not concerned(project.targets_files(names[path]))(text + _suite(path))
+        if not concerned(project.targets_files(names[path]))(text + _suite(path, project.root))
     }
     return {path: count for path, count in counts.items() if count}
 
@@ -71,14 +71,14 @@ def _is_same(path: Path, name: str, difference: Difference) -> bool:
     return all(each in difference.entries and each not in difference.changed for each in used)
 
 
-def _suite(path: Path) -> str:
+def _suite(path: Path, root: Path) -> str:
     """Return the text of a JSON Lines file's sidecar."""
     sidecar = discovery.sidecar_of(path)
-    return (_text(sidecar) or "") if sidecar else ""
+    return (_text(sidecar, root) or "") if sidecar else ""
 
 
-def _text(path: Path) -> str | None:
+def _text(path: Path, root: Path) -> str | None:
     try:
-        return discovery.read_text(path)
+        return discovery.read_text(path, root)
     except CannotReadFile:
         return None  # it is read later, and its problem reported

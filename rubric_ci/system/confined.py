@@ -1,4 +1,4 @@
-"""Open files that a repository names: regular, inside the root by real path, of bounded size.
+"""Read and write files that a repository names: regular, inside the root by real path, bounded.
 
 A path given on the command line may be outside the root. A path below the root must not leave it
 through a link, whoever named it: the target of a link is the repository's choice.
@@ -6,10 +6,11 @@ through a link, whoever named it: the target of a link is the repository's choic
 
 import os
 import stat
+from errno import EINVAL
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.errors import CannotReadFile
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
 
 MAX_BYTES: Final = 64 * 2**20
 
@@ -24,46 +25,83 @@ def read_named(path: Path, root: Path) -> bytes:
 
     `root` has no link in its path; below any other root, no file would be found inside.
     """
-    real, top = os.path.realpath(path), str(root)
-    if not is_inside(real, top):
-        raise _refused(path, "it is outside the repository")
-    inside = real[len(top) :].replace("\\", "/").casefold().split("/")
-    if ".git" in inside:
-        raise _refused(path, "it is in `.git`")
+    real = os.path.realpath(path)
+    if reason := _why_not(real, str(root)):
+        raise _refused(path, reason)
     return read_own(Path(real), shown=path)
 
 
 def read_given(path: Path, root: Path) -> bytes:
     """Return the bytes of a file that was found, or given by the user; raises CannotReadFile."""
-    below = is_inside(os.path.abspath(path), str(root))  # noqa: PTH100 - keeps links
-    return read_named(path, root) if below else read_own(Path(os.path.realpath(path)), shown=path)
+    if _is_below(path, root):
+        return read_named(path, root)
+    return read_own(Path(os.path.realpath(path)), shown=path)
 
 
 def read_own(path: Path, *, shown: Path) -> bytes:
     """Return the bytes of a regular file that is not itself a link; raises CannotReadFile."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | _NO_WAIT | _NO_LINK | _BINARY)
-    except OSError as error:
-        raise _refused(shown, error.strerror) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise _refused(shown, "it is not a regular file")
-    with os.fdopen(descriptor, "rb") as file:
-        data = file.read(MAX_BYTES + 1)
+    data = _read(path, shown)
     if len(data) > MAX_BYTES:
         raise _refused(shown, f"it has more than {MAX_BYTES // 2**20} MiB")
     return data
 
 
+def read_start(path: Path) -> bytes:
+    """Return the first bytes of a regular file, to decide what it is; raises CannotReadFile."""
+    return _read(Path(os.path.realpath(path)), path)[:MAX_BYTES]
+
+
+def check_place(path: Path, root: Path) -> None:
+    """Raise CannotWriteFile if a link leads a path below the root out of it, or into `.git`."""
+    if _is_below(path, root):
+        reason = _why_not(os.path.realpath(path), str(root))
+        if reason:
+            raise CannotWriteFile(f"{path}: not written: {reason}", "remove the link on its way")
+
+
 def empty_file(path: Path) -> None:
     """Create a file, or truncate it; raises OSError for a link or a pipe."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_WAIT | _NO_LINK | _BINARY
-    os.close(os.open(path, flags, 0o666))
+    os.close(_open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+
+
+def append(path: Path, data: bytes) -> None:
+    """Append to a file that exists; raises OSError for a link or a pipe."""
+    with os.fdopen(_open(path, os.O_WRONLY | os.O_APPEND), "ab") as file:
+        file.write(data)
 
 
 def is_inside(path: str, top: str) -> bool:
     """Return True if a path is the folder or lies below it, as they are written."""
     return path == top or path.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def _is_below(path: Path, root: Path) -> bool:
+    return is_inside(os.path.abspath(path), str(root))  # noqa: PTH100 - keeps links
+
+
+def _why_not(real: str, top: str) -> str:
+    """Return why a real path is no place for a file that the repository names; empty: it is."""
+    if not is_inside(real, top):
+        return "it is outside the repository"
+    inside = real[len(top) :].replace("\\", "/").casefold().split("/")
+    return "it is in `.git`" if ".git" in inside else ""
+
+
+def _read(path: Path, shown: Path) -> bytes:
+    """Return one byte more than a file may have, if it is so long."""
+    try:
+        with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _refused(shown, error.strerror) from None
+
+
+def _open(path: Path, how: int) -> int:
+    descriptor = os.open(path, how | _NO_WAIT | _NO_LINK | _BINARY, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(EINVAL, "it is not a regular file")
+    return descriptor
 
 
 def _refused(path: Path, reason: str | None) -> CannotReadFile:

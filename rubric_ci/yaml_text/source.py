@@ -16,7 +16,10 @@ _BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 UNREADABLE: Final = Rule(
     id="unreadable",
-    meaning="The file cannot be read: it is a folder, or its permissions do not allow it.",
+    meaning=(
+        "The file cannot be read: its permissions do not allow it, it is not a regular file, it "
+        "has more than 64 MiB, or a link leads out of the repository or into `.git`."
+    ),
 )
 ENCODING: Final = Rule(
     id="encoding",

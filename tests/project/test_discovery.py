@@ -159,7 +159,7 @@ def test_cannot_read_text(tree: Path) -> None:
     for name, message in {
         "latin.yaml": "latin.yaml is not UTF-8 text: byte 3 does not fit",
         "gone.yaml": "cannot read gone.yaml: No such file or directory",
-        "evals": "cannot read evals: Is a directory",
+        "evals": "cannot read evals: it is not a regular file",
     }.items():
         with pytest.raises(CannotReadFile) as caught:
             discovery.read_text(Path(name))

@@ -2,24 +2,32 @@
 
 import asyncio
 import os
-import subprocess
 import sys
+from contextlib import chdir
+from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from rubric_ci import targets
-from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotWriteFile, NoVerdict
-from rubric_ci.llm import recording
+from rubric_ci.cli.main import main
+from rubric_ci.errors import CannotFindEvals, CannotReadFile, NoVerdict
+from rubric_ci.git import plumbing
+from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.llm.cache import Cache
 from rubric_ci.model.config import CliTarget, RecordedTarget, Target
+from rubric_ci.model.references import NotFound
 from rubric_ci.project import discovery
 from rubric_ci.system import confined
-from tests.cases import build_case, build_context, no_model
+from tests.cases import build_case, build_context
+from tests.checkout import Checkout
 
 pytestmark = [
     pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="links and pipes"),
 ]
+EVALS = "evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n"
 SECRET = '{"id": "a", "answer": "the secret"}\n'
 
 
@@ -85,24 +93,115 @@ def test_the_output_file(root: Path, command: str, reason: str) -> None:
 
 def test_an_eval_file_that_leads_out_is_a_diagnostic(root: Path) -> None:
     (root / "a.eval.yaml").symlink_to("../secret")
-    done = validate(root, "--format", "json")
-    assert done.returncode == 1
+    done = rubric_ci(root, "validate", "--format", "json")
+    assert done.exit_code == 1
     assert "cannot read a.eval.yaml: it is outside the repository" in done.stdout
     assert "the secret" not in done.stdout + done.stderr
 
 
-def test_fix_writes_through_no_link(root: Path) -> None:
-    text = "evalcases:\n  - id: a\n    input: Hi\n    rubric: [A]\n"
-    (root.parent / "secret").write_text(text)
-    (root / "a.eval.yaml").symlink_to("../secret")
-    assert validate(root, "--fix").returncode == 1
-    assert (root.parent / "secret").read_text() == text
+GIVEN = {
+    "run --baseline": ["run", "--baseline", "link"],
+    "run --replay": ["run", "--replay", "link"],
+    "run --config": ["run", "--config", "link"],
+    "run --policy-from": ["run", "--policy-from", "link"],
+    "compare": ["compare", "link", "link"],
+    "comment": ["comment", "link"],
+    "merge": ["merge", "link"],
+    "calibrate": ["calibrate", "link"],
+    "judge-check --replay": ["judge-check", "--judge", "openai/m", "--replay", "link"],
+    "generate --config": ["generate", "rubrics", "--config", "link"],
+}
 
 
-def test_a_recording_goes_through_no_link(root: Path) -> None:
-    with pytest.raises(CannotWriteFile):
-        recording.record(no_model, root / "link")
-    assert (root.parent / "secret").read_text() == SECRET
+@pytest.mark.parametrize("link", ["link", "inner", "zero", "pipe"])
+@pytest.mark.parametrize("arguments", GIVEN.values(), ids=GIVEN)
+def test_a_file_that_a_command_is_given(root: Path, arguments: list[str], link: str) -> None:
+    (root / "a.eval.yaml").write_text(EVALS)
+    (root / "rubric-ci.yaml").write_text("targets: [{name: default, model: openai/m}]\n")
+    done = rubric_ci(root, *[link if each == "link" else each for each in arguments])
+    assert done.exit_code == 2
+    assert NAMES[link] in done.stderr
+    assert "the secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("link", ["link", "inner", "zero", "pipe"])
+@pytest.mark.parametrize(
+    "name", ["rubric-ci.yaml", "targets.yaml", ".agentv/targets.yaml", "a.eval.yaml", "b.yaml"]
+)
+def test_a_file_that_is_read_without_being_named(root: Path, name: str, link: str) -> None:
+    (root / "a.eval.yaml").write_text(EVALS)
+    (root / "b.jsonl").write_text('{"id": "a", "input": "Hi"}\n')
+    (root / ".agentv").mkdir()
+    (root / name).unlink(missing_ok=True)
+    if link == "pipe":
+        os.mkfifo(root / name)
+    else:
+        (root / name).symlink_to((root / link).resolve())
+    for command in ("validate", "run"):
+        done = rubric_ci(root, command)
+        assert done.exit_code == {"validate": 1, "run": 2}[command]
+        assert f"unreadable: cannot read {name}: {NAMES[link]}" in (done.stdout + done.stderr)
+        assert "the secret" not in done.stdout + done.stderr
+
+
+def test_the_calibration(root: Path) -> None:
+    (root / "a.eval.yaml").write_text(EVALS)
+    (root / "rubric-ci.yaml").write_text(
+        "judge: {model: openai/m}\ntargets: [{name: default, provider: mock, response: Hi}]\n"
+    )
+    (root / "calibration.json").symlink_to("../secret")
+    done = rubric_ci(root, "run", "--offline")
+    assert done.exit_code == 2
+    assert done.stderr.endswith(f"cannot read calibration.json: {OUTSIDE}\n")
+
+
+def test_a_cache_entry_that_is_a_link(root: Path) -> None:
+    key = "a" * 64
+    cache = Cache(root / "cache")
+    cache.put(key, "pass")
+    entry = root / "cache" / "aa" / f"{key}.json"
+    assert cache.get(key) == "pass"
+    entry.rename(root.parent / "entry")
+    for target in (root.parent / "entry", Path("/dev/zero"), root / "pipe"):
+        entry.unlink(missing_ok=True)
+        entry.symlink_to(target)
+        assert cache.get(key) is None
+
+
+def test_a_link_of_an_unchanged_submodule_in_the_base(root: Path) -> None:
+    inner = Checkout.create(root.parent / "inner")
+    (inner.root / "link").symlink_to("../../secret")
+    (inner.root / "kept").write_text("kept")
+    inner.commit()
+    checkout = Checkout.create(root.parent / "outer")
+    checkout.git("submodule", "--quiet", "add", inner.root.as_uri(), "sub")
+    base = checkout.commit()
+    repository = plumbing.open_repository(checkout.root, os.environ)
+    then = Snapshot(
+        root=checkout.root,
+        entries=plumbing.tree(repository, base),
+        changed=frozenset(),
+        read_blob=partial(plumbing.blob, repository),
+    )
+    assert then.read("sub/kept") == b"kept"
+    assert then.read("sub/link") is None
+    assert then.lookup("a.eval.yaml")("sub/link") == NotFound("no such file")
+
+
+def test_a_search_reads_the_start_of_a_file(root: Path) -> None:
+    with (root.parent / "huge").open("wb") as file:
+        file.truncate(confined.MAX_BYTES)
+        file.seek(confined.MAX_BYTES)
+        file.write(b"\nevalcases:\n")
+    (root / "huge.yaml").symlink_to("../huge")
+    assert not discovery.holds_cases(root / "huge.yaml")
+
+
+@pytest.mark.parametrize("glob", ["../*.yaml", "evals/../../*.yaml", "!../*"])
+def test_configured_globs_stay_in_the_repository(root: Path, glob: str) -> None:
+    with pytest.raises(CannotFindEvals) as caught:
+        discovery.find_evals([], [glob], root)
+    assert caught.value.message == f"{glob} under `evals` leaves the repository"
 
 
 def refused(target: Target, root: Path) -> str:
@@ -111,19 +210,8 @@ def refused(target: Target, root: Path) -> str:
     return str(caught.value)
 
 
-def validate(root: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "validate", *options],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize("glob", ["../*.yaml", "evals/../../*.yaml", "!../*"])
-def test_configured_globs_stay_in_the_repository(root: Path, glob: str) -> None:
-    with pytest.raises(CannotFindEvals) as caught:
-        discovery.find_evals([], [glob], root)
-    assert caught.value.message == f"{glob} under `evals` leaves the repository"
+def rubric_ci(root: Path, *arguments: str) -> Result:
+    unset = {name: None for name in os.environ if name.startswith("GITHUB_")}
+    runner = CliRunner(env={**unset, "OPENAI_API_KEY": "none", "GITHUB_TOKEN": "none"})
+    with chdir(root):
+        return runner.invoke(main, arguments)

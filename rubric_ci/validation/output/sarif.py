@@ -11,7 +11,7 @@ from rubric_ci.validation.rules import RULES
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 
-MOST_SNIPPET = 120  # characters of the line
+MOST_SNIPPET = 120  # characters of the line, around the column
 
 
 def render(
@@ -75,6 +75,12 @@ def _result(diagnostic: Diagnostic, places: Mapping[str, int]) -> dict[str, Any]
     }
 
 
+def _around(line: str, column: int) -> str:
+    last = len(line) - MOST_SNIPPET
+    start = max(0, min(column - 1 - MOST_SNIPPET // 2, last))
+    return line[start : start + MOST_SNIPPET]
+
+
 def _location(diagnostic: Diagnostic) -> dict[str, Any]:
     span = diagnostic.span
     region: dict[str, Any] = {
@@ -84,7 +90,7 @@ def _location(diagnostic: Diagnostic) -> dict[str, Any]:
         "endColumn": span.end_column,
     }
     if diagnostic.line_text:
-        region["snippet"] = {"text": escape.visible(diagnostic.line_text[:MOST_SNIPPET])}
+        region["snippet"] = {"text": escape.visible(_around(diagnostic.line_text, span.column))}
     return {
         "artifactLocation": {"uri": escape.path_target(diagnostic.file)},
         "region": region,

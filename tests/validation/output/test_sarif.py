@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.validation.output import sarif
 from rubric_ci.validation.rule_docs import meanings
 from tests.evals.__main__ import diagnostics, evals
@@ -42,3 +43,29 @@ def test_nothing_found() -> None:
     run = json.loads(sarif.render([], "1.2.3", meanings()))["runs"][0]
     assert run["results"] == []
     assert run["tool"]["driver"]["rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("length", "column", "start"),
+    [
+        (90, 80, 0),
+        (120, 1, 0),
+        (5_000, 1, 0),
+        (5_000, 61, 0),
+        (5_000, 2_000, 1_939),
+        (200, 200, 80),
+    ],
+)
+def test_a_snippet_is_around_the_column(length: int, column: int, start: int) -> None:
+    line = "".join(chr(0x4E00 + at) for at in range(length))
+    found = Diagnostic(
+        file="a.yaml",
+        span=Span(7, column, 7, column + 1),
+        rule="unknown-key",
+        severity=Severity.ERROR,
+        message="m",
+        line_text=line,
+    )
+    (result,) = json.loads(sarif.render([found], "1.2.3", meanings()))["runs"][0]["results"]
+    snippet = result["locations"][0]["physicalLocation"]["region"]["snippet"]["text"]
+    assert snippet == line[start : start + 120]

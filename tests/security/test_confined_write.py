@@ -1,0 +1,122 @@
+"""Links on the way of what is written: nothing outside of the repository is created or changed."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotWriteFile
+from rubric_ci.llm import recording
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from tests.cases import no_model
+from tests.security.test_confined_open import EVALS, rubric_ci
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(sys.platform == "win32", reason="links"),
+]
+CONFIG = """\
+judge: {model: openai/m}
+targets: [{name: default, provider: mock, response: Hi}]
+"""
+OUTSIDE = "not written: it is outside the repository\n  remove the link on its way\n"
+CALL = ModelCall(
+    endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "repository"
+    (root / ".git" / "hooks").mkdir(parents=True)
+    (root / "a.eval.yaml").write_text(EVALS)
+    (root / "rubric-ci.yaml").write_text(CONFIG)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "kept").write_text("kept")
+    (root / "out").symlink_to("../outside")
+    (root / "hooks").symlink_to(".git/hooks")
+    (root / "kept").symlink_to("../kept")
+    return root
+
+
+WRITTEN = {
+    "run --output-dir": (["run", "--offline", "--output-dir", "out"], "out"),
+    "run --output-dir below": (["run", "--offline", "--output-dir", "out/deep/er"], "out/deep/er"),
+    "run --output-dir up": (["run", "--offline", "--output-dir", "x/../out/y"], "x/../out/y"),
+    "run --record": (["run", "--record", "out/deep/judge.jsonl"], "out/deep"),
+    "judge-check --record": (["judge-check", "--record", "out/judge.jsonl"], "out"),
+    "merge --output-dir": (["merge", ".rubric-ci/report.json", "--output-dir", "out"], "out"),
+    "init": (["init", "out/new"], "out/new"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "place"), WRITTEN.values(), ids=WRITTEN)
+def test_a_folder_that_leads_out(root: Path, arguments: list[str], place: str) -> None:
+    if arguments[0] == "merge":
+        assert rubric_ci(root, "run", "--offline", "--shard", "1/1").exit_code == 0
+    done = rubric_ci(root, *arguments)
+    assert (done.exit_code, done.stderr.endswith(f"{place}: {OUTSIDE}")) == (2, True), done.stderr
+    assert list((root.parent / "outside").iterdir()) == []
+
+
+def test_the_default_folder_that_leads_out(root: Path) -> None:
+    (root / ".rubric-ci").symlink_to("../outside")
+    done = rubric_ci(root, "run")
+    assert (done.exit_code, done.stderr.endswith(f".rubric-ci: {OUTSIDE}")) == (2, True)
+    assert list((root.parent / "outside").iterdir()) == []
+
+
+def test_a_folder_in_git(root: Path) -> None:
+    done = rubric_ci(root, "run", "--offline", "--output-dir", "hooks")
+    assert done.exit_code == 2
+    assert "hooks: not written: it is in `.git`" in done.stderr
+    assert list((root / ".git" / "hooks").iterdir()) == []
+
+
+def test_a_folder_outside_that_a_person_names(root: Path) -> None:
+    outside = root.parent / "outside"
+    done = rubric_ci(root, "run", "--offline", "--output-dir", str(outside))
+    assert done.exit_code == 0, done.stderr
+    assert sorted(path.name for path in outside.iterdir()) == ["report.json", "summary.md"]
+
+
+def test_a_report_replaces_a_link(root: Path) -> None:
+    (root / ".rubric-ci").mkdir()
+    (root / ".rubric-ci" / "report.json").symlink_to("../../kept")
+    assert rubric_ci(root, "run", "--offline").exit_code == 0
+    assert (root.parent / "kept").read_text() == "kept"
+    assert not (root / ".rubric-ci" / "report.json").is_symlink()
+
+
+def test_fix_writes_through_no_link(root: Path) -> None:
+    text = "evalcases:\n  - id: a\n    input: Hi\n    rubric: [A]\n"
+    (root.parent / "kept").write_text(text)
+    (root / "b.eval.yaml").symlink_to("../kept")
+    assert rubric_ci(root, "validate", "--fix").exit_code == 1
+    assert (root.parent / "kept").read_text() == text
+
+
+def test_a_recording_goes_through_no_link(root: Path) -> None:
+    with pytest.raises(CannotWriteFile):
+        recording.record(no_model, root / "kept", root)
+    assert (root.parent / "kept").read_text() == "kept"
+
+
+def test_a_recording_that_becomes_a_link(root: Path) -> None:
+    """A target of the repository runs while replies are recorded."""
+
+    async def model(_: ModelCall) -> ModelReply:
+        return ModelReply(text="yes")
+
+    record = recording.record(model, root / "judge.jsonl", root)
+    (root / "judge.jsonl").unlink()
+    (root / "judge.jsonl").symlink_to("../kept")
+
+    async def asked() -> None:
+        await record(CALL)
+
+    with pytest.raises(CannotWriteFile, match="cannot write the recording"):
+        asyncio.run(asked())
+    assert (root.parent / "kept").read_text() == "kept"

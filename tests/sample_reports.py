@@ -39,6 +39,7 @@ def a_rubric(*criteria: CriterionResult, **changes: Any) -> Assessed:
         "line": 4,
         "score": 0.0,
         "verdict": "fail",
+        "gated_by": tuple(criterion.id for criterion in criteria if criterion.gated),
     }
     return Assessed(criteria=criteria, **{**facts, **changes})
 
@@ -52,9 +53,10 @@ def graded(
         "score": {"pass": 1.0, "borderline": 0.7, "fail": 0.0}[verdict],
         "reason": "because",
         "gated_by": tuple(criterion.id for criterion in criteria if criterion.gated),
-        "evaluators": (a_rubric(*criteria, verdict=verdict),),
     }
-    return Graded(id=name, verdict=verdict, **{**facts, **changes})
+    facts |= changes
+    own = a_rubric(*criteria, verdict=verdict, score=facts["score"], gated_by=facts["gated_by"])
+    return Graded(id=name, verdict=verdict, **{"evaluators": (own,), **facts})
 
 
 def errored(name: str, reason: str = "the judge was silent", **changes: Any) -> Errored:

@@ -11,6 +11,7 @@ from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped, kth_best, standing
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.waivers import with_waivers
+from rubric_ci.reports import case_consistency
 from rubric_ci.reports.gate import concluded
 from rubric_ci.text import numbers
 
@@ -93,6 +94,10 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
             found = verdict(case.score, case.gated_by, limits).value
             if case.verdict != found:
                 yield f"cases.{at}.verdict is {case.verdict}, its score and gates give {found}"
+            yield from (f"cases.{at}.{each}" for each in case_consistency.problems(case, limits))
+        if not isinstance(case, Skipped) and case.before:
+            found_before = case_consistency.problems(case.before, limits)
+            yield from (f"cases.{at}.before.{each}" for each in found_before)
 
 
 def _trials(report: RunReport) -> Iterator[str]:

@@ -33,10 +33,10 @@ class OneFile:
     def read(self, name: str) -> bytes | None:
         """Return the bytes of one of the three files; there is no other."""
         if name == self.file.as_posix():
-            return discovery.read_bytes(self.file)
+            return discovery.read_bytes(self.file, self.root)
         beside = self.file.with_name(name)
         if name in {CALIBRATION, WAIVERS} and beside.is_file():
-            return discovery.read_bytes(beside)
+            return discovery.read_bytes(beside, self.root)
         return None
 
     def lookup(self, name: str) -> Lookup:
@@ -68,7 +68,7 @@ def _of_base(project: Project, base: Base) -> Project:
 
 def _of_file(project: Project, file: Path) -> Project:
     try:
-        discovery.read_bytes(file)
+        discovery.read_bytes(file, project.root)
     except CannotReadFile as error:
         raise CannotReadPolicy(
             f"--policy-from: {error.message}", "expected base, head or a configuration file"

@@ -86,6 +86,72 @@ def test_a_case_that_contradicts_itself(verdict: Any, score: float, gated_by: st
         json_format.read(json_format.render(report))
 
 
+def at(*path: str | int, value: Any) -> Callable[[Data], Data]:
+    """Return a forgery that sets one value of a genuine report."""
+
+    def forge(data: Data) -> Data:
+        owner: Any = data
+        for step in path[:-1]:
+            owner = owner[step]
+        owner[path[-1]] = value
+        return data
+
+    return forge
+
+
+FAILED = ("cases", 2)  # angry-customer of the golden report: two gates are missed
+RUBRIC = (*FAILED, "evaluators", 0)
+FIRST = (*RUBRIC, "criteria", 0)
+PASS = {"verdict": "pass", "score": 1.0}
+GATES = "offers-next-step, empathy"
+
+
+@pytest.mark.parametrize(
+    ("forge", "problem"),
+    [
+        (at(*FAILED, "gated_by", value=["x"]), f"gated_by is x, its evaluators give {GATES}"),
+        (at(*RUBRIC, "gated_by", value=[]), f"0.gated_by is empty, its criteria give {GATES}"),
+        (at(*RUBRIC, "score", value=0.9), "evaluators.0.score is 0.9, its criteria give 0.35"),
+        (at(*RUBRIC, "verdict", value="pass"), "verdict is pass, its score and gates give fail"),
+        (at(*RUBRIC, "weight", value=0), "verdict is fail, but an evaluator that counts has no sc"),
+        (at(*RUBRIC, "outcome", value="unassessed"), "but an evaluator that counts has no score"),
+        (at(*FIRST, "mark", value=True), "criteria.0.normalised is 0.0, its mark gives 1.0"),
+        (at(*FIRST, "normalised", value=1.0), "criteria.0.normalised is 1.0, its mark gives 0.0"),
+        (at(*FIRST, "normalised", value=7.5), "criteria.0.normalised is 7.5, not between 0 and 1"),
+        (at(*FIRST, "gated", value=False), "criteria.0.gated is false, its mark gives true"),
+        (at(*FIRST, "gate", value=""), "criteria.0.gated is true, its mark gives false"),
+        (at(*FIRST, "weight", value=100), "evaluators.0.score is 0.35, its criteria give 0.0"),
+        (at(*RUBRIC, "criteria", 1, "mark", value=9), "criteria.1.normalised is 0.4, its mark gi"),
+        (at(*RUBRIC, "criteria", 1, "mark", value=10**400), "normalised is 0.4, its mark gives"),
+        (at(*RUBRIC, "criteria", 1, "gate", value="score >= 3"), "1.gated is true, its mark give"),
+        (at("cases", 3, "evaluators", 1, "weight", value=0), "3.score is 0.799999, its evaluator"),
+        (at(*FAILED, "trials", value=[PASS]), "verdict is fail, its trials give pass"),
+        (at(*FAILED, "trials_to_pass", value=-3), "cases.2.trials_to_pass is -3 of 0 trials"),
+        (at(*FAILED, "trials", value=[{**PASS, "score": 0.1}]), "trials.0.verdict is pass, not p"),
+        (at(*FAILED, "before", value={"outcome": "graded", "verdict": "pass", "score": 0.9,
+            "trials": [PASS]}), "before.score is 0.9, its trials give 1.0"),
+    ],
+)  # fmt: skip
+def test_a_case_whose_marks_give_something_else(
+    forge: Callable[[Data], Data], problem: str
+) -> None:
+    genuine = (Path(__file__).parents[1] / "golden/mixed.report.json").read_text(encoding="utf-8")
+    json_format.read(genuine)
+    data = forge(json.loads(genuine))
+    for key in ("marks", "cached_marks"):
+        data["totals"][key] = sum(
+            each.get(key, 0)
+            for one in data["cases"]
+            for each in one.get("evaluators", ())
+            if each["outcome"] == "assessed"
+        )
+    if data["cases"][2]["evaluators"][0]["outcome"] == "unassessed":
+        data["cases"][2]["evaluators"][0]["reason"] = "forged"
+    with pytest.raises(CannotReadReport) as caught:
+        json_format.read(json.dumps(data))
+    assert problem in caught.value.message
+
+
 def test_an_error_may_have_no_errored_case() -> None:
     held = a_report(graded("x", "pass"), verdict="error")
     text = json_format.render(held).replace('"holds": true', '"holds": false')

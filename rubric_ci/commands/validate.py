@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rubric_ci.project.project import Project
 
 STDIN = "-"
+FIXABLE = frozenset({"not-text", "ambiguous-text", "score-range-type", "score-range-bounds"})
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
 
 
@@ -61,6 +62,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
     if jobs or not errors:
         sys.stdout.write(_rendered(settings, found, len(jobs), notes))
+        sys.stdout.write(_fixable(found) if settings.format == "text" and not settings.fix else "")
     if errors:
         from rubric_ci.text.error_text import error_text
 
@@ -145,6 +147,17 @@ def _rendered(
         in_workflow=environ.get("GITHUB_ACTIONS") == "true",
         new_token=_random_token,
     )
+
+
+def _fixable(found: "list[Diagnostic]") -> str:
+    """Return how many places `--fix` would change in the files with problems."""
+    if not any(problem.rule in FIXABLE for problem in found):
+        return ""
+    from rubric_ci.project.fixer import count_fixable
+
+    files = dict.fromkeys(problem.file for problem in found if problem.rule in FIXABLE)
+    places = count_fixable(map(Path, files))
+    return f"{places:,} fixable with --fix\n" if places else ""
 
 
 def _random_token() -> str:

@@ -34,22 +34,27 @@ class FixResult(NamedTuple):
     places: int
 
 
-def fix(text: str) -> FixResult:
-    """Return the fixed text of an eval file; invalid YAML is returned unchanged."""
+def fix(text: str, attempts: int = MAX_ATTEMPTS) -> FixResult:
+    """Return the fixed text of an eval file; invalid YAML is returned unchanged.
+
+    Each attempt parses the text; one is enough where all fixes hold together.
+    """
     document = Document("", text)
     if not document.readable or document.text_problems:
         return FixResult(text, 0)
     fixes = list({fix.start: fix for fix in _fixes(document)}.values())
-    valid = largest_valid_subset(fixes, lambda some: _holds(document, some))
+    valid = largest_valid_subset(fixes, lambda some: _holds(document, some), attempts)
     mark = text[: len(text) - len(document.text)]  # a byte order mark
     return FixResult(mark + apply(document.text, valid), len(valid))
 
 
-def largest_valid_subset(fixes: list[Fix], holds: Callable[[list[Fix]], bool]) -> list[Fix]:
+def largest_valid_subset(
+    fixes: list[Fix], holds: Callable[[list[Fix]], bool], attempts: int = MAX_ATTEMPTS
+) -> list[Fix]:
     """Return all fixes if they hold together, else those that hold, found by halving."""
     valid: list[Fix] = []
     remaining = [fixes]
-    for _ in range(MAX_ATTEMPTS):
+    for _ in range(attempts):
         if not remaining:
             break
         some = remaining.pop()

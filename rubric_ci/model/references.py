@@ -21,6 +21,10 @@ Lookup: TypeAlias = Callable[[str], Found | NotFound]
 """Resolve a reference as written in one eval file."""
 
 
+NearFile: TypeAlias = Callable[[str], str]
+"""A reference to a file that does not exist to the one that it probably means; empty: none."""
+
+
 class Machine(NamedTuple):
     """Lookups of what the commands of one file need; folders are as written in that file."""
 

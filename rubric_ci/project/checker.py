@@ -1,5 +1,6 @@
 """Check files one by one with what serves them: eval files, targets files, the configuration."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache, partial
@@ -124,6 +125,7 @@ class Checker:
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
             machine=partial(self._machine, path.parent),
+            near_file=partial(self._near_file, path.parent),
         )
         return self._switched(found, source.texts())
 
@@ -220,6 +222,11 @@ class Checker:
             file = self._name(path)
             if folder_served(file) != served:
                 yield file, folder_served(file)
+
+    def _near_file(self, folder: Path, reference: str) -> str:
+        from rubric_ci.project.near_files import near_file  # few references are broken
+
+        return near_file(reference, os.path.realpath(folder), os.path.realpath(self.project.root))
 
     def _find_nearest_path(self, glob: str) -> str | None:
         from rubric_ci.project.dependencies import nearest_path

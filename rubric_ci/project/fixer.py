@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from rubric_ci.editing.diff import unified
-from rubric_ci.editing.fixes import fix
+from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix
 from rubric_ci.editing.jsonl_fixes import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
@@ -15,6 +16,7 @@ from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
 
+MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
 NOT_EVALS = (*CONFIG_NAMES, *TARGETS_NAMES)
 
 
@@ -31,17 +33,35 @@ def fix_files(paths: Iterable[Path], *, write: bool) -> int:
     return sum(places)
 
 
+def count_fixable(paths: Iterable[Path]) -> int:
+    """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
+    files = [path for path in paths if path.name not in NOT_EVALS]
+    texts = ((path, _read(path)[1]) for path in files)
+    counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
+    return sum(_fixed(text, path, attempts=1).places for path, text in counted)
+
+
 def _fix_file(path: Path, *, write: bool) -> int:
-    try:
-        data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
-    except CannotReadFile:  # `validate` reports it
+    data, text = _read(path)
+    if text is None:
         return 0
-    text = decode(data)
-    if isinstance(text, LocatedProblem):
-        return 0
-    fixed = fix_lines(text) if path.suffix == ".jsonl" else fix(text)
+    fixed = _fixed(text, path)
     if fixed.places and write:
         atomic_write.replace(path, data, fixed.text.encode())
     elif fixed.places:
         print_block(unified(path.as_posix(), text, fixed.text))
     return fixed.places
+
+
+def _read(path: Path) -> tuple[bytes, str | None]:
+    """Return the bytes and the text of a file; None: `validate` reports why there is none."""
+    try:
+        data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
+    except CannotReadFile:
+        return b"", None
+    text = decode(data)
+    return data, None if isinstance(text, LocatedProblem) else text
+
+
+def _fixed(text: str, path: Path, attempts: int = MAX_ATTEMPTS) -> FixResult:
+    return fix_lines(text) if path.suffix == ".jsonl" else fix(text, attempts)

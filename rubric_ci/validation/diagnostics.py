@@ -38,7 +38,7 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
             continue  # the same value through another alias
         seen.add((problem.rule.id, place, problem.message))
         message = problem.message + _by_alias(alias_line, place[0])
-        found_at = LocatedProblem(problem.rule, *place, message, problem.hint)
+        found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source))
         located.append(to_diagnostic(file, found_at, lines_of(file)))
     return _bounded(sorted(dict.fromkeys(located), key=position))
 
@@ -62,6 +62,12 @@ def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
     line, column, *_ = place
     found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
     return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place
+
+
+def _hint(problem: Problem, source: Source) -> str:
+    if not problem.first:
+        return problem.hint
+    return f"{problem.rule.hint}; the first one is in line {source.locate(problem.first)[0]}"
 
 
 def _by_alias(line: int | None, own: int) -> str:

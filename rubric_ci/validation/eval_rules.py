@@ -160,15 +160,16 @@ def _target(
 
 
 def _same_ids(cases: list[Any]) -> Iterator[Problem]:
-    seen = set()
+    seen: dict[str, Path] = {}
     for index, case in enumerate(cases):
         name = case.get("id") if isinstance(case, dict) else None
         if not isinstance(name, str):
             continue
-        if name in seen:
+        path: Path = ("evalcases", index, "id")
+        first = seen.setdefault(name, path)
+        if first is not path:
             message = f"the id `{name}` is taken by an earlier case"
-            yield Problem(CASE_ID_DUPLICATE, ("evalcases", index, "id"), message)
-        seen.add(name)
+            yield Problem(CASE_ID_DUPLICATE, path, message, first=first)
 
 
 def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) -> Iterator[Problem]:

@@ -86,16 +86,17 @@ def evaluators_problems(evaluators: Any, path: Path, *, inline: bool) -> Iterato
 
 
 def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator[Problem]:
-    taken = set(inline)
+    taken: dict[str, Path] = dict.fromkeys(inline, ())
     for index, evaluator in enumerate(evaluators):
         name = evaluator.get("name") if isinstance(evaluator, dict) else None
         if not isinstance(name, str):
             continue
-        if name in taken:
-            owner = "the inline rubrics" if name == "rubric" else "an earlier evaluator"
+        where: Path = (*path, index, "name")
+        first = taken.setdefault(name, where)
+        if first is not where:
+            owner = "an earlier evaluator" if first else "the inline rubrics"
             message = f"the name `{name}` is taken by {owner}"
-            yield Problem(EVALUATOR_NAME_DUPLICATE, (*path, index, "name"), message)
-        taken.add(name)
+            yield Problem(EVALUATOR_NAME_DUPLICATE, where, message, first=first)
 
 
 def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.model.references import Found, Lookup
+from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
 from rubric_ci.model.rules import Rule, with_cases, with_evaluator
-from rubric_ci.text.suggestions import suggest
+from rubric_ci.text.suggestions import did_you_mean, suggest
 from rubric_ci.validation.guideline_rules import guideline_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
@@ -61,7 +61,9 @@ class Prompt(NamedTuple):
     known: tuple[str, ...]
 
 
-def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
+def reference_problems(
+    data: Any, lookup: Lookup, near_file: NearFile = lambda _: ""
+) -> Iterator[Problem]:
     """Yield files that cannot be read and unknown prompt variables."""
     if not isinstance(data, dict):
         return
@@ -72,17 +74,17 @@ def reference_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
     for path, name in files:
         found = lookup(name)
         if not isinstance(found, Found):
-            yield Problem(FILE_MISSING, path, f"`{name}`: {found.reason}")
+            yield _missing(path, name, found, near_file)
     for prompt in _prompts(data):
-        yield from _prompt_problems(prompt, lookup)
+        yield from _prompt_problems(prompt, lookup, near_file)
 
 
-def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
+def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
     text, where = prompt.text, ""
     if names_file(text):
         found = lookup(text)
         if not isinstance(found, Found):
-            yield Problem(FILE_MISSING, prompt.path, f"`{text}`: {found.reason}")
+            yield _missing(prompt.path, text, found, near_file)
             return
         text, where = found.text, f" in {found.path}"
     for written in dict.fromkeys(variables(text)):
@@ -92,6 +94,10 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup) -> Iterator[Problem]:
             hint = suggest(name, prompt.known)
             part = "" if where else f"{{{{{written}}}}}"
             yield Problem(PROMPT_VARIABLE, prompt.path, message, hint, part=part)
+
+
+def _missing(path: Path, name: str, found: NotFound, near_file: NearFile) -> Problem:
+    return Problem(FILE_MISSING, path, f"`{name}`: {found.reason}", did_you_mean(near_file(name)))
 
 
 def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:

@@ -135,15 +135,15 @@ def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
 
 
 def _same_ids(criteria: list[Any], path: Path) -> Iterator[Problem]:
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     for index, criterion in enumerate(criteria):
         given = criterion.get("id") if isinstance(criterion, dict) else None
         name = given if isinstance(given, str) else f"rubric-{index + 1}"
-        if name in seen:
+        first = seen.setdefault(name, index)
+        if first != index:
             where: Path = (*path, index, "id") if given else (*path, index)
             message = f"the id `{name}` is taken by an earlier criterion"
-            yield Problem(CRITERION_ID_DUPLICATE, where, message)
-        seen.add(name)
+            yield Problem(CRITERION_ID_DUPLICATE, where, message, first=(*path, first))
 
 
 def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:

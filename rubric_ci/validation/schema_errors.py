@@ -116,8 +116,16 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
             message = f"unknown key `{key}` in {owner_name(path)}"
             hint = hint_for_key(key, path, instance)
             meant = nearest(key, known)
-            where, hint = (*path, key), hint or did_you_mean(meant)
+            where, hint = (*path, key), hint or did_you_mean(meant) or _after_comma(instance, key)
             yield Problem(UNKNOWN_KEY, where, message, hint, at_key=True, meant=meant)
+
+
+def _after_comma(instance: dict[str, Any], key: str) -> str:
+    """Return a hint for a key without a value that is the rest of the text before it."""
+    before = [name for name in list(instance)[: list(instance).index(key)] if instance[name]]
+    if instance[key] is not None or not before or not isinstance(instance[before[-1]], str):
+        return ""
+    return f"quote the text of `{before[-1]}`: inside {{ }} a comma ends a text without quotes"
 
 
 def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:

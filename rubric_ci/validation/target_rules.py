@@ -91,7 +91,8 @@ def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
         path: Path = ("targets", index)
         if _has_name(target) and own[target["name"]] is not target:
             message = f"the name `{target['name']}` is taken by an earlier target"
-            yield Problem(TARGET_NAME_DUPLICATE, (*path, "name"), message)
+            first: Path = ("targets", targets.index(own[target["name"]]), "name")
+            yield Problem(TARGET_NAME_DUPLICATE, (*path, "name"), message, first=first)
         yield from conflicting_aliases(target, path)
         yield from _provider_problems(target, path)
         yield from _judge_references(target, path, own, known)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rubric_ci.model.references import Lookup, Machine
+from rubric_ci.model.references import Lookup, Machine, NearFile
 from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.schema import problems as schema_problems
@@ -30,6 +30,7 @@ def check_evals(
     nearest_path: "NearestPath | None" = None,
     *,
     machine: "Callable[[], Machine] | None" = None,
+    near_file: NearFile = lambda _: "",
     default_evaluator: str = "",
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
@@ -37,12 +38,13 @@ def check_evals(
     `targets` are the names of all targets; without any, they are not checked. `agents` are the
     targets that rubric-ci does not start.
     Without `nearest_path`, globs under `depends_on` are not checked; without `machine`, scripts
-    are not. `default_evaluator` is the configuration's; only `none` leaves cases ungraded.
+    are not. `near_file` names the file that a missing one probably is. `default_evaluator` is the
+    configuration's; only `none` leaves cases ungraded.
     """
     other = _other_tool(source)
     if other:
         return _diagnosed(source, [other])
-    found = list(_eval_problems(source, lookup))
+    found = list(_eval_problems(source, lookup, near_file))
     if targets and source.readable:
         found.extend(_first(target_problems(source.data, targets, agents)))
     if default_evaluator == "none" and source.readable:
@@ -116,7 +118,7 @@ def _rule_ids() -> Collection[str]:
     return RULES
 
 
-def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
+def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
     if not source.readable:
         return
     found = schema_problems("eval", source)
@@ -125,7 +127,7 @@ def _eval_problems(source: Source, lookup: Lookup) -> Iterator[Problem]:
         from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
-    found.extend(_first(reference_problems(source.data, lookup)))
+    found.extend(_first(reference_problems(source.data, lookup, near_file)))
     if any("trials" in text for text in source.texts().values()):
         from rubric_ci.validation.gate_rules import trial_problems
 

@@ -39,6 +39,7 @@ class Problem(NamedTuple):
     part: str = ""  # the part of the text at the path that is wrong, as it is written there
     meant: str = ""  # the known key that a misspelt one probably means
     missing: tuple[str, ...] = ()  # the keys of which one is required at the path
+    first: Path = ()  # the earlier value that has the same name
 
 
 class Location(NamedTuple):

@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-from yaml import MarkedYAMLError, YAMLError
+from yaml import Mark, MarkedYAMLError, YAMLError
+from yaml._yaml import CParser
+from yaml.tokens import ScalarToken
 
 from rubric_ci.model.rules import CASE, GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import LocatedProblem
@@ -72,7 +74,11 @@ def syntax_problem(error: YAMLError, text: str) -> LocatedProblem:
     """Return a parser error as a problem."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _unreadable(text)
-    mark, problem = error.problem_mark, str(error.problem)
+    return _unclosed(error, error.problem_mark, text) or _located(error, error.problem_mark, text)
+
+
+def _located(error: MarkedYAMLError, mark: Mark, text: str) -> LocatedProblem:
+    problem = str(error.problem)
     lines = BREAK.split(text.rstrip())
     if mark.line >= len(lines) or (mark.line + 1 == len(lines) and mark.column > len(lines[-1])):
         words = "the file ends in the middle of a value"
@@ -89,6 +95,31 @@ def syntax_problem(error: YAMLError, text: str) -> LocatedProblem:
     context = f"{error.context}: " if error.context else ""
     words = _words(problem, lines[line], column) or f"{context}{problem}"
     return _problem(YAML_SYNTAX, line, column, words)
+
+
+def _unclosed(error: MarkedYAMLError, mark: Mark, text: str) -> LocatedProblem | None:
+    """Return quoted text of several lines that ends directly before an error, or never."""
+    is_open = error.context == "while scanning a quoted scalar"
+    opened = error.context_mark if is_open else _opened_quotes(text, mark)
+    if opened is None:
+        return None
+    end = "the end of the file" if is_open else f"line {mark.line + 1}"
+    message = f"this quotation mark is not closed in its line: the text goes on to {end}"
+    place = (opened.line + 1, opened.column + 1, opened.line + 1, opened.column + 2)
+    return LocatedProblem(YAML_SYNTAX, *place, message, "close it, or remove it")
+
+
+def _opened_quotes(text: str, error: Mark) -> Mark | None:
+    parser, found = CParser(text), None
+    try:
+        while (token := parser.get_token()) and token.start_mark.index < error.index:
+            start, end = token.start_mark, token.end_mark
+            is_long = isinstance(token, ScalarToken) and not token.plain and start.line < end.line
+            if is_long and not text[end.index : error.index].strip():
+                found = start
+    except YAMLError:
+        return found
+    return found
 
 
 def _words(problem: str, own: str, column: int) -> str:

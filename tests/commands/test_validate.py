@@ -318,6 +318,8 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
         ),
     )
     assert (project / "evals/bare.yaml").read_text() == bare
+    checked = rubric_ci("validate", cwd=project).stdout
+    assert checked.endswith("\n2 files checked: 1 error\n1 fixable with --fix\n")
     fixed = rubric_ci("validate", "--fix", cwd=project)
     assert (fixed.returncode, fixed.stdout) == (0, "2 files checked: no problems\n")
     assert fixed.stderr == "rubric-ci: fixed 1 place(s) in 1 file(s)\n"

@@ -22,12 +22,12 @@ MARKS: list[MarkValue] = [True, False, 0, 1, 10, "cannot_assess"]
 def a_report(*, text: str = "text", mark: MarkValue = True) -> RunReport:
     criterion = CriterionResult(
         id="c",
-        kind="checklist",
+        kind="levels",
         line=3,
         text=text,
-        weight=1.0,
+        weight=0.0,
         mark=mark,
-        normalised=1.0,
+        normalised=0.0 if mark is False or mark == "cannot_assess" else 1.0,
         gated=False,
         reasoning=text,
         votes=(mark, mark),

@@ -49,7 +49,7 @@ def record_here(provider: str) -> str:
     tasks = build_tasks(selection.chosen, opened, settings)
     path = Path("recording.jsonl")
     context = RunContext(
-        call_model=record(reply, path),
+        call_model=record(reply, path, opened.root),
         root=opened.root,
         environment=os.environ,
         judge=opened.config.judge,

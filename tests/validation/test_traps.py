@@ -13,7 +13,8 @@ import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True)
 lines = done.stdout.splitlines()
 print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
-print(lines[0].split(": ")[1] if len(lines) > 1 else "", lines[-1], sep="\\n")
+summary = next(line for line in lines if " checked: " in line)
+print(lines[0].split(": ")[1] if len(lines) > 1 else "", summary, sep="\\n")
 """
 
 CASE = "evalcases:\n- id: a\n  input: q\n"

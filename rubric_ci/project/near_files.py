@@ -1,0 +1,61 @@
+"""The file that a misspelt reference probably means."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from rubric_ci.system import confined
+from rubric_ci.text.suggestions import nearest
+
+MAX_NAMES: Final = 1_000  # of a folder that are compared
+
+
+def near_file(reference: str, folder: str, top: str) -> str:
+    """Return the reference with the names of files that exist; empty: none is close.
+
+    Folders are searched from the eval file's upwards; `folder` and `top` are real paths.
+    """
+    start = "/" if reference.startswith("/") else ""
+    steps = [step for step in reference.split("/") if step]
+    for place in [top] if start else _upwards(folder, top):
+        found = _resolved(steps, place, top)
+        if found:
+            return start + "/".join(found)
+    return ""
+
+
+def _resolved(steps: Sequence[str], place: str, top: str) -> list[str]:
+    """Return each step, or the nearest name where it does not exist; empty: none is close."""
+    found: list[str] = []
+    for at, step in enumerate(steps):
+        is_last = at == len(steps) - 1
+        name = step if _fits(place, step, top, is_file=is_last) else ""
+        if not name:
+            name = nearest(step, _names(place, top, is_file=is_last), most=MAX_NAMES)
+        if not name:
+            return []
+        found.append(name)
+        place = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
+    return found
+
+
+def _names(place: str, top: str, *, is_file: bool) -> list[str]:
+    try:
+        names = sorted(name for name in os.listdir(place) if not name.startswith("."))  # noqa: PTH208
+    except OSError:
+        return []
+    return list(islice((n for n in names if _fits(place, n, top, is_file=is_file)), MAX_NAMES))
+
+
+def _fits(place: str, name: str, top: str, *, is_file: bool) -> bool:
+    real = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
+    exists = os.path.isfile(real) if is_file else os.path.isdir(real)  # noqa: PTH112, PTH113
+    return exists and confined.is_inside(real, top)
+
+
+def _upwards(folder: str, top: str) -> Iterator[str]:
+    yield folder
+    while folder != top and confined.is_inside(folder, top):
+        folder = os.path.dirname(folder)  # noqa: PTH120
+        yield folder

@@ -1,0 +1,34 @@
+"""What a misspelt reference probably means, and what is never suggested."""
+
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.project.near_files import near_file
+
+NEAR = {
+    "a letter": ("prompts/refnd.md", "prompts/refund.md"),
+    "a folder": ("prompt/refund.md", "prompts/refund.md"),
+    "both": ("prompt/refnd.md", "prompts/refund.md"),
+    "another suffix": ("prompts/refund.txt", "prompts/refund.md"),
+    "case": ("Prompts/Refund.md", "prompts/refund.md"),
+    "from the root": ("/evals/notess.txt", "/evals/notes.txt"),
+    "beside the eval file": ("note.txt", "notes.txt"),
+    "above": ("../prompts/refnd.md", "../prompts/refund.md"),
+    "nothing close": ("data/table.csv", ""),
+    "a folder itself": ("prompt", ""),
+    "hidden": (".hiden", ""),
+    "outside": ("../../secre.md", ""),
+    "through a link": ("out/secre.md", ""),
+}
+
+
+@pytest.mark.parametrize(("reference", "meant"), NEAR.values(), ids=NEAR)
+def test_near_file(tmp_path: Path, reference: str, meant: str) -> None:
+    top = (tmp_path / "repository").resolve()
+    (top / "evals").mkdir(parents=True)
+    (top / "prompts").mkdir()
+    for name in ("prompts/refund.md", "evals/notes.txt", ".hidden", "../secret.md"):
+        (top / name).write_text("x", encoding="utf-8")
+    (top / "out").symlink_to("..")
+    assert near_file(reference, str(top / "evals"), str(top)) == meant

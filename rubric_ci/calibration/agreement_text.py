@@ -27,6 +27,7 @@ def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
     yield from _confusion(found.overall)
     yield from _differences(found)
     yield from _repeats(found)
+    yield from _people(found)
     if other:
         yield ""
         yield from (_mode(each) for each in (found, other))
@@ -94,6 +95,16 @@ def _repeats(found: Calibration) -> Iterator[str]:
         yield (
             f"The judge agrees with itself in {found.self_agreement:.0%} of its votes; "
             f"{found.flips:.0%} of the marks were not unanimous"
+        )
+
+
+def _people(found: Calibration) -> Iterator[str]:
+    if found.people:
+        _, _, _, kappa, interval, *_ = _row("", found.people)
+        yield ""
+        yield (
+            f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
+            "marks: no judge can be expected to agree with them more"
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 from rubric_ci.calibration.agreement import (
@@ -69,6 +70,7 @@ class Calibration:
     flips: float | None
     no_verdict: int  # number of labelled answers without a judgement
     split: Split = TEST
+    people: Agreement | None = None  # of several people among themselves; None: one person
 
 
 def calibrate(
@@ -96,6 +98,7 @@ def calibrate(
         flips=flips(votes),
         no_verdict=no_verdict,
         split=_split(judged),
+        people=_between_people(judged, draw),
     )
 
 
@@ -110,6 +113,7 @@ def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
             {"file": c.file, "id": c.id, "kind": c.kind, **_agreement(c.agreement)}
             for c in calibration.criteria
         ],
+        "people": _agreement(calibration.people) if calibration.people else None,
         "differences": [asdict(each) for each in calibration.differences],
         "other_mode": {"judge": asdict(other.judge), **_measures(other)} if other else None,
     }
@@ -179,6 +183,31 @@ def _pair(each: JudgedLabel, criterion: Criterion, name: str) -> MarkPair:
     answer = f"{label.file}\n{label.id}\n{label.answer}"
     marks = label.marks[criterion.id], each.marks[criterion.id]
     return pair(criterion, answer, *marks, name=name)
+
+
+def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement | None:
+    """Return the agreement of each two people on the answers that both labelled."""
+    answers: dict[tuple[str, str, str, str], list[LabelledAnswer]] = {}
+    for each in sorted(judged, key=lambda each: each.labelled.label.by or ""):
+        label = each.labelled.label
+        key = (label.file, label.id, label.evaluator, label.answer)
+        answers.setdefault(key, []).append(each.labelled)
+    pairs = [
+        found
+        for labelled in answers.values()
+        for one, other in combinations(labelled, 2)
+        for found in _pairs_of_people(one, other)
+    ]
+    return agreement(pairs, draw) if pairs else None
+
+
+def _pairs_of_people(one: LabelledAnswer, other: LabelledAnswer) -> Iterator[MarkPair]:
+    answer = f"{one.label.file}\n{one.label.id}\n{one.label.answer}"
+    for criterion in one.spec.rubric:
+        if criterion.id in one.label.marks and criterion.id in other.label.marks:
+            marks = one.label.marks[criterion.id], other.label.marks[criterion.id]
+            key = (one.case.file, criterion.id, _criterion_key(criterion))
+            yield pair(criterion, answer, *marks, name="\n".join(key))
 
 
 def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:

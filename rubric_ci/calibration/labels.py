@@ -1,13 +1,13 @@
 """Label files: marks that a person gave to recorded answers, one JSON line per answer.
 
-A line has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`. It
-contains the answer, so that labels stay valid when answers are recorded again. Missing marks are
-left out.
+A line has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`, `"by"`
+and `"draw"`. It contains the answer, so that labels stay valid when answers are recorded again.
+Missing marks are left out.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.calibration.attack_corpus import allows
@@ -17,12 +17,25 @@ from rubric_ci.model.rubric import MarkValue
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
 _SPLIT = "split"
+_OPTIONAL = ("split", "by", "draw")
 
 Split: TypeAlias = Literal["test", "tune"]
 """What a label serves: to measure the judge, or to choose its model and prompt."""
 
 TEST: Split = "test"
 TUNE: Split = "tune"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """How an answer was drawn at random from those of a report with the same judged verdict."""
+
+    judged: Literal["pass", "fail"]  # of the case, by the judge; borderline is no pass
+    drawn: int  # number of answers drawn from these
+    of: int  # number of such answers in the report
+    seed: int
+    at: str  # day of the report, YYYY-MM-DD
+    judge: str  # model, prompt version, mode and votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +48,8 @@ class Label:
     answer: str
     marks: Mapping[str, MarkValue]  # by criterion id
     split: Split | None = None  # None: the line does not have the key, which means "test"
+    by: str | None = None  # the person; None: the line does not have the key
+    draw: Draw | None = None  # None: the answer was not drawn at random
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +64,7 @@ class LabelledAnswer:
 def dump(labels: Iterable[Label]) -> str:
     """Write labels as JSON Lines."""
     return "".join(
-        json.dumps({key: getattr(label, key) for key in _keys(label)}, ensure_ascii=False) + "\n"
+        json.dumps({key: _value(label, key) for key in _keys(label)}, ensure_ascii=False) + "\n"
         for label in labels
     )
 
@@ -102,7 +117,12 @@ def rubric_of(case: EvalCase, evaluator: str) -> RubricSpec | None:
 
 
 def _keys(label: Label) -> tuple[str, ...]:
-    return _KEYS if label.split is None else (*_KEYS, _SPLIT)
+    return (*_KEYS, *(key for key in _OPTIONAL if getattr(label, key) is not None))
+
+
+def _value(label: Label, key: str) -> JSON:
+    value = getattr(label, key)
+    return asdict(value) if isinstance(value, Draw) else value
 
 
 def _label(line: str) -> Label | str:
@@ -110,15 +130,39 @@ def _label(line: str) -> Label | str:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return "is not JSON"
-    if not isinstance(value, dict) or value.keys() - {_SPLIT} != set(_KEYS):
-        return f"a label has the keys {', '.join(_KEYS)}, and may have {_SPLIT}"
+    if problem := next(_problems(value), ""):
+        return problem
+    draw = {"draw": Draw(**value["draw"])} if "draw" in value else {}
+    return Label(**{**value, **draw})
+
+
+def _problems(value: JSON) -> Iterator[str]:
+    """Yield what is wrong with the data of a line; later checks rely on earlier ones."""
+    if not isinstance(value, dict) or value.keys() - set(_OPTIONAL) != set(_KEYS):
+        yield f"a label has the keys {', '.join(_KEYS)}, and may have {', '.join(_OPTIONAL)}"
+        return
     if not all(isinstance(value[key], str) for key in _KEYS[:-1]):
-        return "file, id, evaluator and answer must be texts"
+        yield "file, id, evaluator and answer must be texts"
     if not isinstance(value["marks"], dict):
-        return "marks must be an object, criterion id to mark"
+        yield "marks must be an object, criterion id to mark"
     if _SPLIT in value and value[_SPLIT] not in get_args(Split):
-        return f"split must be {' or '.join(get_args(Split))}"
-    return Label(**value)
+        yield f"split must be {' or '.join(get_args(Split))}"
+    if not isinstance(value.get("by", ""), str):
+        yield "by must be a text"
+    if "draw" in value:
+        yield from _draw_problems(value["draw"])
+
+
+def _draw_problems(value: JSON) -> Iterator[str]:
+    numbers, texts = {"drawn", "of", "seed"}, {"judged", "at", "judge"}
+    if not isinstance(value, dict) or value.keys() != numbers | texts:
+        yield f"draw must have the keys {', '.join(field.name for field in fields(Draw))}"
+    elif any(type(value[name]) is not int for name in numbers):
+        yield "drawn, of and seed of draw must be integers"
+    elif not all(isinstance(value[name], str) for name in texts):
+        yield "judged, at and judge of draw must be texts"
+    elif value["judged"] not in {"pass", "fail"}:
+        yield "judged of draw must be pass or fail"
 
 
 def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:

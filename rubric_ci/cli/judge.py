@@ -13,6 +13,15 @@ from rubric_ci.model import defaults
 _calibration = partial(option, heading="Calibration")
 
 
+def _read_sample(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    passes, plus, fails = text.partition("+")
+    if not (plus and passes.isdecimal() and fails.isdecimal() and int(passes) + int(fails)):
+        raise click.BadParameter(f"invalid sample `{text}`: expected P+F, such as 20+20")
+    return int(passes), int(fails)
+
+
 @command("judge-check")
 @options.paths
 @options.config
@@ -53,6 +62,21 @@ def judge_check(**options: Any) -> None:
     metavar="FILE",
     default=defaults.LABELS,
     help="File that the marks are written to.",
+)
+@option(
+    "--sample",
+    metavar="P+F",
+    callback=_read_sample,
+    help="Draw P answers at random that the judge passes and F that it fails, such as 20+20; "
+    "default: every answer.",
+)
+@option("--seed", default=0, metavar="N", help="Random seed of the draw.")
+@option("--by", default="", metavar="NAME", help="Who labels, if several people do.")
+@option(
+    "--split",
+    type=click.Choice(["test", "tune"]),
+    show_default="test",
+    help="Purpose of new labels: to test the judge, or to choose its model and prompt.",
 )
 def label(**options: Any) -> None:
     """Mark the answers of a report yourself.

@@ -52,18 +52,25 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
     # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
+    # An answer that several people labelled is judged once.
+    unique = {_answer_key(each): each for each in labelled}
     answers = [
         AnswerToJudge(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
         for one in judges
-        for each in labelled
+        for each in unique.values()
     ]
     click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)
-    n = len(labelled)
+    n, places = len(unique), {key: place for place, key in enumerate(unique)}
     found, *others = (
-        measure_agreement(labelled, result.marks[i * n : (i + 1) * n], one, settings.seed)
+        measure_agreement(
+            labelled,
+            [result.marks[i * n + places[_answer_key(each)]] for each in labelled],
+            one,
+            settings.seed,
+        )
         for i, one in enumerate(judges)
     )
     if found is None:
@@ -80,6 +87,11 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         _write(path, to_json(found, other))
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
+
+
+def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
+    label = each.label
+    return label.file, label.id, label.evaluator, label.answer
 
 
 def _other_mode(judge: JudgeConfig) -> JudgeConfig:

@@ -1,13 +1,18 @@
 """`rubric-ci label`: a person marks answers in the terminal, criterion by criterion."""
 
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from rubric_ci.calibration.label_session import label_answers, questions_of
+from rubric_ci.calibration.label_session import Session, label_answers, questions_of
+from rubric_ci.calibration.labels import Draw
+from rubric_ci.calibration.sample import CaseKey, draw
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.model.options import LabelSettings
+from rubric_ci.model.report import RunReport
 from rubric_ci.project.loaded_project import load_project, open_project, show_problems
 from rubric_ci.reports.files import read_report
 from rubric_ci.text.escape import log_line
@@ -23,14 +28,32 @@ def label(settings: LabelSettings) -> ExitCode:
     loaded = load_project(settings.paths, open_project(settings.config))
     show_problems(loaded.diagnostics)
     cases = [case for file in loaded.files for case in file.cases]
-    questions = questions_of(read_report(settings.report), cases)
+    report = read_report(settings.report)
+    draws = _draws(report, settings)
+    questions = questions_of(report, cases, draws)
     if not questions:
         raise CannotFindEvals(
             f"{settings.report} has no answer to a case with rubrics of these files",
             "`rubric-ci run` writes the report whose answers are marked",
         )
-    _show_end(label_answers(questions, settings.labels), len(questions), settings.labels)
+    session = Session(
+        path=settings.labels, by=settings.by or None, split=settings.split, draws=draws
+    )
+    _show_end(label_answers(questions, session), len(questions), settings.labels)
     return ExitCode.OK
+
+
+def _draws(report: RunReport, settings: LabelSettings) -> Mapping[CaseKey, Draw] | None:
+    if settings.sample is None:
+        return None
+    draws = draw(report, *settings.sample, settings.seed)
+    counts = Counter(each.judged for each in draws.values())
+    for count, wanted, noun in zip(
+        (counts["pass"], counts["fail"]), settings.sample, ("passes", "fails"), strict=True
+    ):
+        if count < wanted:
+            click.echo(f"only {count} of the judge's {noun} can be drawn", err=True)
+    return draws
 
 
 def _show_end(marked: int, total: int, path: Path) -> None:

@@ -10,6 +10,7 @@ from time import monotonic
 import click
 
 from rubric_ci.calibration.gate import check_calibration
+from rubric_ci.calibration.whole_suite import with_correction
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading import case_list
 from rubric_ci.grading.cost_estimate import (
@@ -100,6 +101,7 @@ def run(settings: RunSettings) -> ExitCode:
     )
     report = replace(report, forecast=total(estimate), notes=(*report.notes, *context.notes))
     report = replace(report, responders=context.responders())
+    report = with_correction(report, loaded, tasks, settings)
     report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)

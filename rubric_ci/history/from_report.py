@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TypeVar, assert_never
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.history.intervals import mean_interval, rate_interval
+from rubric_ci.history.intervals import mean_interval, rate_interval, rate_variance
 from rubric_ci.history.judge_variance import judge_variance
 from rubric_ci.history.record import Columns, Interval, RunRecord
 from rubric_ci.model.report import RunReport, Totals
@@ -65,15 +65,28 @@ def _cost(totals: Totals) -> float | None:
     return None if totals.unpriced_calls else totals.cost_usd
 
 
+def pass_rate_variance(graded: Sequence[Graded]) -> float:
+    """Return the variance of the pass rate over cases, at least that of independent cases."""
+    clusters = list(_clustered(graded, lambda case: float(case.verdict == "pass")))
+    return rate_variance(clusters)
+
+
 def _interval(
     graded: Sequence[Graded],
     value: Callable[[Graded], float],
     interval: Callable[[Sequence[Sequence[float]]], Interval],
 ) -> Interval | None:
+    clusters = list(_clustered(graded, value))
+    return interval(clusters) if clusters else None
+
+
+def _clustered(
+    graded: Sequence[Graded], value: Callable[[Graded], float]
+) -> Iterable[Sequence[float]]:
     clusters: dict[object, list[float]] = defaultdict(list)
     for case in graded:
         clusters[case.cluster or (case.file, case.id)].append(value(case))
-    return interval(list(clusters.values())) if clusters else None
+    return clusters.values()
 
 
 def _columns(cases: Sequence[CaseResult]) -> Columns:

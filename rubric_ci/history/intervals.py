@@ -36,6 +36,12 @@ def rate_interval(clusters: Sequence[Sequence[float]]) -> Interval:
     return _interval(round(p, 6), (middle - reach) / scale, (middle + reach) / scale)
 
 
+def rate_variance(clusters: Sequence[Sequence[float]]) -> float:
+    """Return p (1 - p) / n of a share of 0/1 values, with the n of `rate_interval`."""
+    p = _mean(clusters)
+    return p * (1 - p) / _effective(clusters)
+
+
 def _interval(value: float, low: float, high: float) -> Interval:
     return Interval(value=value, low=round(max(0.0, low), 4), high=round(min(1.0, high), 4))
 

@@ -174,6 +174,10 @@ class LabelSettings:
     config: Path | None = None
     report: Path = Path(REPORT)  # its answers are marked
     labels: Path = Path(LABELS)
+    sample: tuple[int, int] | None = None  # judged passes and fails to draw; None: every answer
+    seed: int = 0  # of the draw
+    by: str = ""  # the person who labels
+    split: Literal["test", "tune"] | None = None  # of new labels; None: test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

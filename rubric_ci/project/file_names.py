@@ -9,6 +9,7 @@ CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 HIDDEN: Final = ".agentv"
 CALIBRATION: Final = "calibration.json"
+LABELS: Final = "labels.jsonl"
 
 
 def sidecar_name(name: str) -> str:

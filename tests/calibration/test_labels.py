@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.calibration.labels import Label, dump, match, parse
+from rubric_ci.calibration.labels import Draw, Label, dump, match, parse
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.rubric import Check, Rubric, Scored, ScoreRange
 from tests.cases import build_case, span
@@ -27,6 +27,8 @@ LABELS = st.builds(
     answer=st.text(),
     marks=MARKS,
     split=st.sampled_from([None, "test", "tune"]),
+    by=st.none() | st.text(),
+    draw=st.none() | st.builds(Draw, judged=st.sampled_from(["pass", "fail"])),
 )
 
 
@@ -47,13 +49,23 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
         pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
         pytest.param(
             '{"id": "a"}',
-            "a label has the keys file, id, evaluator, answer, marks, and may have split",
+            "a label has the keys file, id, evaluator, answer, marks, and may have split, by, draw",
             id="keys",
         ),
         pytest.param(
             '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
             "file, id, evaluator and answer must be texts",
             id="a number for an id",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}',
+            "by must be a text",
+            id="a number for a name",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}',
+            "draw must have the keys judged, drawn, of, seed, at, judge",
+            id="an empty draw",
         ),
         pytest.param(
             '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',

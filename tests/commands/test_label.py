@@ -56,10 +56,10 @@ def folder(tmp_path: Path) -> Path:
 def start(folder: Path) -> Iterator[Start]:
     terminals: list[pexpect.spawn[str]] = []
 
-    def started() -> "pexpect.spawn[str]":
+    def started(*options: str) -> "pexpect.spawn[str]":
         terminal = pexpect.spawn(
             sys.executable,
-            ["-m", "rubric_ci", "label", "a.eval.yaml", "--report", "report.json"],
+            ["-m", "rubric_ci", "label", "a.eval.yaml", "--report", "report.json", *options],
             cwd=str(folder),
             encoding="utf-8",
             timeout=30,
@@ -111,6 +111,22 @@ def test_a_whole_session(folder: Path, start: Start) -> None:
             "answer": "Vienna",
             "marks": {"rubric-1": "cannot_assess"},
         },
+    ]
+
+
+def test_two_people_label_a_draw(folder: Path, start: Start) -> None:
+    for name in ("Ada", "Bea"):
+        terminal = start("--sample", "1+1", "--seed", "7", "--by", name, "--split", "test")
+        terminal.expect_exact("only 0 of the judge's fails can be drawn")
+        terminal.expect_exact("(1 of ")
+        press(terminal, "rubric-1", "y")
+        terminal.expect_exact("1 of 1 marks are in labels.jsonl")
+        terminal.expect(pexpect.EOF)
+    drawn = {"judged": "pass", "drawn": 1, "of": 2, "seed": 7, "at": "2026-01-01", "judge": ""}
+    about = {"file": "a.eval.yaml", "id": "other", "evaluator": "rubric", "answer": "Vienna"}
+    assert marks(folder) == [
+        {**about, "marks": {"rubric-1": True}, "split": "test", "by": name, "draw": drawn}
+        for name in ("Ada", "Bea")
     ]
 
 

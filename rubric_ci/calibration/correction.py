@@ -1,0 +1,109 @@
+"""The line of a report that corrects its pass rate by labels, or says why it does not."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from rubric_ci.calibration.corrected_rate import CorrectedRate, Stratum, correct
+from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
+from rubric_ci.calibration.sample import is_eligible, judge_text, judged_as
+from rubric_ci.history.from_report import pass_rate_variance
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import Assessed, Graded
+from rubric_ci.model.rubric import Judgement, Mark, Rubric
+from rubric_ci.model.scoring import Thresholds, Verdict, score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A labelled answer of a draw: how far people pass it."""
+
+    draw: Draw
+    passes: float  # 1: all who labelled it pass it
+
+
+def correction_note(
+    report: RunReport, labels: Sequence[Label], cases: Sequence[EvalCase]
+) -> str | None:
+    """Return the corrected pass rate of a whole suite, or why it is withheld; None: no labels."""
+    labels = of_split(labels, "test")
+    graded = [case for case in report.cases if isinstance(case, Graded)]
+    if not labels or not graded:
+        return None
+    judged = fmean(judged_as(case) == "pass" for case in graded)
+    drawn = [label for label in labels if label.draw]
+    if reason := next(_withheld(report, graded, drawn), ""):
+        return f"Pass rate judged {judged:.2f}, not corrected for the judge's errors: {reason}."
+    thresholds = Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
+    found = list(_verdicts(drawn, {(c.file, c.id): c for c in cases}, thresholds))
+    if reason := next(_incomplete(drawn, found), ""):
+        return f"Pass rate judged {judged:.2f}, not corrected for the judge's errors: {reason}."
+    variance = pass_rate_variance(graded)
+    strata = {word: _stratum(found, word) for word in ("pass", "fail")}
+    corrected = correct(judged, len(graded), strata["pass"], strata["fail"], variance=variance)
+    return _line(judged, corrected, found)
+
+
+def _line(judged: float, corrected: CorrectedRate, found: Sequence[Drawn]) -> str:
+    days = sorted({each.draw.at for each in found})
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    interval = f"{corrected.low:.2f} to {corrected.high:.2f}"
+    return (
+        f"Pass rate judged {judged:.2f}; {corrected.value:.2f} ({interval}) corrected by "
+        f"{len(found)} labels of {when}."
+    )
+
+
+def _withheld(report: RunReport, graded: Sequence[Graded], drawn: Sequence[Label]) -> Iterator[str]:
+    if not drawn:
+        yield "the labels were not drawn at random (`rubric-ci label --sample`)"
+    judge = judge_text(report.judge)
+    judges = {label.draw.judge for label in drawn if label.draw}
+    if others := sorted(judges - {judge}):
+        yield f"the labels are of another judge ({others[0]}; now {judge})"
+    models = {e.judge for c in graded for e in c.evaluators if isinstance(e, Assessed) and e.judge}
+    if report.judge and models - {report.judge.model}:
+        yield "some cases have a judge of their own"
+    if not all(map(is_eligible, graded)):
+        yield "the verdict of some cases depends on more than one rubric"
+
+
+def _incomplete(drawn: Sequence[Label], found: Sequence[Drawn]) -> Iterator[str]:
+    """Yield why the draws are not complete: what a person leaves out is not random."""
+    complete: dict[Draw, int] = defaultdict(int)
+    for each in found:
+        complete[each.draw] += 1
+    for draw in {label.draw for label in drawn if label.draw}:
+        if missing := draw.drawn - complete[draw]:
+            yield f"{missing} of {draw.drawn} drawn answers have no complete label"
+
+
+def _verdicts(
+    drawn: Sequence[Label], cases: Mapping[tuple[str, str], EvalCase], thresholds: Thresholds
+) -> Iterator[Drawn]:
+    """Yield each drawn answer that has a mark for every criterion of its rubric."""
+    votes: dict[tuple[Draw, str, str, str], list[float]] = defaultdict(list)
+    for label in drawn:
+        case = cases.get((label.file, label.id))
+        spec = rubric_of(case, label.evaluator) if case else None
+        if label.draw and spec and {c.id for c in spec.rubric} == label.marks.keys():
+            key = (label.draw, label.file, label.id, label.answer)
+            votes[key].append(float(_passes(label, spec.rubric, thresholds)))
+    for (draw, *_), given in votes.items():
+        yield Drawn(draw=draw, passes=_majority(fmean(given)))
+
+
+def _majority(share: float) -> float:
+    return 0.5 if share == 0.5 else float(share > 0.5)
+
+
+def _passes(label: Label, rubric: Rubric, thresholds: Thresholds) -> bool:
+    marks = {name: Mark(value=value) for name, value in label.marks.items()}
+    return score(rubric, Judgement(marks), thresholds).verdict is Verdict.PASS
+
+
+def _stratum(found: Sequence[Drawn], judged: str) -> Stratum:
+    passes = [each.passes for each in found if each.draw.judged == judged]
+    return Stratum(labelled=len(passes), passes=sum(passes))

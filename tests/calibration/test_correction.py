@@ -1,0 +1,164 @@
+"""A pass rate that admits the judge's errors: the estimator, the draws, and when it is withheld."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from rubric_ci.calibration.corrected_rate import Stratum, correct
+from rubric_ci.calibration.correction import correction_note
+from rubric_ci.calibration.labels import Draw, Label
+from rubric_ci.calibration.sample import draw
+from rubric_ci.model.evals import RubricSpec
+from rubric_ci.model.report import JudgeInfo, RunReport
+from rubric_ci.model.rubric import Check, Rubric
+from tests.cases import build_case, span
+from tests.sample_reports import a_report, a_rubric, graded
+
+JUDGE = JudgeInfo(model="gpt", prompt_version="1")
+SPEC = RubricSpec(
+    name="rubric", span=span(), rubric=Rubric((Check(id="c", text="Asked", span=span()),))
+)
+NAMES = [f"case-{n}" for n in range(50)]
+CASES = [build_case(id=name, file="e.yaml", evaluators=(SPEC,)) for name in NAMES]
+
+
+def test_the_formula() -> None:
+    found = correct(0.8, 100, Stratum(labelled=19, passes=17), Stratum(labelled=9, passes=2))
+    a, b = 17.5 / 20, 2.5 / 10
+    spread = (a - b) ** 2 * 0.8 * 0.2 / 100 + 0.64 * a * (1 - a) / 20 + 0.04 * b * (1 - b) / 10
+    assert found.value == pytest.approx(0.8 * a + 0.2 * b)
+    parts = ((a - b) ** 2 * 0.8 * 0.2 / 100, 0.64 * a * (1 - a) / 20, 0.04 * b * (1 - b) / 10)
+    freedom = spread**2 / sum(v * v / f for v, f in zip(parts, (99, 19, 9), strict=True))
+    wide = 2 * stats.t.ppf(0.975, int(freedom)) * spread**0.5
+    assert found.high - found.low == pytest.approx(wide)
+
+
+@pytest.mark.parametrize("truth", [0.6, 0.85])
+@pytest.mark.parametrize("specificity", [0.5, 0.9])
+def test_the_interval_contains_the_rate_of_people(truth: float, specificity: float) -> None:
+    chance, inside, suites = Random(3), 0, 600
+    for _ in range(suites):
+        people = [chance.random() < truth for _ in range(200)]
+        judged = [chance.random() < (0.95 if p else 1 - specificity) for p in people]
+        groups = [[p for p, j in zip(people, judged, strict=True) if j is w] for w in (True, False)]
+        drawn = [chance.sample(group, min(30, len(group))) for group in groups]
+        strata = [Stratum(labelled=len(each), passes=sum(each)) for each in drawn]
+        found = correct(sum(judged) / 200, 200, *strata)
+        inside += found.low <= truth <= found.high
+    assert inside / suites >= 0.93
+
+
+def a_suite(**changes: Any) -> RunReport:
+    """Return a report of 50 cases of which the judge passes 40."""
+    cases = [graded(name, "fail" if n % 5 == 0 else "pass") for n, name in enumerate(NAMES)]
+    return a_report(*cases, judge=JUDGE, started_at="2026-10-02T02:00:00Z", **changes)
+
+
+def labelled(draws: dict[tuple[str, str], Draw], *, wrong: Sequence[str] = ()) -> list[Label]:
+    """Return labels that agree with the judge but for some cases."""
+    return [
+        Label(
+            file=file,
+            id=case,
+            evaluator="rubric",
+            answer="",
+            marks={"c": (drawn.judged == "pass") is (case not in wrong)},
+            draw=drawn,
+        )
+        for (file, case), drawn in draws.items()
+    ]
+
+
+SUITE = a_suite()
+DRAWS = draw(SUITE, 20, 8, seed=1)
+LABELS = labelled(DRAWS)
+FIRST = LABELS[0]
+
+
+def test_draws_are_random_within_the_verdicts_of_the_judge() -> None:
+    assert draw(SUITE, 20, 8, seed=1) == DRAWS
+    assert draw(SUITE, 20, 8, seed=2).keys() != DRAWS.keys()
+    judged = {(case.file, case.id): getattr(case, "verdict", "") for case in SUITE.cases}
+    assert all(judged[key] == each.judged for key, each in DRAWS.items())
+    assert {(d.judged, d.drawn, d.of, d.seed, d.at, d.judge) for d in DRAWS.values()} == {
+        ("pass", 20, 40, 1, "2026-10-02", "gpt, prompt 1, batched, votes 1"),
+        ("fail", 8, 10, 1, "2026-10-02", "gpt, prompt 1, batched, votes 1"),
+    }
+
+
+def test_cases_with_several_evaluators_are_not_drawn() -> None:
+    two = graded("two", "pass", evaluators=(a_rubric(), a_rubric(name="other")))
+    script = graded("script", "pass", evaluators=(a_rubric(type="code_judge"),))
+    assert draw(a_report(two, script, graded("one", "pass")), 9, 9, seed=0).keys() == {
+        ("e.yaml", "one")
+    }
+
+
+NOT = "Pass rate judged 0.80, not corrected for the judge's errors: "
+NOTES = {
+    "no labels": ([], SUITE, None),
+    "labels of the tune split do not count": (
+        [replace(label, split="tune") for label in LABELS],
+        SUITE,
+        None,
+    ),
+    "the judge is right": (
+        LABELS,
+        SUITE,
+        "Pass rate judged 0.80; 0.79 (0.67 to 0.91) corrected by 28 labels of 2026-10-02.",
+    ),
+    "the judge is lenient": (
+        labelled(DRAWS, wrong=[case for _, case in list(DRAWS)[:5]]),
+        SUITE,
+        "Pass rate judged 0.80; 0.60 (0.42 to 0.78) corrected by 28 labels of 2026-10-02.",
+    ),
+    "chosen by hand": (
+        [replace(label, draw=None) for label in LABELS],
+        SUITE,
+        f"{NOT}the labels were not drawn at random (`rubric-ci label --sample`).",
+    ),
+    "another judge": (
+        LABELS,
+        replace(SUITE, judge=replace(JUDGE, model="opus")),
+        (
+            f"{NOT}the labels are of another judge (gpt, prompt 1, batched, votes 1; now opus, "
+            "prompt 1, batched, votes 1)."
+        ),
+    ),
+    "an answer was skipped": (
+        LABELS[1:],
+        SUITE,
+        f"{NOT}1 of 20 drawn answers have no complete label.",
+    ),
+    "a mark was skipped": (
+        [replace(FIRST, marks={}), *LABELS[1:]],
+        SUITE,
+        f"{NOT}1 of 20 drawn answers have no complete label.",
+    ),
+    "several evaluators": (
+        LABELS,
+        a_report(
+            *SUITE.cases[:-1],
+            graded("case-49", "pass", evaluators=(a_rubric(), a_rubric(name="b"))),
+            judge=JUDGE,
+        ),
+        f"{NOT}the verdict of some cases depends on more than one rubric.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("labels", "report", "note"), NOTES.values(), ids=NOTES)
+def test_the_note(labels: list[Label], report: RunReport, note: str | None) -> None:
+    assert correction_note(report, labels, CASES) == note
+
+
+def test_people_who_disagree_count_half() -> None:
+    second = replace(FIRST, by="Bea", marks={"c": not FIRST.marks["c"]})
+    both = correction_note(SUITE, [*LABELS, second], CASES)
+    wrong = correction_note(SUITE, [second, *LABELS[1:]], CASES)
+    values = [float(str(note).split("; ")[1].split(" ")[0]) for note in (both, wrong)]
+    assert 0.79 > values[0] > values[1]

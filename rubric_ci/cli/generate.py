@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from rubric_ci.cli import options, request_options
+from rubric_ci.cli import completion, options, request_options
 from rubric_ci.cli.command import Group, command, examples, option
 from rubric_ci.model import scaffold
 
@@ -73,9 +73,9 @@ def _answers(context: click.Context) -> dict[str, str]:
 @command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("rubric-ci-demo"))
 def demo(folder: Path) -> None:
-    """Grade an example offline, from recorded answers and a recorded judge.
+    """Grade an example offline.
 
-    FOLDER is new; it receives the example and its reports.
+    Answers and judge are recorded. FOLDER is new; it receives the example and its reports.
     """
     from rubric_ci.commands.demo import demo as run_demo
     from rubric_ci.model.options import DemoSettings
@@ -97,6 +97,7 @@ def demo(folder: Path) -> None:
     "--target",
     metavar="NAME",
     default="",
+    shell_complete=completion.targets,
     help="Target or model that writes the drafts; default: the judge's model.",
 )
 @_drafts(

@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli import options, report_options
+from rubric_ci.cli import completion, options, report_options
 from rubric_ci.cli.command import Command, option
 from rubric_ci.errors import ExitCode, UserError
 
@@ -97,7 +97,12 @@ def main() -> None:
 @option("--only-evals", is_flag=True, help="Ignore files that are not eval files; for hooks.")
 @option("--fix", is_flag=True, help="Fix unambiguous problems in place.")
 @option("--diff", is_flag=True, help="Show the changes that --fix would make; exit 1 if any.")
-@option("--explain", metavar="RULE", help="Explain a rule; `all` explains every rule.")
+@option(
+    "--explain",
+    metavar="RULE",
+    shell_complete=completion.rules,
+    help="Explain a rule; `all` explains every rule.",
+)
 @report_options.color
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:
     """Check eval files, targets and configuration, offline.

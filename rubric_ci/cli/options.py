@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rubric_ci.cli import completion
 from rubric_ci.cli.command import FILE, LINES, Decorator, bundle, option
 from rubric_ci.model import defaults
 
@@ -40,6 +41,7 @@ cases = select(
     multiple=True,
     type=LINES,
     metavar="GLOB",
+    shell_complete=completion.case_ids,
     help="Only cases whose id matches; repeatable.",
 )
 
@@ -51,6 +53,7 @@ selection = bundle(
         multiple=True,
         type=LINES,
         metavar="TAG",
+        shell_complete=completion.tags,
         help="Only cases with this tag; repeatable.",
     ),
     select(

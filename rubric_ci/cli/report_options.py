@@ -42,6 +42,7 @@ outputs = bundle(
         callback=_read_formats,
         help=f"Comma-separated report formats: {', '.join(defaults.REPORT_FORMATS)}.",
     ),
+    reporting("-q", "--quiet", is_flag=True, help="Print the verdict only."),
     reporting(
         "-v",
         "--verbose",

@@ -50,6 +50,11 @@ _recording = bundle(
         metavar="FILE",
         help="Take model replies from this recording; no network.",
     ),
+    requesting(
+        "--debug",
+        is_flag=True,
+        help="Log every model request and reply on standard error, with secrets masked.",
+    ),
 )
 
 _cache = bundle(
@@ -92,7 +97,7 @@ def requests(command: Callable[..., Any]) -> Callable[..., Any]:
         from rubric_ci.model.options import RequestOptions
 
         limits = ("concurrency", "max_calls", "max_cost_usd", "max_seconds")
-        names = ("allowed_hosts", *limits, "record", "replay")
+        names = ("allowed_hosts", *limits, "record", "replay", "debug")
         values = {name: options.pop(name) for name in names}
         return command(requests=RequestOptions(**values), **options)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import options, report_options, request_options
+from rubric_ci.cli import completion, options, report_options, request_options
 from rubric_ci.cli.command import LINES, command, examples, option
 
 
@@ -64,6 +64,7 @@ _trials = options.judging(
     "--target",
     metavar="NAME",
     default="",
+    shell_complete=completion.targets,
     help="Use this target for every case; overrides eval files.",
 )
 @options.select(

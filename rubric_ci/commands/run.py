@@ -152,7 +152,8 @@ def _grade(
 ) -> tuple[CaseResult, ...]:
     """Grade the cases and show progress; return the finished ones if interrupted."""
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
-    with progress(len(tasks), plain=publish.on_github(os.environ) or None) as advance:
+    plain = publish.on_github(os.environ) or None
+    with progress(len(tasks), plain=plain, quiet=settings.quiet) as advance:
         grading = grade(
             tasks,
             context,

@@ -1,5 +1,6 @@
 """Build what a run needs of the outside: model requests, judgement cache, run context."""
 
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect
+from rubric_ci.llm.debug_log import log_requests
 from rubric_ci.llm.output_modes import AddNote
 from rubric_ci.llm.preflight import find_obstacle
 from rubric_ci.llm.responders import Responders
@@ -110,6 +112,7 @@ def build_model_caller(
         )
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
+    ask = log_requests(ask, sys.stderr) if requests.debug else ask
     return recording.record(ask, requests.record, root) if requests.record else ask
 
 

@@ -29,6 +29,7 @@ class RequestOptions:
     record: Path | None = None  # every reply is written to this file
     replay: Path | None = None  # replies come from this recording
     allowed_hosts: tuple[str, ...] = ()  # of model servers; empty: those of the policy
+    debug: bool = False  # log requests and replies
     max_calls: int | None = None
     max_cost_usd: float | None = None
     max_seconds: float | None = None
@@ -77,6 +78,7 @@ class RunSettings:
     votes: int | Literal["auto"] | None = None  # None: from the configuration
     cache: CacheOptions = _CACHE
     color: Literal["auto", "always", "never"] = "auto"
+    quiet: bool = False  # print the verdict only
     verbose: bool = False  # print question, expected outcome and answer of cases without a pass
     comment: CommentMode = "off"
     comment_key: str = "default"  # identifies this comment when a pull request has several

@@ -76,7 +76,10 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]
     color = use_color(settings.color, sys.stdout, os.environ)
-    text = terminal.render(report, width=width, color=color, files=files, verbose=settings.verbose)
+    detail: terminal.Detail = (
+        "verdict" if settings.quiet else "full" if settings.verbose else "failures"
+    )
+    text = terminal.render(report, width=width, color=color, files=files, detail=detail)
     if on_github(os.environ):  # model output must not give commands to the runner
         text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
     click.echo(text, color=color)  # else click removes colours without a terminal

@@ -13,11 +13,13 @@ from rubric_ci.text import escape, numbers
 
 @contextmanager
 def progress(
-    total: int, stream: TextIO | None = None, *, plain: bool | None = None
+    total: int, stream: TextIO | None = None, *, plain: bool | None = None, quiet: bool = False
 ) -> Iterator[Callable[[CaseResult], None]]:
     """Yield a function to call with each finished case; `plain` None: a bar only at a terminal."""
     stream = stream or sys.stderr
-    if plain if plain is not None else not stream.isatty():
+    if quiet:
+        yield lambda _: None
+    elif plain if plain is not None else not stream.isatty():
         yield _Lines(total, stream)
     else:
         with _bar(total, stream) as advance:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
-from typing import TypeGuard
+from typing import Literal, TypeAlias, TypeGuard
 
 from rich.box import ROUNDED
 from rich.console import Console, Group, RenderableType
@@ -34,6 +34,8 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
 MOST_ROWS = MOST_DETAILS = 50
 MOST_NAMES = 10  # of cases with the same reason
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
+Detail: TypeAlias = Literal["verdict", "failures", "full"]
+
 _RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
 
 
@@ -43,11 +45,12 @@ def render(
     width: int,
     color: bool,
     files: Sequence[str] = (),
-    verbose: bool = False,
+    detail: Detail = "failures",
 ) -> str:
     """Return lines of at most `width` columns, with ANSI colours if `color`.
 
-    `verbose` adds question, expected outcome and answer of each case without a pass.
+    `failures` is the table and the reasons of each case without a pass, `full` adds its question,
+    expected outcome and answer, `verdict` is the verdict and what led to the gate's.
     """
     console = Console(
         file=StringIO(),
@@ -60,11 +63,12 @@ def render(
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(Group(*_blocks(report, files, verbose=verbose)))
+        blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail)
+        console.print(Group(*blocks))
     return "\n".join(line.rstrip() for line in captured.get().split("\n"))
 
 
-def _blocks(report: RunReport, files: Sequence[str], *, verbose: bool) -> Iterator[RenderableType]:
+def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
     rows = _rows(report)
     shared = wording.shared_reasons(report.cases)
     if rows:
@@ -74,7 +78,7 @@ def _blocks(report: RunReport, files: Sequence[str], *, verbose: bool) -> Iterat
         yield _text(_unlisted(report.cases, rows), "dim")
     failing = [case for case in wording.by_attention(report.cases) if _not_passed(case)]
     for case in failing[:MOST_DETAILS]:
-        yield from _missed(case, report, verbose=verbose)
+        yield from _missed(case, report, verbose=detail == "full")
     if len(failing) > MOST_DETAILS:
         more = numbers.plural(len(failing) - MOST_DETAILS, "more case")
         yield _text(f"the reasons of {more} are in the report files", "dim")
@@ -83,12 +87,16 @@ def _blocks(report: RunReport, files: Sequence[str], *, verbose: bool) -> Iterat
     yield from _left_out(report)
     for line in comparison_text.lines(report.comparison) if report.comparison else ():
         yield _text(f"baseline: {line}")
-    yield Text(wording.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
-    parts = (_counts(report), wording.gate(report), *wording.provenance(report))
-    yield Text("; ".join(part for part in parts if part))
+    yield from _verdict(report)
     yield _text(" · ".join(usage_text.summary(report)), "dim")
     for file in files:
         yield _text(f"  {file}", "dim")
+
+
+def _verdict(report: RunReport) -> Iterator[RenderableType]:
+    yield Text(wording.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
+    parts = (_counts(report), wording.gate(report), *wording.provenance(report))
+    yield Text("; ".join(part for part in parts if part))
 
 
 def _rows(report: RunReport) -> Sequence[CaseResult]:

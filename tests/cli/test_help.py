@@ -91,6 +91,8 @@ Limits:
 Requests and cache:
   --record FILE         Write every model reply to this file.
   --replay FILE         Take model replies from this recording; no network.
+  --debug               Log every model request and reply on standard error,
+                        with secrets masked.
   --offline             Send no model requests and start no command targets;
                         skip cases whose answer or judgement is neither cached
                         nor recorded.
@@ -104,6 +106,7 @@ Reports:
   --output-dir FOLDER          Folder for report files.  [default: .rubric-ci]
   --reports NAMES              Comma-separated report formats: json, markdown,
                                junit, sarif, html.  [default: json,markdown]
+  -q, --quiet                  Print the verdict only.
   -v, --verbose                Print question, expected outcome and answer of
                                each case without a pass.
   --color [auto|always|never]  When to use colours; `auto`: at a terminal,

@@ -84,7 +84,7 @@ def test_refused_or_shown(changes: list[tuple[Path_, Any]]) -> None:
         return
     shown = [formats.render(name, report) for name in formats.FILES]
     shown.append(markdown.render(report, limit=3000))
-    shown.append(terminal.render(report, width=80, color=True, verbose=True))
+    shown.append(terminal.render(report, width=80, color=True, detail="full"))
     assert all(text.encode() for text in shown)
     lines = annotations.render(report).encode().splitlines()
     assert all(line.startswith(b"::") for line in lines)

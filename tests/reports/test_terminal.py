@@ -46,7 +46,7 @@ def test_text_is_not_markup() -> None:
 
 
 def test_verbose_adds_question_expected_outcome_and_answer() -> None:
-    text = terminal.render(MIXED, width=90, color=False, verbose=True)
+    text = terminal.render(MIXED, width=90, color=False, detail="full")
     assert (
         "✗ angry-customer  evals/support/refunds.eval.yaml:33\n"
         "  Question:\n"
@@ -71,7 +71,7 @@ def test_verbose_adds_question_expected_outcome_and_answer() -> None:
 
 @pytest.mark.parametrize("width", [40, 200])
 def test_verbose_text_cannot_steer_the_terminal(width: int) -> None:
-    text = terminal.render(HOSTILE, width=width, color=False, verbose=True)
+    text = terminal.render(HOSTILE, width=width, color=False, detail="full")
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
     assert [line for line in text.splitlines() if cell_len(line) > width] == []
 

@@ -1,0 +1,64 @@
+"""Completion as a shell asks for it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EVALS = """\
+evalcases:
+  - {id: refund-late, tags: [money], input: q, rubrics: [Greets]}
+  - {id: refund-early, tags: [money, safety], input: q, rubrics: [Greets]}
+  - {id: greeting, input: q, rubrics: [Greets]}
+"""
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+targets:
+  - {name: default, provider: mock, response: Hi}
+  - {name: agent, provider: mock, response: Hi}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/a.eval.yaml").write_text(EVALS)
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+def complete(folder: Path, *words: str) -> list[str]:
+    environ = {"COMP_WORDS": " ".join(["rubric-ci", *words]), "COMP_CWORD": str(len(words))}
+    program = Path(sys.executable).with_name("rubric-ci")
+    done = subprocess.run(
+        [program],
+        cwd=folder,
+        env={**environ, "_RUBRIC_CI_COMPLETE": "bash_complete", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("run", "--case", "ref"), ["refund-late", "refund-early"]),
+        (("run", "--tag", ""), ["money", "safety"]),
+        (("run", "--target", ""), ["default", "agent"]),
+        (("generate", "rubrics", "--target", "a"), ["agent"]),
+        (("validate", "--explain", "score-range-o"), ["score-range-overlap"]),
+        (("run", "--last"), ["--last-failed"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_words(project: Path, words: tuple[str, ...], found: list[str]) -> None:
+    assert complete(project, *words) == found
+
+
+def test_a_project_that_cannot_be_read_completes_nothing(project: Path) -> None:
+    (project / "rubric-ci.yaml").write_text("evals: 3\n")
+    assert complete(project, "run", "--case", "") == []

@@ -99,7 +99,7 @@ class CannotCalibrate(UserError):
 
 
 class PullRequestSuperseded(CannotFindPullRequest):
-    """The pull request has a newer push or was closed: nothing is posted, which is no error."""
+    """The pull request has a newer push or was closed: nothing is posted, which is not an error."""
 
     exit_code = ExitCode.OK
 

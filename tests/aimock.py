@@ -42,7 +42,7 @@ class Aimock:
     url: str
 
     def script(self, *replies: Reply) -> None:
-        """Forget everything, then give these replies in this order, the last one for ever."""
+        """Reset the server, then give these replies in this order, the last one for ever."""
         self._post("reset", {})
         fixtures = [
             {**reply, "match": {"sequenceIndex": n}} for n, reply in enumerate(replies[:-1])
@@ -86,7 +86,7 @@ def running(folder: Path) -> Iterator[Aimock]:
     fixtures, log = folder / "fixtures.json", folder / "log"
     fixtures.write_text(json.dumps({"fixtures": [{**says("unscripted"), "match": {}}]}))
     command = ["node", str(COMMAND), "-p", "0", "-f", str(fixtures), "--strict"]
-    # Not a pipe: nobody would read it, and a full one stops the server.
+    # Not a pipe: no process would read it, and a full one stops the server.
     with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as server:
         try:
             yield Aimock(_address(log))

@@ -31,6 +31,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks llm/preflight reports/build""",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
+    "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_killed.py": "system/signals",
     "commands/test_shards.py": "commands/merge commands/plan",
     "commands/test_validate.py": """
@@ -61,6 +62,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
         selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
+    "selection/test_grading_changes.py": """
+        selection/case_grading selection/config_grading selection/config_place
+        selection/file_grading""",
     "targets/test_targets.py": """
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",
@@ -74,7 +78,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
-    *("selection/changed_cases", "selection/policy_source", "system/masking", "system/output"),
+    *("selection/changed_cases", "selection/grading_changes", "selection/policy_source"),
+    *("system/masking", "system/output"),
 }
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

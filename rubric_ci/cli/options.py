@@ -97,7 +97,7 @@ history = option(
     metavar="FILE",
     default=defaults.HISTORY,
     heading="Power",
-    help="History whose variances tell what the run can see, if the file exists.",
+    help="History whose variances decide what the run can see, if the file exists.",
 )
 
 tolerance = gate(

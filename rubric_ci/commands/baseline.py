@@ -1,4 +1,4 @@
-"""`rubric-ci baseline`: keep a run beside the pinned reference, or accept it as the reference."""
+"""`rubric-ci baseline`: keep a run next to the pinned reference, or accept it as the reference."""
 
 from datetime import UTC, datetime
 

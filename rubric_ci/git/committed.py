@@ -14,7 +14,7 @@ from rubric_ci.git.plumbing import Repository
 def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
     """Return a file of the folder, or a link on the way to it, that git tracks; None: no such file.
 
-    The path is relative to its repository. Raises CannotUseGit where git cannot tell.
+    The path is relative to its repository. Raises CannotUseGit if git cannot be asked.
     """
     known = plumbing.clean_environment(environment)
     for place in _places(folder):

@@ -1,4 +1,4 @@
-"""The time limit of a run, for what is no model request: commands, scripts and text work."""
+"""The time limit of a run, for what is not a model request: commands, scripts and text work."""
 
 import asyncio
 from collections.abc import Awaitable

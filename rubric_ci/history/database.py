@@ -44,7 +44,7 @@ class History:
     def add(self, records: Iterable[RunRecord]) -> int:
         """Add runs, all or none, and return the number of new ones; creates the file.
 
-        Raises CannotReadHistory if the file is no history, CannotWriteFile if it is read-only.
+        Raises CannotReadHistory if the file is not a history, CannotWriteFile if it is read-only.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

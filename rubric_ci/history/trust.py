@@ -8,7 +8,7 @@ from rubric_ci.git.committed import first_tracked
 
 
 def check_untracked(path: Path, environment: Mapping[str, str]) -> None:
-    """Raise CannotReadHistory if git tracks the file, or cannot tell."""
+    """Raise CannotReadHistory if git tracks the file, or if that is unknown."""
     if reason := why_untrusted(path, environment):
         raise CannotReadHistory(
             f"the history {path.as_posix()} was not read: {reason}",

@@ -2,7 +2,7 @@
 
 It asks for the entry of the model, which costs nothing. Only servers of OpenAI's chat format have
 one at a known place; for every other, the first request is the preflight (`circuit_breaker`). An
-unknown entry is no obstacle, because gateways have aliases that they do not list.
+unknown entry is not an error, because gateways have aliases that they do not list.
 """
 
 import asyncio

@@ -66,7 +66,7 @@ class RunSettings:
     require_rubrics: bool = False
     trials: int = 1  # answers per case
     baseline: Path | None = None  # an earlier report
-    history: Path = Path(HISTORY)  # its variances tell what the run can see
+    history: Path = Path(HISTORY)  # its variances decide what the run can see
     tolerance: float = TOLERANCE  # a score drop that is still not a regression
     shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
     requests: RequestOptions = _REQUESTS

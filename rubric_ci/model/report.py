@@ -169,7 +169,7 @@ class Comparison:
     significant: bool = False  # the mean difference is statistically significant
     regressed: bool = False  # a case is worse, or the mean significantly, or a slide is detected
     reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
-    slide: SlowSlide | None = None  # None: the baseline is no pinned reference
+    slide: SlowSlide | None = None  # None: the baseline is not a pinned reference
     log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
     notes: tuple[str, ...] = ()
 

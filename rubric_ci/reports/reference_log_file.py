@@ -1,4 +1,4 @@
-"""The log of a pinned reference as a file of its folder, beside the reports that are pooled."""
+"""The log of a pinned reference as a file of its folder, next to the reports that are pooled."""
 
 from functools import cache
 from pathlib import Path

@@ -87,7 +87,7 @@ def rate_text(rate: PassRate) -> str:
 
 
 def provenance(report: RunReport) -> list[str]:
-    """Return what the verdict rests on besides this run: cached marks, recorded replies."""
+    """Return what the verdict rests on in addition to this run: cached marks, recorded replies."""
     totals = report.totals
     cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
     answers = numbers.plural(totals.graded + totals.errored, "answer")

@@ -1,7 +1,7 @@
 """Read and write files that a repository names: regular, inside the root by real path, bounded.
 
 A path given on the command line may be outside the root. A path below the root must not leave it
-through a link, whoever named it: the target of a link is the repository's choice.
+through a link, whether a user or a file named it: the target of a link is the repository's choice.
 """
 
 import os

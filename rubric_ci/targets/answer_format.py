@@ -1,7 +1,7 @@
 """JSON format of answers, in recordings and in the output of commands.
 
-Besides the text it holds measurements of the target; evaluators and scripts read them from the
-answer's `trace_summary`.
+In addition to the text, it holds measurements of the target; evaluators and scripts read them from
+the answer's `trace_summary`.
 """
 
 import json

@@ -59,7 +59,7 @@ def _tokens(glob: str) -> Iterator[str]:
 
 
 def _takes(token: str) -> Matches:
-    """Return what tells whether a token goes on to the next one with a character."""
+    """Return the test whether a token goes on to the next one with a character."""
     if token in {_FOLDERS, _ALL, _SOME, _END}:
         return lambda _: False
     if token == _ONE:

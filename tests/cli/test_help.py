@@ -74,7 +74,7 @@ Gate:
                                   [default: 0.05; 0<=x<=1]
 
 Power:
-  --history FILE  History whose variances tell what the run can see, if the
+  --history FILE  History whose variances decide what the run can see, if the
                   file exists.  [default: .rubric-ci/history.sqlite]
 
 Limits:

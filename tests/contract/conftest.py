@@ -47,7 +47,7 @@ def contracted(
 @pytest.fixture
 def contract(contracted: GitHub) -> GitHub:
     """The fake behind Prism, as new, with pull request 7."""
-    contracted.forget()
+    contracted.reset()
     contracted.pulls[7] = Pull(7)
     return contracted
 

@@ -110,8 +110,8 @@ class GitHub:
     git: GitData | None = None  # branches, commits and files, where a test has them
     proposes: bool = True  # whether a token may open pull requests
 
-    def forget(self) -> None:
-        """Begin anew; addresses stay."""
+    def reset(self) -> None:
+        """Drop the state; addresses stay."""
         new = GitHub()
         self.pulls, self.issues, self.checks, self.tokens = {}, {}, [], new.tokens
         self.faults, self.requests, self.next_id = [], [], 1

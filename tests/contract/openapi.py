@@ -61,7 +61,7 @@ def cut(description: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def complete(description: dict[str, Any], name: str, value: dict[str, Any]) -> dict[str, Any]:
-    """Add what an answer must have beside what the fake knows, with values of the right type."""
+    """Add what a reply must have and the fake does not know, with values of the right type."""
     made = _sample(description, description["components"]["schemas"][name])
     merged: dict[str, Any] = _merge(made, value)
     return merged

@@ -86,7 +86,7 @@ def test_keys_keep_comments_apart(contract: GitHub) -> None:
         pytest.param("off", [True, True], [], id="off"),
         pytest.param("on-failure", [False, False], [], id="on-failure, green"),
         pytest.param("on-failure", [False, True], ["1"], id="on-failure, turned red"),
-        pytest.param("on-failure", [True, False], ["1"], id="on-failure, mended"),
+        pytest.param("on-failure", [True, False], ["1"], id="on-failure, fixed"),
     ],
 )
 def test_modes(contract: GitHub, mode: Mode, runs: list[bool], bodies: list[str]) -> None:

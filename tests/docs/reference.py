@@ -75,7 +75,7 @@ def sections(root: Schema) -> list[Section]:
 
 
 def variants(section: Section, root: Schema) -> list[Section]:
-    """Return what an object can be besides, last one first: a target that is a command."""
+    """Return what else an object can be, last one first: a target that is a command."""
     return [
         Section(path=section.path, when=condition, schema=resolved(branch["then"], root))
         for branch in reversed(section.schema.get("allOf", ()))
@@ -197,7 +197,7 @@ def constant(condition: Schema) -> str:
 
 
 def resolved(schema: Any, root: Schema) -> Schema:
-    """Return a schema without its reference; what stands beside the reference wins."""
+    """Return a schema without its reference; what is next to the reference wins."""
     if not isinstance(schema, dict) or "$ref" not in schema:
         return schema if isinstance(schema, dict) else {}
     there: Any = root

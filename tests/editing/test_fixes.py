@@ -58,7 +58,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED.keys())
-def test_mended(before: str, after: str) -> None:
+def test_fixed(before: str, after: str) -> None:
     fixed = fix(before)
     assert fixed.text == after
     assert fixed.places >= 1

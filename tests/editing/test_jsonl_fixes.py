@@ -49,7 +49,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED.keys())
-def test_mended(before: str, after: str) -> None:
+def test_fixed(before: str, after: str) -> None:
     fixed = fix_lines(before)
     assert fixed.text == after
     assert fixed.places >= 1

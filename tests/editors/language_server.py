@@ -11,7 +11,7 @@ Message: TypeAlias = dict[str, Any]
 
 
 class LanguageServer:
-    """A server that was told where it is; speaks JSON-RPC on its standard streams."""
+    """A client of a language server; speaks JSON-RPC on its standard streams."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", root: Path, catalogue: str) -> None:
         store = {"enable": bool(catalogue), "url": catalogue}
@@ -23,13 +23,13 @@ class LanguageServer:
         folder = [{"uri": root.as_uri(), "name": root.name}]
         can = {"workspace": {"configuration": True}, "textDocument": {"completion": {}}}
         self.ask("initialize", processId=None, workspaceFolders=folder, capabilities=can)
-        self.tell("initialized")
-        self.tell("workspace/didChangeConfiguration", settings=self.settings)
+        self.notify("initialized")
+        self.notify("workspace/didChangeConfiguration", settings=self.settings)
 
     def diagnostics(self, path: Path) -> list[Message]:
         """Open a file and return what the server publishes for it."""
         document = {"uri": path.as_uri(), "languageId": "yaml", "version": 1}
-        self.tell("textDocument/didOpen", textDocument={**document, "text": path.read_text()})
+        self.notify("textDocument/didOpen", textDocument={**document, "text": path.read_text()})
         while path.as_uri() not in self.published:
             self.answer(self.read())
         return self.published[path.as_uri()]
@@ -50,7 +50,7 @@ class LanguageServer:
             self.answer(message)
         return cast("Message", message["result"])
 
-    def tell(self, method: str, **params: Any) -> None:
+    def notify(self, method: str, **params: Any) -> None:
         """Send a notification."""
         self.write({"method": method, "params": params})
 

@@ -125,7 +125,7 @@ def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
         pytest.param(
             "02/03/2025", (), "is 2025-02-03 or 2025-03-02, not 2025-01-15", id="either-is-wrong"
         ),
-        pytest.param("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), "", id="iso-besides-formats"),
+        pytest.param("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), "", id="iso-and-formats"),
         pytest.param("15/13/2025", (), 'is "15/13/2025", which is not a date', id="13-months"),
         pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
         pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
@@ -198,7 +198,7 @@ def test_dates_that_can_be_swapped(
         pytest.param('Here is [1] the {order}, not {}: {"id": "A-1"}. Anything else?', id="prose"),
         pytest.param('{"id": "A-1"}, again {"id": "A-1"}', id="twice-the-same"),
         pytest.param(
-            '```python\nprint({})\n```\n```json\n{"id": "A-1"}\n```', id="besides-other-code"
+            '```python\nprint({})\n```\n```json\n{"id": "A-1"}\n```', id="after-other-code"
         ),
         pytest.param('{"a": 1} becomes\n```\n{"id": "A-1"}\n```', id="a-fence-before-prose"),
     ],

@@ -14,8 +14,8 @@ from tests.cases import span, text_answer
 
 
 def called(*calls: str | dict[str, Any]) -> Answer:
-    told = [{"tool": call} if isinstance(call, str) else call for call in calls]
-    first, rest = told[:1], told[1:]
+    given = [{"tool": call} if isinstance(call, str) else call for call in calls]
+    first, rest = given[:1], given[1:]
     messages = (
         {"role": "assistant", "content": "", "tool_calls": first},
         {"role": "tool", "content": "found"},

@@ -51,12 +51,12 @@ def with_targets(written: str) -> None:
     shown(check_evals(open_source("a.yaml", written), look_up, frozenset(["default"])))
 
 
-def mended(written: str) -> None:
+def fixed(written: str) -> None:
     once = fix(written).text
     assert fix(once).places == 0
 
 
-def mended_lines(written: str) -> None:
+def fixed_lines(written: str) -> None:
     once = fix_lines(written).text
     assert fix_lines(once).places == 0
 
@@ -76,8 +76,8 @@ READERS = (
     as_config,
     as_targets,
     with_targets,
-    mended,
-    mended_lines,
+    fixed,
+    fixed_lines,
 )
 
 

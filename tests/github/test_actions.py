@@ -1,4 +1,4 @@
-"""Events, as the runner's environment and event file tell them."""
+"""Events, as the runner's environment and event file describe them."""
 
 import json
 from dataclasses import replace

@@ -55,7 +55,7 @@ def errored(reason: str) -> Errored:
             [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
             "b",
             "why; no verdict in 1 of 3 trials: 429",
-            id="a-trial-without-verdict-is-told",
+            id="a-trial-without-verdict-is-reported",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def run(checkout: Checkout, shared: Path, *words: str) -> subprocess.CompletedPr
 
 @pytest.fixture
 def user(checkout: Checkout, published: Checkout) -> Checkout:
-    """A repository that uses the hooks, with one eval file that nobody mended yet."""
+    """A repository that uses the hooks, with one eval file with a problem."""
     checkout.commit({**use(published), "evals/old.eval.yaml": BAD})
     return checkout
 

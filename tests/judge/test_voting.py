@@ -55,7 +55,7 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
     "median": (SCORED, 3, (2, 9, 8), 8),
     "median of five": (SCORED, 5, (0, 10, 4, 5, 6), 5),
     "the lower of the middle two": (SCORED, 3, (4, 9), 4),
-    "median beside no ground": (SCORED, 3, (4, NO, 9), 4),
+    "median next to no ground": (SCORED, 3, (4, NO, 9), 4),
     "no ground in the majority": (SCORED, 3, (NO, 9, NO), NO),
     "a level that was declared": (LEVELLED, 3, (1, 3), 1),
 }

@@ -51,7 +51,7 @@ async def answered(post: Post, *keys: str) -> list[str]:
         (["a", "down"], ["RequestError: no connection", "RequestError: no connection"]),
         (["a", "bug"], ["LookupError: a bug", "LookupError: a bug"]),
     ],
-    ids=["in order", "one is lost", "the server is away", "nobody waits for ever"],
+    ids=["in order", "one is lost", "the server is away", "no caller waits for ever"],
 )
 def test_calls_at_once_are_one_batch(keys: list[str], replies: list[str]) -> None:
     post = Post()

@@ -23,7 +23,7 @@ WORST = 4.004
 
 
 class Server:
-    """Charges what it is told to."""
+    """Charges the given cost."""
 
     def __init__(self, cost: float = 1.0, seconds: float = 0.0) -> None:
         self.cost = cost

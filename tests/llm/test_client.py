@@ -265,7 +265,7 @@ def test_a_missing_key_is_named_and_not_tried_again(
 ) -> None:
     for name in (variable, "GOOGLE_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
-    # A port that nobody listens on, so that no mistake of this test leaves the machine.
+    # A port without a server, so that no mistake of this test leaves the machine.
     options = {"api_base": "http://127.0.0.1:9"}
     with pytest.raises(RequestError, match=variable) as ended:
         asyncio.run(request(call(Endpoint(model=model, options=options))))

@@ -49,7 +49,7 @@ def command(url: str, expected: int, *words: str) -> None:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port without a server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]

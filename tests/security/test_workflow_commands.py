@@ -251,8 +251,8 @@ def run(
         timeout=100,
         check=False,
     )
-    told = (done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
-    return subprocess.CompletedProcess(arguments, done.returncode, *told)
+    streams = (done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+    return subprocess.CompletedProcess(arguments, done.returncode, *streams)
 
 
 def test_the_json_on_a_runner_is_the_same_value(root: Path) -> None:

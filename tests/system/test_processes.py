@@ -184,7 +184,7 @@ def test_a_daemon_that_holds_the_output_open_is_an_error(
     with pytest.raises(CannotRunScript, match=r"left a process behind that holds its output open$"):
         execute(python(code), tmp_path)
     os.kill(int((tmp_path / "pid").read_text()), 9)
-    gc.collect()  # asyncio complains of what nobody looked at when it is thrown away
+    gc.collect()  # asyncio complains of results that were not read when it deletes them
     assert caplog.text == ""
 
 

@@ -23,7 +23,7 @@ TOOL = (
 @pytest.mark.timeout(120)
 @pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
 def test_no_error_and_no_warning(tmp_path: Path) -> None:
-    TOOL.chmod(0o755)  # npm may be told to run no install scripts
+    TOOL.chmod(0o755)  # npm may be configured to run no install scripts
     found = [diagnostic for path in evals("invalid") for diagnostic in diagnostics(path)]
     log, verdict = tmp_path / "problems.sarif", tmp_path / "verdict.sarif"
     log.write_text(sarif.render(found, "1.2.3", meanings(), ["A note."]), encoding="utf-8")

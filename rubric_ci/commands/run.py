@@ -151,6 +151,7 @@ def _grade(
     further_trials: Callable[[CaseResult], int],
 ) -> tuple[CaseResult, ...]:
     """Grade the cases and show progress; return the finished ones if interrupted."""
+    lacking = _without_evaluators(tasks) if settings.require_rubrics else frozenset()
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = publish.on_github(os.environ) or None
     with progress(len(tasks), plain=plain, quiet=settings.quiet) as advance:
@@ -158,19 +159,23 @@ def _grade(
             tasks,
             context,
             concurrency=settings.requests.concurrency,
-            on_result=lambda case: advance(_ended(case, settings)),
+            on_result=lambda case: advance(_ended(case, lacking)),
             trials=settings.trials,
             further_trials=further_trials,
             batched=settings.batch and not _without_models(settings),
             stop_after=settings.max_failures,
         )
         results = asyncio.run(run_until_terminated(grading))
-    return tuple(_ended(case, settings) for case in results)
+    return tuple(_ended(case, lacking) for case in results)
 
 
-def _ended(case: CaseResult, settings: RunSettings) -> CaseResult:
-    """Return the result; a skipped case is an errored one with --require-rubrics."""
-    if not (settings.require_rubrics and isinstance(case, Skipped)):
+def _without_evaluators(tasks: Sequence[Task]) -> frozenset[tuple[str, str]]:
+    return frozenset((t.case.file, t.case.id) for t in tasks if not t.case.evaluators)
+
+
+def _ended(case: CaseResult, lacking: frozenset[tuple[str, str]]) -> CaseResult:
+    """Return the result; a skipped case is errored if it lacks required evaluators."""
+    if not isinstance(case, Skipped) or (case.file, case.id) not in lacking:
         return case
     return Errored(
         file=case.file,

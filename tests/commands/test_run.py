@@ -130,6 +130,18 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
     assert (case["outcome"], *texts) == ("errored", "Say hello", "Greets")
 
 
+def test_offline_a_case_with_rubrics_is_skipped_although_they_are_required(
+    project: Project,
+) -> None:
+    project.write("evals/a.eval.yaml", "evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n")
+    project.write(
+        "rubric-ci.yaml",
+        "judge: {model: openai/m}\ntargets: [{name: default, provider: mock, response: Hi}]\n",
+    )
+    done = project.run("--offline", "--require-rubrics")
+    assert (done.returncode, project.report()["cases"][0]["outcome"]) == (0, "skipped")
+
+
 USAGE = {
     "missing path": (["nowhere.yaml"], "nowhere.yaml does not exist"),
     "folder without evals": (["empty"], "empty holds no eval file"),

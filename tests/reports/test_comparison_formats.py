@@ -85,8 +85,8 @@ def test_json() -> None:
         "kind": "regressed",
         "file": "e.yaml",
         "id": "a|b",
-        "before": {"verdict": "pass", "score": 1.0},
-        "after": {"verdict": "fail", "score": 0.0},
+        "before": {"verdict": "pass", "score": 1.0, "without_waived": None},
+        "after": {"verdict": "fail", "score": 0.0, "without_waived": None},
         "flips": False,
         "p_value": None,
     }

@@ -1,6 +1,6 @@
 """Text that `calibrate` prints: agreement of the judge with people, per criterion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rubric_ci.calibration.agreement import Agreement
 from rubric_ci.calibration.calibration import Calibration
@@ -96,6 +96,18 @@ def _repeats(found: Calibration) -> Iterator[str]:
             f"The judge agrees with itself in {found.self_agreement:.0%} of its votes; "
             f"{found.flips:.0%} of the marks were not unanimous"
         )
+
+
+def variant_lines(names: Sequence[str], found: Sequence[Calibration | None]) -> Iterator[str]:
+    """Yield a table of the same labels, judged with one choice changed at a time."""
+    yield ""
+    yield "The same labels with one choice changed at a time:"
+    rows = [
+        (name, each.overall) for name, each in zip(names, found, strict=True) if each is not None
+    ]
+    yield from _table(rows)
+    missing = [name for name, each in zip(names, found, strict=True) if each is None]
+    yield from (f"{name}: no labelled answer has a verdict" for name in missing)
 
 
 def _people(found: Calibration) -> Iterator[str]:

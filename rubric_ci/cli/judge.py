@@ -108,6 +108,12 @@ def label(**options: Any) -> None:
     help="Compare the modes batched and isolated; doubles the cost.",
 )
 @_calibration(
+    "--variants",
+    is_flag=True,
+    help="Also measure the judge without each choice of its prompt: tie rule, evidence first, 0 to "
+    "10 for ranges, and the other mode; multiplies the cost by five.",
+)
+@_calibration(
     "--split",
     type=click.Choice(["test", "tune"]),
     default="test",

@@ -3,14 +3,13 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
 from rubric_ci.calibration import labels
-from rubric_ci.calibration.agreement_text import render
+from rubric_ci.calibration.agreement_text import render, variant_lines
 from rubric_ci.calibration.calibration import Calibration, below_minimum, to_json
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.label_file import read_labels
@@ -23,6 +22,7 @@ from rubric_ci.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
+from rubric_ci.calibration.variants import Variant, other_mode, variants_of
 from rubric_ci.errors import (
     CannotCalibrate,
     CannotFindEvals,
@@ -31,7 +31,6 @@ from rubric_ci.errors import (
     InvalidInput,
 )
 from rubric_ci.grading.setup import build_context
-from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
@@ -50,13 +49,19 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
-    judges = (judge, _other_mode(judge)) if settings.both_modes else (judge,)
+    variants = [
+        Variant(name="as configured", judge=judge),
+        *([other_mode(judge)] if settings.both_modes else []),
+        *(variants_of(judge) if settings.variants else []),
+    ]
     # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
     # An answer that several people labelled is judged once.
     unique = {_answer_key(each): each for each in labelled}
     answers = [
-        AnswerToJudge(case=each.case, spec=each.spec, answer=each.label.answer, judge=one)
-        for one in judges
+        AnswerToJudge(
+            case=each.case, spec=one.spec(each.spec), answer=each.label.answer, judge=one.judge
+        )
+        for one in variants
         for each in unique.values()
     ]
     click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
@@ -68,15 +73,18 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         measure_agreement(
             labelled,
             [result.marks[i * n + places[_answer_key(each)]] for each in labelled],
-            one,
+            one.judge,
             settings.seed,
         )
-        for i, one in enumerate(judges)
+        for i, one in enumerate(variants)
     )
     if found is None:
         raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
-    other = others[0] if others else None
+    other = others[0] if settings.both_modes else None
     click.echo(render(found, other))
+    if settings.variants:
+        names = [one.name for one in variants]
+        click.echo("\n".join(variant_lines(names, (found, *others))))
     if settings.requests.replay:
         click.echo(REPLAYED)
     path = settings.output or loaded.root / NAME
@@ -92,10 +100,6 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
     label = each.label
     return label.file, label.id, label.evaluator, label.answer
-
-
-def _other_mode(judge: JudgeConfig) -> JudgeConfig:
-    return replace(judge, mode="isolated" if judge.mode == "batched" else "batched")
 
 
 def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:

@@ -1,7 +1,7 @@
 """The reply that a judge must give: aliases of criteria, properties, JSON Schema."""
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from typing import Literal, assert_never
 
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, Scored
@@ -14,10 +14,12 @@ def aliased(criteria: Sequence[Criterion]) -> dict[str, Criterion]:
     return {f"c{n}": criterion for n, criterion in enumerate(criteria, 1)}
 
 
-def reply_schema(criteria: Sequence[Criterion]) -> Mapping[str, JSON]:
+def reply_schema(
+    criteria: Sequence[Criterion], evidence: Literal["first", "last"] = "first"
+) -> Mapping[str, JSON]:
     """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
     return strict_object(
-        {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
+        {alias: _entry(criterion, evidence) for alias, criterion in aliased(criteria).items()}
     )
 
 
@@ -48,17 +50,15 @@ def allowed_marks(criterion: Criterion) -> str:
     return f'{marks} or "{CANNOT_ASSESS}"'
 
 
-def _entry(criterion: Criterion) -> Mapping[str, JSON]:
-    # The model writes in this order: quote first, reasoning second, mark last.
-    return strict_object(
-        {
-            "evidence": {"type": "string"},
-            "reasoning": {"type": "string"},
-            mark_property(criterion): {
-                "anyOf": [_marks(criterion), {"type": "string", "enum": [CANNOT_ASSESS]}]
-            },
+def _entry(criterion: Criterion, evidence: Literal["first", "last"]) -> Mapping[str, JSON]:
+    # The model writes in this order: by default quote first, reasoning second, mark last.
+    reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
+    mark = {
+        mark_property(criterion): {
+            "anyOf": [_marks(criterion), {"type": "string", "enum": [CANNOT_ASSESS]}]
         }
-    )
+    }
+    return strict_object({**reasons, **mark} if evidence == "first" else {**mark, **reasons})
 
 
 def _marks(criterion: Criterion) -> Mapping[str, JSON]:

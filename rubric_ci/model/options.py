@@ -193,6 +193,7 @@ class CalibrateSettings:
     judge: str = ""
     output: Path | None = None  # None: calibration.json at the repository root
     both_modes: bool = False  # batched and isolated
+    variants: bool = False  # of the prompt and of the scales
     split: Literal["test", "tune"] = "test"  # of the labels
     seed: int = 0  # of the intervals
     requests: RequestOptions = _REQUESTS

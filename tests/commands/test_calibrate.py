@@ -187,6 +187,21 @@ def test_both_modes(judge: Gullible) -> None:
     assert calibration()["other_mode"]["judge"]["mode"] == "isolated"
 
 
+def test_variants(judge: Gullible) -> None:
+    result = rubric_ci("calibrate", "labels.jsonl", "--variants")
+    assert result.exit_code == 0, result.output
+    table = result.stdout.partition("The same labels with one choice changed at a time:\n")[2]
+    assert [line.partition("  ")[0] for line in table.splitlines()[:6]] == [
+        "criterion",
+        "as configured",
+        "no rule between two marks",
+        "evidence after the mark",
+        "a level per score range",
+        "isolated",
+    ]
+    assert calibration()["other_mode"] is None
+
+
 def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
     Path("a.eval.yaml").write_text(EVALS.replace("id: city", "id: town"), encoding="utf-8")
     result = rubric_ci("calibrate", "labels.jsonl")

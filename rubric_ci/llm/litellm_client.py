@@ -55,6 +55,8 @@ _BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnected
 
 _BROKEN = "broken reply: "
 
+_QUOTED = re.compile(r"\w+Exception - (?P<text>.*?)(?: Traceback |\. Handle with `litellm\.|$)")
+
 _PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
 
@@ -178,7 +180,7 @@ def request_error(error: Any, timeout: float) -> RequestError:
     if status == 408:
         message = f"no reply within {timeout:g} s"
     else:
-        message = wording(type(error).__name__, message)
+        message = wording(type(error).__name__, message, _of_provider(str(error)))
     return RequestError(
         message,
         status=status,
@@ -221,6 +223,12 @@ def _retry_after(error: Any) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = (litellm_headers or {}).get("retry-after") or (headers or {}).get("retry-after")
     return None if value is None else openai_http.parse_retry_after(value)
+
+
+def _of_provider(message: str) -> str:
+    """Return what the provider says, where litellm quotes it; else ""."""
+    found = _QUOTED.search(" ".join(redact(message).split()))
+    return found["text"][:500] if found else ""
 
 
 def _without_prefixes(message: str) -> str:

@@ -33,8 +33,8 @@ def missing_setup(message: str) -> str:
     return _missing_key(message) if _NO_KEY.search(message) else ""
 
 
-def wording(class_name: str, message: str) -> str:
-    """Return the message for an error that no reply of the provider explains."""
+def wording(class_name: str, message: str, said: str = "") -> str:
+    """Return the message for an error; `said` is what the provider says of it."""
     if found := _HOST.search(message):
         why = f": {found['why']}" if found["why"] else ""
         return f"Connection error: Cannot connect to host {found['host']}{why}"
@@ -44,7 +44,8 @@ def wording(class_name: str, message: str) -> str:
         return f"the model does not support {listed}; remove it from the model's settings"
     if "LLM Provider NOT provided" in message:
         return "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`"
-    return _BY_CLASS.get(class_name, "the request failed")
+    text = _BY_CLASS.get(class_name, "the request failed")
+    return f"{text}: {said}" if said else text
 
 
 def _missing_key(message: str) -> str:

@@ -43,6 +43,11 @@ def test_wording(class_name: str, message: str, text: str) -> None:
     assert wording(class_name, message) == text
 
 
+def test_the_provider_s_own_words_are_kept() -> None:
+    found = wording("RateLimitError", "slow down", "slow down")
+    assert found == "the provider's rate limit is reached: slow down"
+
+
 def test_a_missing_key_names_its_variables() -> None:
     found = missing_setup(
         "Missing Gemini API key. Set the GEMINI_API_KEY or GOOGLE_API_KEY variable."

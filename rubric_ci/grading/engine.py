@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from rubric_ci import evaluators, targets
-from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
+from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, OverBudget, UserError
 from rubric_ci.evaluators.judge_choice import judge_endpoint
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.deadline import Deadline
@@ -79,7 +79,8 @@ async def grade(
     )
 
     failures = _FailureLimit(stop_after)
-    await _preflight(tasks, context)
+    if await _is_stopped_in_preflight(tasks, context, run.deadline):
+        return ()
 
     async def one(task: Task) -> CaseResult:
         result = await _case(task, _own(context, task), run)
@@ -183,6 +184,19 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     _check_judges(task, context)
     await run.health.check(task.target, context)
     return await targets.answer(task.case, task.target, context, context.trial, run.batches)
+
+
+async def _is_stopped_in_preflight(
+    tasks: Sequence[Task], context: RunContext, deadline: Deadline
+) -> bool:
+    """Return True on cancellation (Ctrl-C, SIGTERM) before the first case."""
+    try:
+        await deadline.enforce(_preflight(tasks, context))
+    except OverBudget:
+        return False  # each case has the reason
+    except asyncio.CancelledError:
+        return True
+    return False
 
 
 async def _preflight(tasks: Sequence[Task], context: RunContext) -> None:

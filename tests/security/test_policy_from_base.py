@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,24 @@ def test_another_judge_in_a_targets_file(tmp_path: Path, strict: Judge, attacker
     done = pull.run("run", "evals", "--target", "default")
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
     assert len(strict.keys) == 1
+
+
+def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": CONFIG.format(base=strict.url)}, {})
+    until = (date.today() + timedelta(days=7)).isoformat()
+    waive = (
+        "waive",
+        "one/greets",
+        "--until",
+        until,
+        "--reason",
+        "later",
+        "--owner",
+        "a@example.org",
+    )
+    assert pull.run(*waive).returncode == 0
+    assert pull.run("run", "evals").returncode == 1
+    assert pull.run("run", "evals", "--policy-from", "head").returncode == 0
 
 
 def calibrated(kappa: float) -> str:

@@ -61,6 +61,11 @@ class Endless(BaseHTTPRequestHandler):
         with suppress(OSError):  # the client is gone
             getattr(self, self.attack)()
 
+    def do_GET(self) -> None:
+        self.reached.set()
+        with suppress(OSError):
+            getattr(self, self.attack)()
+
     def silence(self) -> None:
         self.ended.wait()
 
@@ -183,6 +188,23 @@ def test_sigterm(kind: str, tmp_path: Path) -> None:
     assert process.returncode == 3
     assert project.report()["interrupted"] is True
     assert reasons(project)["slow"] == "interrupted before it finished"
+
+
+@pytest.mark.parametrize("end", ["SIGTERM", "--max-seconds"])
+def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> None:
+    with attacking("silence") as (url, reached):
+        project = project_at(tmp_path, url, target=STUBBORN)
+        process = start(project, *(["--max-seconds", "1"] if end == "--max-seconds" else []))
+        assert reached.wait(60)
+        if end == "SIGTERM":
+            process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=50)
+    assert (process.returncode, "Traceback" in err) == (3, False)
+    if end == "SIGTERM":
+        assert reasons(project)["slow"] == "interrupted before it finished"
+    else:
+        assert reasons(project)["slow"] == "budget: time limit of 1 s reached"
+        assert not list(project.root.rglob("reached")), "the target was started all the same"
 
 
 def test_sigterm_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:

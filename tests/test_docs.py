@@ -80,6 +80,7 @@ WORDS = {
         *("cache", "structured output", "budget"),
     ),
     "nights.md": ("schedule", "regression", "reference", "baseline", "drift"),
+    "against.md": ("base", "worktree", "further trials"),
     "regression.md": ("baseline", "regression", "noise", "exit code"),
     "sharding.md": ("shard", "matrix", "merge", "gate"),
     "targets.md": ("concurrency", "timeout", "trials", "health"),

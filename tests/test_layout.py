@@ -30,6 +30,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_label.py": "calibration/label_file calibration/label_session",
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks llm/preflight reports/build""",
+    "commands/test_run_against.py": """
+        against/base_side against/comparison against/confirmation against/sides against/verdicts
+        git/contents git/worktree selection/answer_dependencies system/file_lock
+        targets/answer_cache""",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_killed.py": "system/signals",
@@ -79,6 +83,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.m
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
     *("selection/changed_cases", "selection/grading_changes", "selection/policy_source"),
+    *("against/base_side", "selection/answer_dependencies"),
     *("system/masking", "system/output"),
 }
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's

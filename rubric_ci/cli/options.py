@@ -17,6 +17,7 @@ paths = click.argument("paths", nargs=-1, type=LINES)
 select = partial(option, heading="Select")
 judging = partial(option, heading="Judge")
 gate = partial(option, heading="Gate")
+comparing = partial(option, heading="Compare")
 policy = partial(option, heading="Policy")
 
 config = select(
@@ -100,7 +101,7 @@ history = option(
     help="History whose variances decide what the run can see, if the file exists.",
 )
 
-tolerance = gate(
+tolerance = comparing(
     "--tolerance",
     type=click.FloatRange(0, 1),
     metavar="SCORE",
@@ -109,7 +110,7 @@ tolerance = gate(
 )
 
 baseline = bundle(
-    gate(
+    comparing(
         "--baseline",
         type=FILE,
         metavar="FILE",

@@ -12,7 +12,8 @@ from rubric_ci.cli.options import policy
 from rubric_ci.model import defaults
 
 limits = partial(option, heading="Limits")
-requesting = partial(option, heading="Requests and cache")
+requesting = partial(option, heading="Requests")
+caching = partial(option, heading="Cache")
 
 _limits = bundle(
     limits(
@@ -58,14 +59,18 @@ _recording = bundle(
 )
 
 _cache = bundle(
-    requesting(
+    caching(
         "--cache-dir",
         type=FILE,
         metavar="FOLDER",
         default=defaults.CACHE_DIR,
-        help="Folder of the judgement cache.",
+        help="Folder of the cache.",
     ),
-    requesting("--cache/--no-cache", default=True, help="Reuse cached judgements."),
+    caching(
+        "--cache/--no-cache",
+        default=True,
+        help="Keep judgements and answers, and reuse judgements.",
+    ),
 )
 
 

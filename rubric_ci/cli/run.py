@@ -83,6 +83,13 @@ _trials = options.judging(
     "change the verdict.",
 )
 @_trials
+@options.comparing(
+    "--against",
+    metavar="REV|auto",
+    default="",
+    help="Also grade this revision, with the judge and rubrics of the checkout, and report what "
+    "the change broke; `auto` takes the revision from the event or the branch.",
+)
 @options.fail_on("`gate.fail_on`, else fail")
 @options.gate(
     "--require-rubrics", is_flag=True, help="Treat cases with nothing to grade as errors."
@@ -108,6 +115,17 @@ _trials = options.judging(
     help="Send model requests in batches: cheaper, but replies can take up to a day.",
 )
 @request_options.cache
+@request_options.caching(
+    "--reuse-answers",
+    is_flag=True,
+    help="Take answers from the cache if nothing that determines them changed; a repeated run "
+    "then has the same verdict.",
+)
+@request_options.caching(
+    "--fresh",
+    is_flag=True,
+    help="Take no answer from the cache, also not for `--against`.",
+)
 @report_options.outputs
 @report_options.color
 @report_options.posting
@@ -116,6 +134,8 @@ def run(**options: Any) -> None:
 
     PATHS are eval files, folders or globs; default: `evals` of the configuration.
     """
+    if options["reuse_answers"] and options["fresh"]:
+        raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")
     from rubric_ci.commands.run import run as run_evals
     from rubric_ci.model.options import RunSettings
 

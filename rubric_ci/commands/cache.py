@@ -1,4 +1,4 @@
-"""`rubric-ci cache`: show the size of the judgement cache and prune it."""
+"""`rubric-ci cache`: show the size of the cache and prune it."""
 
 import os
 import sys
@@ -8,6 +8,7 @@ from rubric_ci.grading.setup import why_unread
 from rubric_ci.llm.cache import DAY, Cache, CacheStats
 from rubric_ci.model.options import CacheSettings
 from rubric_ci.text import escape
+from rubric_ci.text.numbers import plural
 
 MEGABYTE = 1_000_000
 
@@ -38,5 +39,6 @@ def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
 
 
 def _size(stats: CacheStats) -> str:
-    noun = "judgement" if stats.entries == 1 else "judgements"
-    return f"{stats.entries:,} {noun}, {stats.size / MEGABYTE:.1f} MB"
+    answers = f", {plural(stats.answers, 'answer')}" if stats.answers else ""
+    judgements = plural(stats.entries - stats.answers, "judgement")
+    return f"{judgements}{answers}, {stats.size / MEGABYTE:.1f} MB"

@@ -2,13 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from time import monotonic
 
 import click
 
+from rubric_ci.against.base_side import BaseSide, open_base
+from rubric_ci.against.comparison import Outcome, compare
+from rubric_ci.against.sides import Sides
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
 from rubric_ci.errors import ExitCode
@@ -26,11 +29,13 @@ from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.history.forecast import show_power
-from rubric_ci.model.context import RunContext
+from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import alarm_budget, publish
 from rubric_ci.reports.build import build_report
@@ -47,6 +52,7 @@ from rubric_ci.reports.formats import FILES
 from rubric_ci.reports.progress import progress
 from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.sharding import case_cost, split
+from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.selection.grading_changes import grading_changes_of
@@ -82,17 +88,19 @@ def run(settings: RunSettings) -> ExitCode:
         batch=_show_progress if settings.batch else None,
         hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ),
     )
+    context = replace(context, side=_own_side(loaded, settings))
     check_folder(settings)
     estimate = _estimate(tasks, settings)
     show_estimate(estimate)
     if estimate and len(tasks) > 1:
         show_power([task.cluster for task in tasks], settings, baseline, os.environ)
     further_trials = _further_trials(tasks, baseline, loaded, settings)
-    results = _grade(tasks, context, settings, further_trials)
+    with open_base(tasks, loaded, settings) as base:
+        outcome = _grade(tasks, context, settings, further_trials, base, loaded)
     report = build_report(
         loaded,
         tasks,
-        results,
+        outcome.results,
         settings,
         selection=selection,
         shard=shard,
@@ -101,6 +109,7 @@ def run(settings: RunSettings) -> ExitCode:
     )
     report = replace(report, forecast=total(estimate), notes=(*report.notes, *context.notes))
     report = replace(report, responders=context.responders())
+    report = replace(report, against=outcome.against, removed=outcome.removed)
     report = with_correction(report, loaded, tasks, settings)
     report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
@@ -149,8 +158,11 @@ def _grade(
     context: RunContext,
     settings: RunSettings,
     further_trials: Callable[[CaseResult], int],
-) -> tuple[CaseResult, ...]:
-    """Grade the cases and show progress; return the finished ones if interrupted."""
+    base: BaseSide | NoBase | None,
+    loaded: LoadedProject,
+) -> Outcome:
+    """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
+    sides = base if not isinstance(base, BaseSide) else _sides(base, context, loaded, settings)
     lacking = _without_evaluators(tasks) if settings.require_rubrics else frozenset()
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = publish.on_github(os.environ) or None
@@ -165,8 +177,41 @@ def _grade(
             batched=settings.batch and not _without_models(settings),
             stop_after=settings.max_failures,
         )
-        results = asyncio.run(run_until_terminated(grading))
-    return tuple(_ended(case, lacking) for case in results)
+        outcome = asyncio.run(
+            run_until_terminated(compare(sides, settings.against, tasks, grading))
+        )
+    return replace(outcome, results=tuple(_ended(case, lacking) for case in outcome.results))
+
+
+def _sides(
+    base: BaseSide, context: RunContext, loaded: LoadedProject, settings: RunSettings
+) -> Sides:
+    def grade_again(
+        tasks: Sequence[Task], context: RunContext, trials: int
+    ) -> Awaitable[tuple[CaseResult, ...]]:
+        concurrency = settings.requests.concurrency
+        batched = settings.batch and not _without_models(settings)
+        return grade(tasks, context, concurrency=concurrency, trials=trials, batched=batched)
+
+    return Sides(
+        base=base,
+        context=context,
+        grade=grade_again,
+        trials=settings.trials,
+        config=loaded.config.regression,
+        can_ask=not _without_models(settings),
+        fresh=settings.fresh,
+    )
+
+
+def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
+    """Return how the checkout answers: which answers are reused, and what they depend on."""
+    written = (settings.output_dir, settings.cache.folder)
+    outputs = [discovery.from_root(folder, loaded.root) for folder in written]
+    return Side(
+        reuse=settings.reuse_answers,
+        dependencies=answer_dependencies.of_working_tree(loaded.root, outputs),
+    )
 
 
 def _without_evaluators(tasks: Sequence[Task]) -> frozenset[tuple[str, str]]:
@@ -185,6 +230,8 @@ def _ended(case: CaseResult, lacking: frozenset[tuple[str, str]]) -> CaseResult:
         why=case.why,
         question=case.question,
         expected_outcome=case.expected_outcome,
+        change=case.change,
+        change_reason=case.change_reason,
     )
 
 

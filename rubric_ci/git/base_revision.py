@@ -16,8 +16,8 @@ PULL_REQUEST_BASE = "the pull request's base branch"
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
-def since(repository: Repository, revision: str) -> FoundBase:
-    """Return the merge base with a revision that the user names."""
+def since(repository: Repository, revision: str, option: str = "--changed-since") -> FoundBase:
+    """Return the merge base with a revision that the user names with an option."""
     if not revision.strip("0"):
         return NoBase(reason=f"`{revision}` is not a commit: the branch is new")
     if plumbing.commit(repository, "HEAD") is None:
@@ -29,7 +29,7 @@ def since(repository: Repository, revision: str) -> FoundBase:
     if _OBJECT_ID.fullmatch(revision):
         return NoBase(reason=f"`{revision}` is not in this clone; was the branch force-pushed?")
     raise CannotFindRevision(
-        f"--changed-since: there is no revision `{revision}` here",
+        f"{option}: there is no revision `{revision}` here",
         "name a branch, tag or commit that `git rev-parse` knows, such as origin/main",
     )
 
@@ -60,10 +60,10 @@ def of_policy(repository: Repository, trigger: Trigger) -> FoundBase:
     return _present(repository, trigger.base_sha, name, "`fetch-depth: 2` (0 with a `ref`)")
 
 
-def of_checkout(repository: Repository) -> FoundBase:
+def of_checkout(repository: Repository, option: str = "--changed-since") -> FoundBase:
     """Return the merge base with the remote's default branch."""
     if plumbing.commit(repository, "origin/HEAD") is None:
-        return NoBase(reason="`origin/HEAD` is not known; name a base with `--changed-since`")
+        return NoBase(reason=f"`origin/HEAD` is not known; name a base with `{option}`")
     return since(repository, "origin/HEAD")
 
 

@@ -68,6 +68,11 @@ def commit(repository: Repository, revision: str) -> str | None:
     return _text(done.stdout) if done.returncode == 0 else None
 
 
+def committed_at(repository: Repository, revision: str) -> str:
+    """Return the time of a commit, RFC 3339."""
+    return query(repository, "log", "-1", "--format=%cI", revision, "--")
+
+
 def parents(repository: Repository, revision: str) -> tuple[str, ...]:
     """Return the parents of a commit; a shallow clone may lack them."""
     return tuple(query(repository, "log", "-1", "--format=%P", revision, "--").split())

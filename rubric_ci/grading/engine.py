@@ -35,6 +35,7 @@ from rubric_ci.model.results import (
     unassessed,
 )
 from rubric_ci.system import task_groups
+from rubric_ci.targets import answer_cache
 from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.healthcheck import HealthChecks
 
@@ -54,8 +55,8 @@ async def grade(
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
-    Each case is answered and graded `trials` times, and as many times more as `further_trials` of
-    that result demands; its result is the median trial. `batched`:
+    Each case is answered and graded `trials` times from the context's trial on, and as many times
+    more as `further_trials` of that result demands; its result is the median trial. `batched`:
     requests to models are sent in batches and no answer is assessed before all are there.
     `on_result` is called with each result as soon as it is there. At the time limit of the context,
     what still works on a case is cancelled, and the case is errored. On cancellation (Ctrl-C), and
@@ -142,12 +143,12 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
         return skipped(task, nothing_to_grade(task.case))
     try:
-        count, rule = task.trials(run.trials), task.case.trials
-        first = await _trials(task, context, run, range(count))
+        count, rule, start = task.trials(run.trials), task.case.trials, context.trial
+        first = await _trials(task, context, run, range(start, start + count))
         result = median_trial(first, rule)
         if more := run.further_trials(result):
-            others = await _trials(task, context, run, range(count, count + more))
-            return with_further_trials(first, others, rule)
+            numbers = range(start + count, start + count + more)
+            return with_further_trials(first, await _trials(task, context, run, numbers), rule)
     except NotCached as nothing:
         return skipped(task, str(nothing))
     return result
@@ -179,11 +180,18 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
 
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
+    if cached := answer_cache.find(task.case, task.target, context):
+        return cached
     if context.offline and isinstance(task.target, CliTarget):
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
     _check_judges(task, context)
-    await run.health.check(task.target, context)
-    return await targets.answer(task.case, task.target, context, context.trial, run.batches)
+    own = context
+    if isinstance(task.target, CliTarget) and context.side.root:
+        own = replace(context, root=context.side.root())
+    await run.health.check(task.target, own)
+    answer = await targets.answer(task.case, task.target, own, context.trial, run.batches)
+    answer_cache.keep(task.case, task.target, context, answer)
+    return answer
 
 
 async def _is_stopped_in_preflight(

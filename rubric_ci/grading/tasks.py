@@ -33,7 +33,7 @@ def build_tasks(
     chosen: Sequence[tuple[EvalCase, str]], loaded: LoadedProject, settings: RunSettings
 ) -> tuple[Task, ...]:
     """Return a task per case; raises UserError if a target, judge or variable is missing."""
-    tasks = tuple(_task(case, why, loaded, settings) for case, why in chosen)
+    tasks = tuple(build_task(case, why, loaded, settings) for case, why in chosen)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
@@ -51,7 +51,8 @@ def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tupl
     )
 
 
-def _task(case: EvalCase, why: str, loaded: LoadedProject, settings: RunSettings) -> Task:
+def build_task(case: EvalCase, why: str, loaded: LoadedProject, settings: RunSettings) -> Task:
+    """Return the task of a case; raises UserError if its target, judge or variable is missing."""
     config = loaded.config_for(case.file)
     target = choose_target(case, config, settings.target)
     judge = choose_judge(config, target, settings.judge)

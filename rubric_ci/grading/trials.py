@@ -60,6 +60,19 @@ def with_further_trials(
     return replace(median, reason=reason, usage=usage, further_trials=len(graded))
 
 
+def with_confirming_trials(first: Graded, more: Sequence[CaseResult]) -> Graded:
+    """Return a suspect with further trials: the median of all, unless it was a median before."""
+    if first.trials:
+        graded = [result for result in more if isinstance(result, Graded)]
+        added = tuple(_trial(g) for g in graded)
+        spent = first.usage + _spent(more)
+        trials = first.trials + added
+        return replace(first, trials=trials, further_trials=len(graded), usage=spent)
+    result = with_further_trials([first], more)
+    assert isinstance(result, Graded)  # noqa: S101 - most of the trials that count have a verdict
+    return result
+
+
 def _trial(graded: Graded) -> Trial:
     waived = graded.without_waived
     return Trial(verdict=graded.verdict, score=graded.score, without_waived=waived)

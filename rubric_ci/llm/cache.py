@@ -1,4 +1,4 @@
-"""The judgement cache: one file per valid reply, named by the key of its request.
+"""The cache: one file per judgement or answer, named by the key of its request.
 
 Writes are atomic, so parallel jobs and a killed job leave complete entries only. An entry that does
 not match its digest is ignored.
@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import time
@@ -19,7 +19,9 @@ from rubric_ci.system import atomic_write, confined
 DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
-_ENTRY = re.compile(r"[0-9a-f]{64}\.json")  # a temporary file has a suffix after it
+ANSWER = ".answer"  # ends the key of an answer; that of a judgement is a digest alone
+
+_ENTRY = re.compile(r"[0-9a-f]{64}(\.answer)?\.json")  # a temporary file has a suffix after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +29,13 @@ class CacheStats:
     """Size of the cache, or of a part of it."""
 
     entries: int
+    answers: int = 0  # of the entries; the others are judgements
     size: int  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A folder of replies; `actions/cache` can keep it between workflow runs."""
+    """A folder of judgements and answers; `actions/cache` can keep it between workflow runs."""
 
     folder: Path
 
@@ -44,7 +47,7 @@ class Cache:
             raise self._cannot_write(error) from error
 
     def get(self, key: str) -> str | None:
-        """Return the reply under a key and mark it as used now; None if there is none."""
+        """Return the text under a key and mark it as used now; None if there is none."""
         path = self._path(key)
         text = _read(path, key)
         if text is not None:
@@ -52,7 +55,7 @@ class Cache:
         return text
 
     def put(self, key: str, text: str) -> None:
-        """Store a reply; of two concurrent writers, the last one wins."""
+        """Store a text; of two concurrent writers, the last one wins."""
         try:
             atomic_write.write(self._path(key), _dumped(key, text).encode())
         except OSError as error:
@@ -60,8 +63,7 @@ class Cache:
 
     def stats(self) -> CacheStats:
         """Count the entries and their bytes."""
-        sizes = [size for _, _, size in self._entries()]
-        return CacheStats(entries=len(sizes), size=sum(sizes))
+        return _stats((path, size) for _, path, size in self._entries())
 
     def prune(
         self, *, unused_for: float | None = None, most_bytes: int | None = None
@@ -78,9 +80,9 @@ class Cache:
             too_much = most_bytes is not None and remaining > most_bytes
             if too_old or too_much:
                 path.unlink(missing_ok=True)
-                deleted.append(size)
+                deleted.append((path, size))
                 remaining -= size
-        return CacheStats(entries=len(deleted), size=sum(deleted))
+        return _stats(deleted)
 
     def _cannot_write(self, error: OSError) -> CannotWriteFile:
         return CannotWriteFile(
@@ -113,6 +115,15 @@ class Cache:
                     draft.unlink(missing_ok=True)
             except FileNotFoundError:
                 continue
+
+
+def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
+    found = list(entries)
+    return CacheStats(
+        entries=len(found),
+        answers=sum(path.stem.endswith(ANSWER) for path, _ in found),
+        size=sum(size for _, size in found),
+    )
 
 
 def _read(path: Path, key: str) -> str | None:

@@ -115,6 +115,7 @@ class LlmTarget:
     concurrency: int | None = None
     judge_target: str = ""  # empty: the configured judge
     depends_on: tuple[str, ...] | None = ()
+    cache: bool = True  # answers may be reused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +134,7 @@ class CliTarget:
     concurrency: int | None = None
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = None  # None: every file of the repository
+    cache: bool = True  # answers may be reused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,7 @@ class RegressionConfig:
     false_alarms: float = 0.05  # probability that a comparison without a change is worse
     reference_trials: int = 15  # per case of the reference; with fewer, the budget does not apply
     confirm: int = 10  # trials of a suspect in all; 1: suspects get no further trial
+    further_trials: int = 2  # at least, on both sides, of a case that a change seems to break
     cluster: str = "case"  # of cases without a conversation: "case", "file" or "tag:GLOB"
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.config import Endpoint, JudgeConfig, Target
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.report import Responder
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
@@ -14,14 +15,28 @@ if TYPE_CHECKING:
     from asyncio import Lock
 
 
+Dependencies: TypeAlias = Callable[[EvalCase, Target], str | None]
+"""The digest of the files that an answer depends on; None: their content is not known."""
+
+
 class JudgementCache(Protocol):
-    """Valid replies of judges, persistent between runs."""
+    """Valid replies of judges and answers of targets, persistent between runs."""
 
     def get(self, key: str) -> str | None:
-        """Return the cached reply, or None."""
+        """Return the cached text, or None."""
 
     def put(self, key: str, text: str) -> None:
-        """Cache a valid reply."""
+        """Cache a valid reply or an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The state of the repository that answers: the checkout, or the base of a change."""
+
+    root: Callable[[], Path] | None = None  # where commands run; None: the root of the context
+    read: Callable[[str], bytes | None] | None = None  # recorded answers; None: the working tree
+    reuse: bool = False  # cached answers are used
+    dependencies: Dependencies | None = None  # None: answers are not cached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +55,8 @@ class RunContext:
     """Find out if a model is unreachable without a paid request; None: nothing is sent."""
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
-    trial: int = 0  # which answer to the case, from 0; judgements are cached per trial
+    side: Side = field(default_factory=Side)
+    trial: int = 0  # number of the first answer, from 0; judgements are cached per trial
     notes: Sequence[str] = ()  # for the report; grows during the run
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""

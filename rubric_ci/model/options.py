@@ -37,7 +37,7 @@ class RequestOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheOptions:
-    """The judgement cache."""
+    """The cache of judgements and answers."""
 
     folder: Path = Path(CACHE_DIR)
     enabled: bool = True
@@ -59,6 +59,9 @@ class RunSettings:
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
     changed_since: str = ""  # a revision, or "auto"; empty: every case
+    against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
+    reuse_answers: bool = False  # also the head's answers come from the cache
+    fresh: bool = False  # no answer comes from the cache
     last_failed: bool = False  # only cases without a pass in the report of `output_dir`
     list_only: bool = False  # print the cases and the estimate, and request nothing
     max_failures: int | None = None  # cases without a pass after which the run stops; None: all run

@@ -209,6 +209,7 @@ class Against:
     asked: int = 0  # base answers that were asked for, without further trials
     reused: int = 0  # base answers from the cache
     recorded: int = 0  # base answers from a file of recorded answers
+    shared: int = 0  # answers that both sides have, as nothing that determines them differs
     usage: Usage = NOTHING_USED  # of the base side
 
 

@@ -13,8 +13,9 @@ T = TypeVar("T", "Trial", "Graded")
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
-AnswerSource: TypeAlias = Literal["asked", "reused", "recorded"]
-"""`asked`: in this run; `reused`: from the cache; `recorded`: from a file of recorded answers."""
+AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared"]
+"""`asked`: in this run; `reused`: from the cache; `recorded`: from a file of recorded answers;
+`shared`: that of the head, as nothing that determines it differs."""
 
 Change: TypeAlias = Literal[
     "broken", "fixed", "failing-before", "unchanged", "new", "not-comparable"
@@ -31,6 +32,7 @@ class Answer:
     trace_summary: Mapping[str, JSON] | None = None
     duration_seconds: float | None = None
     usage: Usage = NOTHING_USED
+    answered_at: str = ""  # RFC 3339, of an answer from the cache; empty: not from the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

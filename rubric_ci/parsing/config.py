@@ -41,7 +41,7 @@ _NOT_OPTIONS: Final = frozenset(
     (
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *(*JUDGE_KEYS, "max_retries", "provider_batching"),
+        *(*JUDGE_KEYS, "max_retries", "provider_batching", "cache"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
@@ -121,6 +121,7 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 env=tuple(data.get("env", ())),
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on,
+                cache=data.get("cache", True),
             )
         case "recorded":
             answers = _from_root(file, data["answers"])
@@ -136,6 +137,7 @@ def _target(data: dict[str, Any], file: str) -> Target:
                 endpoint=_endpoint(data),
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on or (),
+                cache=data.get("cache", True),
             )
 
 

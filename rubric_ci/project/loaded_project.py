@@ -86,7 +86,7 @@ def open_project(config: Path | None) -> Project:
     project = Project(WorkingTree(root=root), discovery.from_root(config, root) if config else "")
     show_problems(project.own_config.diagnostics)
     _show_problems_of_targets(project, project.targets_files(""))
-    _mask_secrets(project.config_for(""))
+    mask_secrets(project.config_for(""))
     return project
 
 
@@ -101,7 +101,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
     shown = project.targets_files("")
     _show_problems_of_targets(project, [file for file in serving if file not in shown])
     for name in names:
-        _mask_secrets(project.config_for(name))
+        mask_secrets(project.config_for(name))
     return found
 
 
@@ -121,7 +121,7 @@ def load_evals(project: Project, paths: Sequence[Path]) -> LoadedProject:
     )
 
 
-def _mask_secrets(config: Config) -> None:
+def mask_secrets(config: Config) -> None:
     """Replace the secrets of a configuration by `***` in every output from now on."""
     substituted = tuple(secret_values.substituted(config, os.environ))
     masking.hide((*secret_values.written(config), *substituted))

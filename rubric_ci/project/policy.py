@@ -10,7 +10,14 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Final
 
-from rubric_ci.model.config import CREDENTIALS, Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.config import (
+    CREDENTIALS,
+    Config,
+    Endpoint,
+    JudgeConfig,
+    LlmTarget,
+    Target,
+)
 from rubric_ci.model.evals import JSON
 
 MAX_SHOWN: Final = 120  # characters of a value in a note

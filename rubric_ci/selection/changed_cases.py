@@ -95,13 +95,13 @@ def _narrowed(selection: Selection, asked_for: Sequence[EvalCase], unread: int) 
     return replace(selection, chosen=chosen, spared=len(asked_for) - len(chosen) + unread)
 
 
-def find_base(repository: Repository, changed_since: str) -> FoundBase:
-    """Return the base of `--changed-since`, or why there is none."""
-    if changed_since != "auto":
-        return base_revision.since(repository, changed_since)
+def find_base(repository: Repository, revision: str, option: str = "--changed-since") -> FoundBase:
+    """Return the base that an option names; `auto`: that of the event or of the branch."""
+    if revision != "auto":
+        return base_revision.since(repository, revision, option)
     event = read_event(os.environ)
     if event is None:
-        return base_revision.of_checkout(repository)
+        return base_revision.of_checkout(repository, option)
     trigger = Trigger(
         event=event.name,
         base_sha=event.base_sha,

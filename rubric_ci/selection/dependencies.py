@@ -40,7 +40,7 @@ class ChangedPaths:
 
     def concerns(self, target: Target) -> bool:
         """Return True if the target depends on a changed file for every case."""
-        words = _command_words(target)
+        words = command_words(target)
         globs = self._matching(tuple(target.depends_on or ()))
         everything = depends_on_everything(target) and self._others
         return bool(globs or everything) or any(any(self._near(word)) for word in words)
@@ -103,10 +103,11 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):
             yield from _words(spec.script, spec.cwd)
-    yield from _command_words(target)
+    yield from command_words(target)
 
 
-def _command_words(target: Target) -> Iterator[str]:
+def command_words(target: Target) -> Iterator[str]:
+    """Yield the words of a target's command that may be paths, relative to the root."""
     if isinstance(target, CliTarget):
         yield from _words(target.command_template, target.cwd)
 

@@ -29,7 +29,7 @@ from rubric_ci.model.scoring import Thresholds
 Parts: TypeAlias = Mapping[str, str]
 """The name of a part to its canonical text."""
 
-INCIDENTAL = frozenset({"span", "tags", "depends_on", "concurrency", "judge_target"})
+INCIDENTAL = frozenset({"span", "tags", "depends_on", "concurrency", "judge_target", "cache"})
 SECRETS = frozenset({"api_key"})
 
 

@@ -14,7 +14,7 @@ from rubric_ci.model.results import Answer
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Return the model's reply; raises CannotAnswer if it is empty, truncated or a refusal."""
-    messages = tuple(_chat_messages(case))
+    messages = tuple(chat_messages(case))
     if not messages:
         raise CannotAnswer("the case has no input messages to send to the model")
     call = ModelCall(
@@ -38,7 +38,7 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     )
 
 
-def _chat_messages(case: EvalCase) -> list[ChatMessage]:
+def chat_messages(case: EvalCase) -> list[ChatMessage]:
     """Return the messages as text; guidelines are at the start of the system message."""
     messages = [_chat_message(each) for each in case.input_messages if not each.is_guideline]
     if not case.guidelines:

@@ -23,7 +23,7 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 
 def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
-    recordings = _read(context.root, target.answers)
+    recordings = _recordings(target.answers, context)
     for file in (_normalised(case.file), ""):
         if (file, case.id) in recordings:
             return recordings[file, case.id]
@@ -31,6 +31,18 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
         f"{target.answers} has no answer for the case `{case.id}` of {case.file}; "
         f"add a line {json.dumps({'id': case.id, 'answer': '…'}, ensure_ascii=False)}"
     )
+
+
+def _recordings(name: str, context: RunContext) -> _Recordings:
+    if context.side.read is None:
+        return _read(context.root, name)
+    data = context.side.read(name)
+    if data is None:
+        raise CannotAnswer(f"there is no file {name} of recorded answers")
+    try:
+        return _parse(name, data)
+    except UnicodeDecodeError:
+        raise CannotAnswer(f"the recorded answers {name} cannot be read: it is not UTF-8") from None
 
 
 def _read(root: Path, name: str) -> _Recordings:
@@ -47,7 +59,12 @@ def _read(root: Path, name: str) -> _Recordings:
 
 @lru_cache(maxsize=8)
 def _load(root: Path, name: str, _changed: int, _size: int) -> _Recordings:
-    text = confined.read_named(root / name, root).decode("utf-8-sig").replace("\r\n", "\n")
+    return _parse(name, confined.read_named(root / name, root))
+
+
+@lru_cache(maxsize=8)
+def _parse(name: str, data: bytes) -> _Recordings:
+    text = data.decode("utf-8-sig").replace("\r\n", "\n")
     recordings: dict[tuple[str, str], Answer] = {}
     lines: dict[tuple[str, str], int] = {}
     for number, line in enumerate(text.split("\n"), start=1):

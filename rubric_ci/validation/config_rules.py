@@ -25,7 +25,8 @@ from rubric_ci.yaml_text.source import Values
 
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
-    *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens", "settings"),
+    *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens"),
+    *("settings", "cache"),
 )
 _PROVIDERS: Final = {
     **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4-"), "openai"),

@@ -21,7 +21,7 @@ Names: TypeAlias = Callable[[], frozenset[str]]
 """The names of targets in other files, read only when they are needed."""
 
 _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
-_SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on")
+_SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
 _COMMAND = (
     *_SHARED,
     *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),

@@ -61,17 +61,22 @@ Judge:
   --trials N      Number of times each case is answered and graded.  [default:
                   1; x>=1]
 
+Compare:
+  --against REV|auto  Also grade this revision, with the judge and rubrics of
+                      the checkout, and report what the change broke; `auto`
+                      takes the revision from the event or the branch.
+  --baseline FILE     Compare with this report, or with the pooled reports of
+                      a folder. If it does not exist, the report says so and
+                      the run continues.
+  --tolerance SCORE   Score drop that is still not a regression.  [default:
+                      0.05; 0<=x<=1]
+
 Gate:
   --fail-on [fail|borderline|regression|never]
                                   Least severe verdict that fails the gate, or
                                   `regression`: what the change broke.
                                   [default: (`gate.fail_on`, else fail)]
   --require-rubrics               Treat cases with nothing to grade as errors.
-  --baseline FILE                 Compare with this report, or with the pooled
-                                  reports of a folder. If it does not exist,
-                                  the report says so and the run continues.
-  --tolerance SCORE               Score drop that is still not a regression.
-                                  [default: 0.05; 0<=x<=1]
 
 Power:
   --history FILE  History whose variances decide what the run can see, if the
@@ -88,19 +93,26 @@ Limits:
   --max-seconds SECONDS  Stop after this many seconds; `run` also ends
                          commands and scripts then.  [x>=0]
 
-Requests and cache:
-  --record FILE         Write every model reply to this file.
-  --replay FILE         Take model replies from this recording; no network.
-  --debug               Log every model request and reply on standard error,
-                        with secrets masked.
-  --offline             Send no model requests and start no command targets;
-                        skip cases whose answer or judgement is neither cached
-                        nor recorded.
-  --batch               Send model requests in batches: cheaper, but replies
-                        can take up to a day.
-  --cache-dir FOLDER    Folder of the judgement cache.  [default: .rubric-
-                        ci/cache]
-  --cache / --no-cache  Reuse cached judgements.  [default: cache]
+Requests:
+  --record FILE  Write every model reply to this file.
+  --replay FILE  Take model replies from this recording; no network.
+  --debug        Log every model request and reply on standard error, with
+                 secrets masked.
+  --offline      Send no model requests and start no command targets; skip
+                 cases whose answer or judgement is neither cached nor
+                 recorded.
+  --batch        Send model requests in batches: cheaper, but replies can take
+                 up to a day.
+
+Cache:
+  --cache-dir FOLDER    Folder of the cache.  [default: .rubric-ci/cache]
+  --cache / --no-cache  Keep judgements and answers, and reuse judgements.
+                        [default: cache]
+  --reuse-answers       Take answers from the cache if nothing that determines
+                        them changed; a repeated run then has the same
+                        verdict.
+  --fresh               Take no answer from the cache, also not for
+                        `--against`.
 
 Reports:
   --output-dir FOLDER          Folder for report files.  [default: .rubric-ci]
@@ -167,17 +179,17 @@ def test_run() -> None:
     [
         (
             ("run",),
-            "Select Policy Judge Gate Power Limits Requests and cache Reports GitHub Options",
+            "Select Policy Judge Compare Gate Power Limits Requests Cache Reports GitHub Options",
         ),
-        (("merge",), "Gate Reports GitHub Options"),
+        (("merge",), "Gate Compare Reports GitHub Options"),
         (("plan",), "Select Policy Judge Power Shards Options"),
         (("validate",), "Select Policy Options Reports"),
-        (("compare",), "Gate Reports GitHub Options"),
-        (("judge-check",), "Select Policy Judge Limits Requests and cache Options"),
-        (("calibrate",), "Select Policy Judge Calibration Limits Requests and cache Options"),
+        (("compare",), "Compare Reports GitHub Options"),
+        (("judge-check",), "Select Policy Judge Limits Requests Options"),
+        (("calibrate",), "Select Policy Judge Calibration Limits Requests Options"),
         (
             ("generate", "rubrics"),
-            "Select Policy Drafts Commit and publish Limits Requests and cache Options",
+            "Select Policy Drafts Commit and publish Limits Requests Cache Options",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

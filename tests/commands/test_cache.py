@@ -44,6 +44,18 @@ def test_cache(
     assert capsys.readouterr().out == shown.format(folder)
 
 
+def test_answers_are_counted_and_pruned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "ab").mkdir()
+    (folder / "ab" / f"{'ab' * 32}.answer.json").write_bytes(b"x" * 1_000_000)
+    cache(CacheSettings(folder=folder))
+    cache(CacheSettings(folder=folder, clear=True))
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}: 3 judgements, 1 answer, 2.5 MB",
+        "removed 3 judgements, 1 answer, 2.5 MB",
+        f"{folder}: 0 judgements, 0.0 MB",
+    ]
+
+
 def test_no_cache_is_an_empty_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cache(CacheSettings(folder=tmp_path / "none", clear=True)) is ExitCode.OK
     assert capsys.readouterr().out.endswith("none: 0 judgements, 0.0 MB\n")

@@ -1,0 +1,137 @@
+"""Simulate pull requests without a change whose target answers differently on each call.
+
+    python benchmarks/against/simulate.py [--pulls 200] [--seed 0]
+
+Both sides are graded by chance, by the code of `run --against`. A false alarm is a pull request
+with at least one case that is called broken. The exit code is 1 if a row has more than 5 of 100,
+plus three binomial standard errors. The last rows have a real break, to show what is found.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+from collections.abc import Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Any, cast
+
+from rubric_ci.against.base_side import BaseSide
+from rubric_ci.against.comparison import compare
+from rubric_ci.against.sides import Sides
+from rubric_ci.grading.task import Task
+from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.config import Endpoint, LlmTarget, RegressionConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.git_changes import Base
+from rubric_ci.model.results import CaseResult, Graded, VerdictWord
+
+TARGET = LlmTarget(name="default", endpoint=Endpoint(model="openai/any"))
+LIMIT = 0.05
+
+
+class Worktree:
+    """No command is started."""
+
+    def root(self) -> Path:
+        raise AssertionError
+
+
+def main() -> int:
+    """Print a row per suite; return 1 if one is above the limit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pulls", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    allowed = LIMIT + 3 * sqrt(LIMIT * (1 - LIMIT) / options.pulls)
+    print("| cases | P(pass) | P(borderline) | trials | broken | with an alarm | further trials |")
+    print("|--:|--:|--:|--:|--:|--:|--:|")
+    worst = 0.0
+    for cases in (1, 5, 20, 100):
+        for passes, borderline in ((0.5, 0.0), (0.8, 0.0), (1 / 3, 1 / 3)):
+            for trials in (1, 3):
+                share = row(options.pulls, chance, cases, (passes, borderline), trials, broken=0)
+                worst = max(worst, share)
+    for broken in (1, 5):
+        row(options.pulls, chance, 20, (0.95, 0.0), 1, broken=broken)
+    print(f"\nAt most {worst:.3f} of the pull requests without a change; allowed {allowed:.3f}.")
+    return int(worst > allowed)
+
+
+def row(
+    pulls: int,
+    chance: random.Random,
+    cases: int,
+    odds: tuple[float, float],
+    trials: int,
+    *,
+    broken: int,
+) -> float:
+    """Print and return the share of pull requests with a case that is called broken."""
+    alarms, asked = 0, 0
+    for _ in range(pulls):
+        found, more = asyncio.run(pull(chance, cases, odds, trials, broken))
+        alarms += found
+        asked += more
+    share = alarms / pulls
+    print(
+        f"| {cases} | {odds[0]:.2f} | {odds[1]:.2f} | {trials} | {broken} | {share:.3f} "
+        f"| {asked / pulls:.1f} |"
+    )
+    return share
+
+
+async def pull(
+    chance: random.Random, cases: int, odds: tuple[float, float], trials: int, broken: int
+) -> tuple[bool, int]:
+    """Return whether a case is called broken, and the number of further trials."""
+    tasks = [Task(case=case(n), target=TARGET) for n in range(cases)]
+    context = RunContext(call_model=cast(Any, None), root=Path(), environment={})
+    asked = 0
+
+    async def grade(some: Sequence[Task], own: RunContext, number: int) -> tuple[CaseResult, ...]:
+        nonlocal asked
+        asked += len(some) * number
+        bad = broken if own.side.root is None else 0  # the head has no worktree
+        return tuple(
+            median_trial([trial(chance, task, odds, bad) for _ in range(number)]) for task in some
+        )
+
+    base = BaseSide(
+        base=Base(commit="0" * 40, origin="the base"),
+        committed_at="",
+        tasks={(task.case.file, task.case.id): task for task in tasks},
+        worktree=cast(Any, Worktree()),
+        read=lambda _: None,
+        dependencies=lambda *_: None,
+    )
+    sides = Sides(base=base, context=context, grade=grade, trials=trials, config=RegressionConfig())
+    outcome = await compare(sides, "main", tasks, grade(tasks, context, trials))
+    return any(case.change == "broken" for case in outcome.results), asked - 2 * cases * trials
+
+
+def case(number: int) -> EvalCase:
+    span = Span(line=1, column=1, end_line=1, end_column=2)
+    return EvalCase(id=str(number), file="a.yaml", span=span)
+
+
+def trial(chance: random.Random, task: Task, odds: tuple[float, float], bad: int) -> Graded:
+    """Return a verdict by chance; the first `bad` cases always fail."""
+    drawn = 1.0 if int(task.case.id) < bad else chance.random()
+    passes, borderline = odds
+    verdict: VerdictWord = "fail"
+    if drawn < passes:
+        verdict = "pass"
+    elif drawn < passes + borderline:
+        verdict = "borderline"
+    score = {"pass": 1.0, "borderline": 0.7, "fail": 0.0}[verdict]
+    return Graded(
+        file=task.case.file, line=1, id=task.case.id, verdict=verdict, score=score, reason=""
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The base side of a change: each selected case with the prompts and the target of the base.
+
+Questions, prompts and recorded answers are read from git's objects, the rubrics and the judge are
+those of the head.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.git import contents, plumbing
+from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.git.worktree import Worktree, worktree
+from rubric_ci.grading.resolve import choose_cases
+from rubric_ci.grading.task import Task
+from rubric_ci.grading.tasks import build_task
+from rubric_ci.model.context import Dependencies
+from rubric_ci.model.evals import JSON, EvalCase, FilePart
+from rubric_ci.model.git_changes import Base, NoBase
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import RemovedCase
+from rubric_ci.project import discovery
+from rubric_ci.project.loaded_project import LoadedProject, mask_secrets
+from rubric_ci.selection import answer_dependencies
+from rubric_ci.selection.base_state import BaseState, load_base_state
+from rubric_ci.selection.changed_cases import find_base
+from rubric_ci.selection.compare_cases import matched
+from rubric_ci.selection.diff import Difference, read_difference
+
+Key: TypeAlias = tuple[str, str]
+"""File and id of a case of the head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseSide:
+    """The base of a change: what to grade there, and how to get its answers."""
+
+    base: Base
+    committed_at: str
+    tasks: Mapping[Key, Task]
+    incomparable: Mapping[Key, str] = field(default_factory=dict)  # with the reason
+    removed: tuple[RemovedCase, ...] = ()
+    worktree: Worktree
+    read: Callable[[str], bytes | None]
+    dependencies: Dependencies
+
+
+@contextmanager
+def open_base(
+    tasks: Sequence[Task], opened: LoadedProject, settings: RunSettings
+) -> Iterator[BaseSide | NoBase | None]:
+    """Yield the base side of the tasks, None without `--against`.
+
+    Its worktree is removed at the end.
+    """
+    if not settings.against:
+        yield None
+        return
+    repository = plumbing.open_repository(opened.root, os.environ)
+    base = find_base(repository, settings.against, "--against")
+    if isinstance(base, NoBase):
+        yield base
+        return
+    outputs = discovery.from_root(settings.output_dir, opened.root)
+    difference = read_difference(repository, base, outputs)
+    with plumbing.blobs(repository) as read, worktree(repository, base.commit) as checkout:
+        then = Snapshot(
+            root=opened.root,
+            entries=difference.entries,
+            changed=difference.changed,
+            read_blob=read,
+        )
+        yield _side(tasks, opened, settings, then, difference, checkout)
+
+
+def _side(
+    tasks: Sequence[Task],
+    opened: LoadedProject,
+    settings: RunSettings,
+    then: Snapshot,
+    difference: Difference,
+    checkout: Worktree,
+) -> BaseSide:
+    state = load_base_state(opened, then, difference)
+    head = [case for file in opened.files for case in file.cases]
+    before = matched(head, state.cases)
+    known = _each_once(tasks, before)
+    found = {
+        _key(task): _base_task(task, known[_key(task)], state, settings)
+        for task in tasks
+        if _key(task) in known
+    }
+    unread = {
+        _key(task): f"the base's eval file has problems: {state.unreadable[task.case.file]}"
+        for task in tasks
+        if _key(task) not in known and task.case.file in state.unreadable
+    }
+    reasons = {key: each for key, each in found.items() if isinstance(each, str)}
+    return BaseSide(
+        base=difference.base,
+        committed_at=plumbing.committed_at(difference.repository, difference.base.commit),
+        tasks={key: each for key, each in found.items() if isinstance(each, Task)},
+        incomparable={**unread, **reasons},
+        removed=tuple(_removed(state, before, settings)),
+        worktree=checkout,
+        read=cache(then.read),
+        dependencies=answer_dependencies.of(lambda: contents.of_entries(difference.entries)),
+    )
+
+
+def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Key, EvalCase]:
+    """Return the earlier case of each task; of two cases with one origin, the first has it."""
+    known: dict[Key, EvalCase] = {}
+    taken: set[Key] = set()
+    for task in tasks:
+        was = before.get(_key(task))
+        if was is not None and (was.file, was.id) not in taken:
+            taken.add((was.file, was.id))
+            known[_key(task)] = was
+    return known
+
+
+def _base_task(task: Task, was: EvalCase, state: BaseState, settings: RunSettings) -> Task | str:
+    """Return the task of a case at the base, or why the two cannot be compared."""
+    if _question(task.case) != _question(was):
+        return "its question changed"
+    if problem := state.config_problem(was.file):
+        return problem
+    mask_secrets(state.project.config_for(was.file))
+    project = LoadedProject(project=state.project, files=(), diagnostics=(), invalid=())
+    try:
+        built = build_task(was, task.why, project, settings)
+    except CannotConfigure as error:
+        return f"the base cannot be configured: {error.message}"
+    graded = replace(
+        was,
+        evaluators=task.case.evaluators,
+        expected_outcome=task.case.expected_outcome,
+        expected_messages=task.case.expected_messages,
+        trials=task.case.trials,
+    )
+    return replace(built, case=graded, judge=task.judge, cluster=task.cluster, waived=task.waived)
+
+
+def _question(case: EvalCase) -> JSON:
+    """Return what is asked: all but system messages and the texts of files, which are prompts."""
+    return [
+        [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
+        for m in case.input_messages
+        if m.role != "system" and not m.is_guideline
+    ]
+
+
+def _written(part: object) -> JSON:
+    return "file" if isinstance(part, FilePart) else getattr(part, "text", "")
+
+
+def _removed(
+    state: BaseState, before: Mapping[Key, EvalCase], settings: RunSettings
+) -> Iterator[RemovedCase]:
+    kept = {(was.file, was.id) for was in before.values()}
+    for case in choose_cases(state.cases, ids=settings.cases, tags=settings.tags):
+        if (case.file, case.id) not in kept:
+            yield RemovedCase(file=case.file, id=case.id)
+
+
+def _key(task: Task) -> Key:
+    return task.case.file, task.case.id

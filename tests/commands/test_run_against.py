@@ -1,0 +1,279 @@
+"""`rubric-ci run --against` as a user types it, in real repositories with real processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import ENVIRONMENT, Checkout
+
+pytestmark = pytest.mark.timeout(180)
+
+CLEAN = {
+    name: value
+    for name, value in ENVIRONMENT.items()
+    if not name.startswith(("GITHUB_", "RUBRIC_CI_"))
+}
+JUDGE = (
+    "execution: {evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]}"
+)
+COMMAND = "python3 agent.py {EVAL_ID}"
+CONFIG = f"""\
+targets: [{{name: default, provider: cli, command_template: "{COMMAND}", depends_on: [agent.py]}}]
+"""
+AGENT = """\
+import pathlib, sys
+pathlib.Path({log!r}).open("a").write("{side} " + sys.argv[1] + "\\n")
+print({answers!r}.get(sys.argv[1], "Bye"))
+"""
+
+
+def cases(*names: str, question: str = "Greet") -> str:
+    lines = (f"  - {{id: {name}, input: {question}, {JUDGE}}}\n" for name in names)
+    return "evalcases:\n" + "".join(lines)
+
+
+def run(
+    checkout: Checkout, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", "run", *arguments],
+        cwd=checkout.root,
+        env=CLEAN | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def report(checkout: Checkout) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    return read
+
+
+def changes(checkout: Checkout) -> dict[str, tuple[str, str]]:
+    found = report(checkout)["cases"]
+    return {case["id"]: (case["change"], case["change_reason"]) for case in found}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "asked.txt"
+
+
+def asked(log: Path) -> list[str]:
+    """Return what was asked since the last look: the side and the case of each call."""
+    lines = sorted(log.read_text().splitlines()) if log.exists() else []
+    log.unlink(missing_ok=True)
+    return lines
+
+
+def agent(log: Path, side: str, **answers: str) -> dict[str, str]:
+    return {"agent.py": AGENT.format(log=str(log), side=side, answers=answers)}
+
+
+@pytest.fixture
+def changed(checkout: Checkout, log: Path) -> Checkout:
+    """A change of the agent and of the cases, with every way in which a case can differ."""
+    checkout.commit(
+        {
+            ".gitignore": ".rubric-ci/\n",
+            "rubric-ci.yaml": CONFIG,
+            "evals/a.yaml": cases("breaks", "heals", "bad", "good", "gone")
+            + cases("asked", question="Greet me").removeprefix("evalcases:\n"),
+            **agent(log, "base", breaks="hello", good="hello", asked="hello"),
+        }
+    )
+    checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.commit(
+        {
+            "evals/a.yaml": cases("breaks", "heals", "bad", "good", "asked", "added"),
+            **agent(log, "head", heals="hello", good="hello", asked="hello"),
+        }
+    )
+    return checkout
+
+
+SEEN = {
+    "breaks": ("broken", "confirmed: 3 fail of 3 here, 3 pass of 3 at the base"),
+    "heals": ("fixed", ""),
+    "bad": ("failing-before", ""),
+    "good": ("unchanged", ""),
+    "asked": ("not-comparable", "its question changed"),
+    "added": ("new", ""),
+}
+
+
+def test_each_case_is_compared_with_the_base(changed: Checkout, log: Path) -> None:
+    done = run(changed, "evals", "--against", "main")
+    assert (done.returncode, changes(changed)) == (1, SEEN), done.stderr
+    read = report(changed)
+    assert read["removed"] == [{"file": "evals/a.yaml", "id": "gone"}]
+    assert read["against"]["commit"] == changed.git("rev-parse", "main")
+    assert read["against"]["further_trials"] == 2
+    assert [read["against"][name] for name in ("asked", "reused", "shared")] == [4, 0, 0]
+    assert asked(log) == [
+        *("base bad", "base breaks", "base breaks", "base breaks", "base good", "base heals"),
+        *("head added", "head asked", "head bad", "head breaks", "head breaks", "head breaks"),
+        *("head good", "head heals"),
+    ]
+    assert changed.git("worktree", "list").count("\n") == 0
+
+
+def test_answers_of_the_base_come_from_the_cache(changed: Checkout, log: Path) -> None:
+    run(changed, "evals", "--against", "main")
+    asked(log)
+    assert run(changed, "evals", "--against", "main").returncode == 1
+    assert {line.split()[0] for line in asked(log)} == {"head"}
+    assert changes(changed) == SEEN
+    before = report(changed)["cases"][0]["before"]
+    assert (before["source"], before["answered_at"][:2]) == ("reused", "20")
+    assert report(changed)["against"]["reused"] == 4
+
+
+def test_a_repeated_run_that_reuses_answers_asks_nothing(changed: Checkout, log: Path) -> None:
+    run(changed, "evals", "--against", "main")
+    asked(log)
+    run(changed, "evals", "--against", "main", "--reuse-answers")
+    assert (asked(log), changes(changed)) == ([], SEEN)
+    case = report(changed)["cases"][1]
+    assert (case["answer_reused"], case["answered_at"][:2]) == (True, "20")
+    assert report(changed)["totals"]["reused_answers"] == 6
+
+
+def test_fresh_reads_no_answer(changed: Checkout, log: Path) -> None:
+    run(changed, "evals", "--against", "main")
+    first = asked(log)
+    run(changed, "evals", "--against", "main", "--fresh")
+    assert asked(log) == first
+    assert report(changed)["against"]["reused"] == 0
+
+
+def test_an_answer_that_nothing_changed_is_that_of_both_sides(
+    checkout: Checkout, log: Path
+) -> None:
+    checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), **agent(log, "both")})
+    checkout.write({"README.md": "A change.\n"})
+    run(checkout, "evals", "--against", "HEAD")
+    assert asked(log) == ["both one"]
+    assert changes(checkout) == {"one": ("failing-before", "")}
+    assert report(checkout)["cases"][0]["before"]["source"] == "shared"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        pytest.param("depends_on: [agent.py]", ["both one"], id="depends on an unchanged file"),
+        pytest.param("timeout_seconds: 9", ["both one"] * 2, id="depends on every file"),
+        pytest.param("depends_on: [agent.py], cache: false", ["both one"] * 2, id="no cache"),
+    ],
+)
+def test_what_a_change_of_another_file_asks(
+    checkout: Checkout, log: Path, target: str, expected: list[str]
+) -> None:
+    config = CONFIG.replace("depends_on: [agent.py]", target)
+    checkout.commit({"rubric-ci.yaml": config, "evals/a.yaml": cases("one"), **agent(log, "both")})
+    checkout.write({"README.md": "A change.\n"})
+    run(checkout, "evals", "--against", "HEAD")
+    assert asked(log) == expected
+
+
+def test_recorded_answers_and_prompts_are_those_of_the_base(checkout: Checkout) -> None:
+    config = "targets: [{name: default, provider: recorded, answers: answers.jsonl}]\n"
+    checkout.commit(
+        {
+            "rubric-ci.yaml": config,
+            "evals/a.yaml": cases("one"),
+            "answers.jsonl": '{"id": "one", "answer": "Hello"}\n',
+        }
+    )
+    checkout.write({"answers.jsonl": '{"id": "one", "answer": "Bye"}\n'})
+    assert run(checkout, "evals", "--against", "HEAD").returncode == 1
+    assert changes(checkout)["one"][0] == "broken"
+    before = report(checkout)["cases"][0]["before"]
+    assert (before["answer"], before["source"], before["verdict"]) == ("Hello", "recorded", "pass")
+
+
+def test_a_flaky_target_is_not_called_broken(checkout: Checkout, tmp_path: Path) -> None:
+    """The head answers wrongly once; its further trials show that it was chance."""
+    seen = tmp_path / "seen"
+    flaky = (
+        f"import pathlib\nseen = pathlib.Path({str(seen)!r})\n"
+        "print('hello' if seen.exists() else 'bye')\nseen.touch()\n"
+    )
+    checkout.commit(
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "print('hello')\n"}
+    )
+    checkout.write({"agent.py": flaky})
+    assert run(checkout, "evals", "--against", "HEAD").returncode == 0
+    reason = "not confirmed: 2 pass, 1 fail of 3 here, 3 pass of 3 at the base"
+    assert changes(checkout) == {"one": ("unchanged", reason)}
+    assert report(checkout)["cases"][0]["suspected"] is True
+
+
+def test_a_base_that_fails_is_not_comparable(checkout: Checkout) -> None:
+    checkout.commit(
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "raise SystemExit(3)"}
+    )
+    checkout.write({"agent.py": "print('hello')\n"})
+    assert run(checkout, "evals", "--against", "HEAD").returncode == 0
+    reason = "no verdict at the base: the target `default` failed: exit status 3, no output"
+    assert changes(checkout) == {"one": ("not-comparable", reason)}
+
+
+def test_without_a_base_nothing_is_comparable(checkout: Checkout) -> None:
+    checkout.commit(
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "print('hello')\n"}
+    )
+    run(checkout, "evals", "--against", "auto")
+    reason = "no base: `origin/HEAD` is not known; name a base with `--against`"
+    assert changes(checkout) == {"one": ("not-comparable", reason)}
+
+
+def test_an_unknown_revision_is_a_usage_error(checkout: Checkout) -> None:
+    checkout.commit(
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "print('hello')\n"}
+    )
+    done = run(checkout, "evals", "--against", "nope")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "rubric-ci: --against: there is no revision `nope` here\n"
+        "  name a branch, tag or commit that `git rev-parse` knows, such as origin/main\n"
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, number: int) -> None:
+    waiting = tmp_path / "waiting"
+    slow = f"import pathlib, time\npathlib.Path({str(waiting)!r}).touch()\ntime.sleep(60)\n"
+    checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": slow})
+    checkout.write({"agent.py": "print('hello')\n"})
+    place = tmp_path / "tmp"
+    place.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rubric_ci", "run", "evals", "--against", "HEAD"],
+        cwd=checkout.root,
+        env=CLEAN | {"TMPDIR": str(place)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not waiting.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1
+    os.kill(process.pid, number)
+    process.wait(60)
+    if number == signal.SIGKILL:
+        checkout.write({"agent.py": "print('hello')\nprint('again')\n", "a.py": ""})
+        assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1
+        checkout.commit()
+        run(checkout, "evals", "--against", "HEAD", TMPDIR=str(place))
+    assert checkout.git("worktree", "list").count("rubric-ci-base-") == 0
+    assert list(place.glob("rubric-ci-base-*")) == []

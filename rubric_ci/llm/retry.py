@@ -65,7 +65,7 @@ def with_retries(
     backoff: Backoff = BACKOFF,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> ModelCaller:
-    """Return an Ask that retries a request that raises RequestError; raises CannotReachModel."""
+    """Return a caller that retries a request that raises RequestError; raises CannotReachModel."""
 
     async def ask(call: ModelCall) -> ModelReply:
         used, previous = NOTHING_USED, ""

@@ -10,7 +10,7 @@ from rubric_ci.history.intervals import mean_interval, rate_interval, rate_varia
 from rubric_ci.history.judge_variance import judge_variance
 from rubric_ci.history.record import Columns, Interval, RunRecord
 from rubric_ci.model.report import RunReport, Totals
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ def _columns(cases: Sequence[CaseResult]) -> Columns:
 def _letter(case: CaseResult) -> str:
     match case:
         case Graded():
-            return case.verdict[0]
+            return "w" if standing(case) == "waived" else case.verdict[0]
         case Errored():
             return "e"
         case Skipped():

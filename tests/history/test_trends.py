@@ -8,7 +8,7 @@ from rubric_ci.history.from_report import record_of
 from rubric_ci.history.trends import JudgeChange, Strip, judge_changes, strips
 from rubric_ci.model.report import JudgeInfo
 from tests.history.nights import a_case, records
-from tests.sample_reports import a_report
+from tests.sample_reports import a_report, graded
 
 FLIPS = {
     "steady": ("ppp", 0),
@@ -54,3 +54,9 @@ def test_judge_changes() -> None:
         JudgeChange(run=8, text="gpt → opus"),
         JudgeChange(run=11, text="prompt 1 → 2; batched → isolated; votes 1 → 3"),
     )
+
+
+def test_a_fail_that_a_waiver_excuses_is_waived() -> None:
+    case = graded("one", "fail", waived=("c",), without_waived="pass", evaluators=())
+    (strip,) = strips([record_of(a_report(case))])
+    assert strip.verdicts == "w"

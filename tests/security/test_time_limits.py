@@ -69,6 +69,9 @@ class Endless(BaseHTTPRequestHandler):
     def silence(self) -> None:
         self.ended.wait()
 
+    def nothing_found(self) -> None:
+        self.reply(b"", status=404)
+
     def headers_without_end(self) -> None:
         self.wfile.write(b"HTTP/1.1 200 OK\r\n")
         while not self.ended.wait(0.2):
@@ -170,11 +173,13 @@ def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
 
 
 def test_max_seconds_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
-    project = project_at(tmp_path, "http://127.0.0.1:9", target=STUBBORN)
-    process = start(project, "--max-seconds", "3")
-    process.communicate(timeout=50)
+    with attacking("nothing_found") as (url, _):
+        project = project_at(tmp_path, url, target=STUBBORN)
+        process = start(project, "--max-seconds", "5")
+        process.communicate(timeout=50)
+    assert list(project.root.rglob("reached"))
     assert process.returncode == 3
-    assert reasons(project)["slow"] == TIME_IS_UP
+    assert reasons(project)["slow"] == "budget: time limit of 5 s reached"
 
 
 @pytest.mark.parametrize("kind", WAITING)
@@ -208,12 +213,13 @@ def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> N
 
 
 def test_sigterm_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
-    project = project_at(tmp_path, "http://127.0.0.1:9", target=STUBBORN)
-    process = start(project)
-    marker = threading.Event()
-    while not marker.wait(0.1) and not list(project.root.rglob("reached")):
-        assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    with attacking("nothing_found") as (url, _):
+        project = project_at(tmp_path, url, target=STUBBORN)
+        process = start(project)
+        marker = threading.Event()
+        while not marker.wait(0.1) and not list(project.root.rglob("reached")):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
     assert process.returncode == 3
     assert reasons(project)["slow"] == "interrupted before it finished"

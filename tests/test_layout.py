@@ -64,11 +64,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         selection/policy selection/policy_source selection/rule_switches""",
     "security/test_time_limits.py": "grading/deadline system/text_work",
     "security/test_workflow_commands.py": "system/output",
-    "selection/test_changed_cases.py": """
-        selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
     "selection/test_grading_changes.py": """
         selection/case_grading selection/config_grading selection/config_place
         selection/file_grading""",
+    "selection/test_changed_cases.py": """
+        selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
     "targets/test_targets.py": """
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",
@@ -82,7 +82,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
-    *("selection/changed_cases", "selection/grading_changes", "selection/policy_source"),
+    *("selection/changed_cases", "selection/policy_source"),
     *("against/base_side", "selection/answer_dependencies"),
     *("system/masking", "system/output"),
 }

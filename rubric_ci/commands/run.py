@@ -14,7 +14,7 @@ from rubric_ci.against.comparison import Outcome, compare
 from rubric_ci.against.sides import Sides
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.grading import case_list
 from rubric_ci.grading.cost_estimate import (
     JudgeEstimate,
@@ -37,7 +37,7 @@ from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.reports import alarm_budget, publish
+from rubric_ci.reports import alarm_budget, failure, publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.comparison import counterparts
 from rubric_ci.reports.exit_code import exit_code
@@ -64,12 +64,24 @@ from rubric_ci.text import escape
 
 
 def run(settings: RunSettings) -> ExitCode:
-    """Load, grade, write, publish; return the exit code of the report."""
+    """Load, grade, write, publish; return the exit code of the report.
+
+    An error of the setup is shown on the pull request before it ends the command.
+    """
+    try:
+        return _run(settings)
+    except UserError as error:
+        failure.publish_failure(error, settings, os.environ)
+        raise
+
+
+def _run(settings: RunSettings) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     loaded, selection = open_selected(settings)
     selection = _last_failed(selection, settings)
     selection = _with_policy_facts(selection, loaded, settings, started_at.date())
     show_problems(loaded.diagnostics)
+    failure.annotate_problems(loaded.diagnostics, os.environ)
     baseline = open_baseline(settings)
     shard, chosen = _cases_of_shard(selection, loaded, settings)
     tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
@@ -131,7 +143,7 @@ def _with_policy_facts(
     return replace(
         selection,
         waivers=find_waivers(loaded, today, complete=complete),
-        grading_changes=grading_changes_of(loaded, settings),
+        grading_changes=grading_changes_of(loaded, settings, os.environ),
     )
 
 

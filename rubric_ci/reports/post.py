@@ -32,6 +32,21 @@ def try_to_post(
         return [f"not posted: {error_line(error)}"]
 
 
+def try_to_post_failure(
+    body: str, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Replace the comment by the reason why there is no report; a failure is one line."""
+    try:
+        target = _target(None, settings, environment)
+        place = comments.Place(
+            repository=target.repository, pull_request=target.pull_request, key=settings.key
+        )
+        posted = comments.post(target.server, place, [body], mode=settings.mode, failing=True)
+    except UserError as error:
+        return [f"not posted: {error_line(error)}"]
+    return [f"comment on {place.about} {posted.done}"]
+
+
 def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
     """Write comment and check run; return one line about each.
 
@@ -61,7 +76,7 @@ class _Target:
 
 
 def _target(
-    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
+    report: RunReport | None, settings: CommentSettings, environment: Mapping[str, str]
 ) -> _Target:
     event = read_event(environment)
     repository = settings.repository or (event.repository if event else "")
@@ -88,10 +103,11 @@ def _target(
 
 
 def _pull_request(
-    report: RunReport, settings: CommentSettings, event: Event | None, server: Server
+    report: RunReport | None, settings: CommentSettings, event: Event | None, server: Server
 ) -> int:
     if event and event.finished:
-        _check_commit(report, event.finished)
+        if report is not None:
+            _check_commit(report, event.finished)
         found = pulls.pull_request_of(server, event.repository, event.finished)
         _check_number(settings, found)
         return found

@@ -1,7 +1,6 @@
 """What a change does to the grading: base and head are compared, the base from git's objects."""
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -31,14 +30,18 @@ from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.selection.file_grading import line_changes, script_changes, waiver_changes
 
 
-def grading_changes_of(loaded: LoadedProject, settings: RunSettings) -> tuple[GradingChange, ...]:
+def grading_changes_of(
+    loaded: LoadedProject, settings: RunSettings, environment: Mapping[str, str]
+) -> tuple[GradingChange, ...]:
     """Return the changes since the base of the policy, else of the selection; none without one."""
-    base = _base(loaded, settings)
+    base = _base(loaded, settings, environment)
     outputs = discovery.from_root(settings.output_dir, loaded.root)
-    return () if base is None else find_grading_changes(loaded, base, outputs)
+    return () if base is None else find_grading_changes(loaded, base, outputs, environment)
 
 
-def _base(loaded: LoadedProject, settings: RunSettings) -> Base | None:
+def _base(
+    loaded: LoadedProject, settings: RunSettings, environment: Mapping[str, str]
+) -> Base | None:
     if settings.policy_from in {"", "base"}:
         required = settings.policy_from == "base"
         found = policy_source.find_base(loaded.root, settings.changed_since, required=required)
@@ -46,16 +49,16 @@ def _base(loaded: LoadedProject, settings: RunSettings) -> Base | None:
             return found
     if not settings.changed_since:
         return None
-    repository = plumbing.open_repository(loaded.root, os.environ)
+    repository = plumbing.open_repository(loaded.root, environment)
     base = find_base(repository, settings.changed_since)
     return None if isinstance(base, NoBase) else base
 
 
 def find_grading_changes(
-    loaded: LoadedProject, base: Base, outputs: str
+    loaded: LoadedProject, base: Base, outputs: str, environment: Mapping[str, str]
 ) -> tuple[GradingChange, ...]:
     """Return the changes since the base, weaker ones first; `outputs` is the report folder."""
-    repository = plumbing.open_repository(loaded.root, os.environ)
+    repository = plumbing.open_repository(loaded.root, environment)
     difference = read_difference(repository, base, outputs)
     with plumbing.blobs(repository) as read:
         then = Snapshot(

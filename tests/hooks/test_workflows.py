@@ -83,3 +83,39 @@ def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
                 assert step["with"].keys() <= known.keys()
                 assert step["with"]["command"] in known["command"]["description"]
                 assert not step.get("env", {}).keys() & taken.keys(), "an input sets this one"
+
+
+def test_no_two_workflows_cancel_each_other() -> None:
+    workflows = [yaml.safe_load(path.read_text()) for path in EXAMPLES]
+    names = [workflow["name"] for workflow in workflows]
+    assert len(set(names)) == len(names)
+    for workflow in workflows:
+        assert workflow["concurrency"]["group"].startswith("${{ github.workflow }}")
+
+
+def test_a_report_is_posted_for_the_workflow_that_grades_forks() -> None:
+    folder = ROOT / "examples" / "workflows"
+    posts = yaml.safe_load((folder / "pull-request-report.yml").read_text())
+    grades = yaml.safe_load((folder / "pull-request-fork-safe.yml").read_text())
+    assert posts[True]["workflow_run"]["workflows"] == [grades["name"]]  # YAML 1.1 reads `on` so
+
+
+@pytest.mark.parametrize("name", ["validate.yml", "pull-request.yml", "pull-request-fork-safe.yml"])
+def test_a_check_that_may_be_required_runs_in_a_merge_queue(name: str) -> None:
+    triggers = yaml.safe_load((ROOT / "examples" / "workflows" / name).read_text())[True]
+    assert {"pull_request", "merge_group"} <= triggers.keys()
+
+
+@pytest.mark.parametrize("name", ["pull-request.yml", "pull-request-fork-safe.yml"])
+def test_a_pull_request_starts_from_what_the_default_branch_keeps(name: str) -> None:
+    folder = ROOT / "examples" / "workflows"
+    kept = steps_of(folder / "default-branch.yml", "actions/cache/save@")
+    restored = steps_of(folder / name, "actions/cache/restore@")
+    assert [step["path"] for step in kept] == [step["path"] for step in restored]
+    for save, restore in zip(kept, restored, strict=True):
+        assert save["key"].startswith(restore["restore-keys"])
+
+
+def steps_of(path: Path, uses: str) -> list[dict[str, str]]:
+    steps = (step for job in jobs(str(path)) for step in job["steps"])
+    return [step["with"] for step in steps if step.get("uses", "").startswith(uses)]

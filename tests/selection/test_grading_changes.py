@@ -219,7 +219,7 @@ def test_each_kind_of_change(
     write(checkout, file, FILES[file].replace(before, after, 1))
     monkeypatch.chdir(checkout.root)
     loaded = load_project((), open_project(None))
-    found = find_grading_changes(loaded, base, ".rubric-ci")
+    found = find_grading_changes(loaded, base, ".rubric-ci", ENVIRONMENT)
     shown = [
         f"{each.direction} {each.kind} {each.about} {each.line}: {each.before} → {each.after}"
         for each in found
@@ -237,6 +237,8 @@ def test_a_moved_case_is_no_change(
     write(checkout, EVALS, EVAL.replace(case, ""))
     write(checkout, "evals/c.eval.yaml", f"evalcases:\n{case}")
     monkeypatch.chdir(checkout.root)
-    found = find_grading_changes(load_project((), open_project(None)), base, ".rubric-ci")
+    found = find_grading_changes(
+        load_project((), open_project(None)), base, ".rubric-ci", ENVIRONMENT
+    )
     Path(checkout.root / "evals/c.eval.yaml").unlink()
     assert found == ()

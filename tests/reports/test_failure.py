@@ -1,0 +1,70 @@
+"""A run that cannot start reaches the pull request: annotation, summary and comment."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.contract.fake_github import GitHub, Pull, serving
+from tests.sample_project import CONFIG, Project
+
+pytestmark = pytest.mark.timeout(120)
+
+NO_KEY = f'{CONFIG}judge: {{model: openai/a, api_key: "${{{{ OPENAI_API_KEY }}}}"}}\n'
+RUBRIC = "evalcases:\n  - id: greeting\n    input: Say hello\n    rubrics: [Greets]\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    root = tmp_path / "repository"
+    root.mkdir()
+    return Project(root)
+
+
+def environment(project: Project, github: GitHub) -> dict[str, str]:
+    head = {"sha": "1" * 40, "repo": {"full_name": "o/r"}}
+    project.write("../event.json", json.dumps({"pull_request": {"number": 7, "head": head}}))
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_STEP_SUMMARY": str(project.root / "../summary.md"),
+        "GITHUB_API_URL": github.url,
+        "GITHUB_TOKEN": "actions",
+        "RUBRIC_CI_RUN_POLICY_FROM": "head",
+    }
+
+
+def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
+        known = environment(project, github)
+        assert project.run("--comment", "update", **known).returncode == 0
+        project.write("rubric-ci.yaml", NO_KEY)
+        project.write("evals/a.eval.yaml", RUBRIC)
+        done = project.run("--comment", "update", **known)
+    assert done.returncode == 2
+    assert done.stdout.startswith("::error title=rubric-ci::")
+    assert "OPENAI_API_KEY" in done.stdout
+    [comment] = github.pulls[7].comments
+    assert "## ⚠️ rubric-ci · no verdict: the run could not start" in comment.body
+    assert "A verdict that was shown here before is out of date." in comment.body
+    assert "OPENAI" in comment.body
+    assert "no verdict" in (project.root / "../summary.md").read_text()
+
+
+def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
+    project.write("evals/b.eval.yaml", RUBRIC.replace("rubrics", "rubric"))
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
+        done = project.run("--comment", "update", **environment(project, github))
+    assert done.returncode == 2
+    assert "::error file=evals/b.eval.yaml,line=4,title=unknown-key::" in done.stdout
+    [comment] = github.pulls[7].comments
+    assert "was not graded because it has problems" in comment.body.replace("\\", "")
+
+
+def test_outside_of_a_workflow_the_error_is_on_standard_error_only(project: Project) -> None:
+    project.write("rubric-ci.yaml", NO_KEY)
+    project.write("evals/a.eval.yaml", RUBRIC)
+    done = project.run()
+    assert (done.returncode, done.stdout) == (2, "")

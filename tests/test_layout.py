@@ -28,6 +28,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         history/chart history/forecast history/page_style history/runs_text history/terminal
         history/trust""",
     "commands/test_label.py": "calibration/label_file calibration/label_session",
+    "commands/test_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks llm/preflight reports/build""",
     "commands/test_run_against.py": """

@@ -1,4 +1,4 @@
-"""The commands about the judge: `judge-check`, `label`, `calibrate` and `cache`."""
+"""The commands about the judge: `judge-check`, `rejudge`, `label`, `calibrate` and `cache`."""
 
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,24 @@ def judge_check(**options: Any) -> None:
     from rubric_ci.model.options import JudgeCheckSettings
 
     raise SystemExit(check(JudgeCheckSettings(**options)))
+
+
+@command()
+@click.argument("report", type=FILE, default=defaults.REFERENCE)
+@options.config
+@options.policy_from
+@options.judge
+@request_options.requests
+def rejudge(**options: Any) -> None:
+    """Mark the answers of a reference with the judge of today.
+
+    REPORT is a report.json, or the folder of a reference, and is written again. No target is asked
+    for an answer, and no judgement is taken from the cache.
+    """
+    from rubric_ci.commands.rejudge import rejudge_report
+    from rubric_ci.model.options import RejudgeSettings
+
+    raise SystemExit(rejudge_report(RejudgeSettings(**options)))
 
 
 @command()
@@ -164,4 +182,4 @@ def cache(**options: Any) -> None:
     raise SystemExit(prune_and_show(CacheSettings(**options)))
 
 
-COMMANDS: Final = (judge_check, label, calibrate, cache)
+COMMANDS: Final = (judge_check, rejudge, label, calibrate, cache)

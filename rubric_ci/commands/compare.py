@@ -16,7 +16,7 @@ from rubric_ci.text import escape
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
-    """Print the comparison; return 1 on a regression, 3 if a case lost its verdict."""
+    """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
     head, baseline = read_report(settings.head), read_baseline(settings.baseline)
     comparison = compare(head, baseline.report, log=baseline.log, tolerance=settings.tolerance)
     click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
@@ -34,4 +34,5 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
 def _exit_code(comparison: Comparison) -> ExitCode:
     if comparison.regressed:
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if comparison.count("errored") else ExitCode.OK
+    lost = comparison.judge_moved or comparison.count("errored")
+    return ExitCode.NO_VERDICT if lost else ExitCode.OK

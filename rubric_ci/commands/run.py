@@ -5,6 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from time import monotonic
 
 import click
@@ -12,6 +13,7 @@ import click
 from rubric_ci.against.base_side import BaseSide, open_base
 from rubric_ci.against.comparison import Outcome, compare
 from rubric_ci.against.sides import Sides
+from rubric_ci.calibration.ask_sentinel import Watch, grade_watched
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
 from rubric_ci.errors import ExitCode, UserError
@@ -24,7 +26,7 @@ from rubric_ci.grading.cost_estimate import (
     total,
 )
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
+from rubric_ci.grading.resolve import choose_target, judge_info, judges_of, needs_judge
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
@@ -50,6 +52,7 @@ from rubric_ci.reports.files import (
 )
 from rubric_ci.reports.formats import FILES
 from rubric_ci.reports.progress import progress
+from rubric_ci.reports.redaction import without_secrets
 from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection import answer_dependencies
@@ -59,6 +62,7 @@ from rubric_ci.selection.grading_changes import grading_changes_of
 from rubric_ci.selection.last_failed import choose_failed, failed
 from rubric_ci.selection.policy import allowed_hosts
 from rubric_ci.selection.waivers import find_waivers
+from rubric_ci.system import masking
 from rubric_ci.system.signals import run_until_terminated
 from rubric_ci.text import escape
 
@@ -107,8 +111,9 @@ def _run(settings: RunSettings) -> ExitCode:
     if estimate and len(tasks) > 1:
         show_power([task.cluster for task in tasks], settings, baseline, os.environ)
     further_trials = _further_trials(tasks, baseline, loaded, settings)
+    watch = _watch(tasks, baseline, loaded, settings)
     with open_base(tasks, loaded, settings) as base:
-        outcome = _grade(tasks, context, settings, further_trials, base, loaded)
+        outcome = _grade(tasks, context, settings, further_trials, base, loaded, watch)
     report = build_report(
         loaded,
         tasks,
@@ -122,6 +127,7 @@ def _run(settings: RunSettings) -> ExitCode:
     report = replace(report, forecast=total(estimate), notes=(*report.notes, *context.notes))
     report = replace(report, responders=context.responders())
     report = replace(report, against=outcome.against, removed=outcome.removed)
+    report = without_secrets(replace(report, sentinel=watch.seen), masking.redactor())
     report = with_correction(report, loaded, tasks, settings)
     report = with_baseline(report, baseline, settings)
     written = write_and_show(report, settings)
@@ -172,6 +178,7 @@ def _grade(
     further_trials: Callable[[CaseResult], int],
     base: BaseSide | NoBase | None,
     loaded: LoadedProject,
+    watch: Watch,
 ) -> Outcome:
     """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
     sides = base if not isinstance(base, BaseSide) else _sides(base, context, loaded, settings)
@@ -179,20 +186,48 @@ def _grade(
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = publish.on_github(os.environ) or None
     with progress(len(tasks), plain=plain, quiet=settings.quiet) as advance:
-        grading = grade(
+        graded = partial(
+            grade,
             tasks,
             context,
             concurrency=settings.requests.concurrency,
             on_result=lambda case: advance(_ended(case, lacking)),
             trials=settings.trials,
-            further_trials=further_trials,
             batched=settings.batch and not _without_models(settings),
             stop_after=settings.max_failures,
+        )
+        grading = grade_watched(
+            lambda moved: graded(further_trials=_none_further if moved else further_trials),
+            watch,
+            tasks,
+            context,
         )
         outcome = asyncio.run(
             run_until_terminated(compare(sides, settings.against, tasks, grading))
         )
     return replace(outcome, results=tuple(_ended(case, lacking) for case in outcome.results))
+
+
+def _watch(
+    tasks: Sequence[Task],
+    baseline: Baseline | None,
+    loaded: LoadedProject,
+    settings: RunSettings,
+) -> Watch:
+    """Return what to ask the judge for again: what the reference remembers, or new items."""
+    needed = loaded.config.regression.reference_trials
+    live = not (_without_models(settings) or settings.batch)
+    judged = live and any(needs_judge(task.case) for task in tasks)
+    remembered = baseline.report.sentinel if baseline and judged else None
+    return Watch(
+        remembered=remembered,
+        measures=judged and remembered is None and settings.trials >= needed > 1,
+        concurrency=settings.requests.concurrency,
+    )
+
+
+def _none_further(_: CaseResult) -> int:
+    return 0
 
 
 def _sides(

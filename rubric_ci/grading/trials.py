@@ -74,8 +74,12 @@ def with_confirming_trials(first: Graded, more: Sequence[CaseResult]) -> Graded:
 
 
 def _trial(graded: Graded) -> Trial:
-    waived = graded.without_waived
-    return Trial(verdict=graded.verdict, score=graded.score, without_waived=waived)
+    return Trial(
+        verdict=graded.verdict,
+        score=graded.score,
+        without_waived=graded.without_waived,
+        answer=graded.answer,
+    )
 
 
 def _rank(rule: TrialRule, trials: int) -> int:

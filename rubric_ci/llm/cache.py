@@ -61,6 +61,10 @@ class Cache:
         except OSError as error:
             raise self._cannot_write(error) from error
 
+    def clear(self) -> None:
+        """Delete every entry."""
+        self.prune(most_bytes=0)
+
     def stats(self) -> CacheStats:
         """Count the entries and their bytes."""
         return _stats((path, size) for _, path, size in self._entries())

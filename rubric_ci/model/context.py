@@ -28,6 +28,9 @@ class JudgementCache(Protocol):
     def put(self, key: str, text: str) -> None:
         """Cache a valid reply or an answer."""
 
+    def clear(self) -> None:
+        """Delete everything."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:

@@ -18,6 +18,7 @@ from rubric_ci.model.results import (
     Trial,
     standing,
 )
+from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.waivers import WaiverResult
 
 REPORT_VERSION = 1
@@ -93,8 +94,11 @@ class ShardInfo:
     positions: tuple[int, ...] = ()  # of its cases among those of the whole run, from 0
 
 
-ChangeKind: TypeAlias = Literal["regressed", "errored", "gone", "flaky", "improved", "new", "same"]
-"""`flaky`: the case differs by no more than its own trials differ."""
+ChangeKind: TypeAlias = Literal[
+    "regressed", "errored", "gone", "unclear", "flaky", "improved", "new", "same"
+]
+"""`flaky`: the case differs by no more than its own trials differ; `unclear`: it differs, but the
+judge is not that of the reference."""
 
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -171,6 +175,7 @@ class Comparison:
     reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
     slide: SlowSlide | None = None  # None: the baseline is not a pinned reference
     log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
+    judge_moved: str = ""  # why marks are not comparable with the reference's; empty: they are
     notes: tuple[str, ...] = ()
 
     def count(self, kind: ChangeKind) -> int:
@@ -239,6 +244,7 @@ class RunReport:
     grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
+    sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
 

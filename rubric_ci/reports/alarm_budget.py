@@ -54,7 +54,9 @@ def tier(verdict: VerdictWord) -> int:
 
 def trials_of(case: Graded) -> Sequence[Trial]:
     """Return the trials of a case; one if it was answered once."""
-    return case.trials or (Trial(verdict=case.verdict, score=case.score),)
+    return case.trials or (
+        Trial(verdict=case.verdict, score=case.score, answer=case.answer or None),
+    )
 
 
 def first_trials(case: Graded) -> Sequence[Trial]:

@@ -12,6 +12,7 @@ from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,
     Comparison,
+    ReferenceInfo,
     RunReport,
     SuspectCounts,
 )
@@ -19,7 +20,12 @@ from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports import alarm_budget, reference, significance
 from rubric_ci.reports.alarm_budget import Tested
 from rubric_ci.reports.case_change import DECIMALS, ChangeRules, change_of, gone_cases, key_of
-from rubric_ci.reports.comparison_notes import differing_judges, too_few_clusters, too_few_trials
+from rubric_ci.reports.comparison_notes import (
+    differing_judges,
+    too_few_clusters,
+    too_few_trials,
+    why_judge_moved,
+)
 
 SIGNIFICANT = 0.05
 
@@ -47,6 +53,8 @@ def compare(
     every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
     notes = (*differing_judges(head, baseline), *too_few_trials(head, baseline, rules))
     whole = _whole(every, head, rules, notes)
+    if moved := why_judge_moved(head, baseline, pinned=log is not None):
+        return _with_moved_judge(whole, moved, reference.info(head, baseline, log))
     evidence = reference.evidence(head.cases, matched, rules.config) if rules.tested else ()
     slide = reference.slide(log, head, evidence, rules.config) if log else None
     return replace(
@@ -55,6 +63,23 @@ def compare(
         slide=slide,
         log_products=evidence,
         regressed=whole.regressed or (slide is not None and slide.detected),
+    )
+
+
+def _with_moved_judge(whole: Comparison, reason: str, info: ReferenceInfo | None) -> Comparison:
+    """Return the comparison without a conclusion: what differs may come from the judge."""
+    differs = {"regressed", "improved", "flaky"}
+    changes: list[CaseChange] = [
+        replace(each, kind="unclear") if each.kind in differs else each for each in whole.changes
+    ]
+    return replace(
+        whole,
+        changes=tuple(sorted(changes, key=lambda change: CHANGE_KINDS.index(change.kind))),
+        reference=info,
+        judge_moved=reason,
+        significant=False,
+        regressed=False,
+        suspects=None,
     )
 
 

@@ -23,6 +23,23 @@ def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> 
         )
 
 
+def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> str:
+    """Return why the judge of this run is not that of the reference; empty: it is.
+
+    The settings decide for a pinned reference only; for other baselines they are a note.
+    """
+    if pinned and head.judge and baseline.judge and head.judge != baseline.judge:
+        return f"The judge changed ({'; '.join(_judge_differences(baseline.judge, head.judge))})"
+    seen = head.sentinel
+    if seen is None or not seen.moved:
+        return ""
+    (before, repeats), (differing, requests) = seen.repeated, seen.asked
+    return (
+        f"The judge moved: {differing} of {requests} marks of remembered answers differ, "
+        f"{before} of {repeats} did when the reference was measured (p = {seen.p_value:.2g})"
+    )
+
+
 def too_few_clusters(clusters: int, level: float) -> Iterator[str]:
     """Yield why no change of the mean score could be significant."""
     least = significance.least_clusters(level)

@@ -16,7 +16,7 @@ from rubric_ci.text import escape, numbers
 
 SHORT = 7  # characters of a commit
 
-SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈"}
+SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈", "unclear": "?"}
 
 
 def by_case(comparison: Comparison) -> dict[tuple[str, str], str]:
@@ -28,6 +28,8 @@ def headline(comparison: Comparison) -> str:
     """Return in one line whether the run is worse than the baseline."""
     regressed = comparison.count("regressed")
     than = "reference" if comparison.reference else "baseline"
+    if comparison.judge_moved:
+        return f"not comparable with the {than}: the judge moved"
     if regressed:
         return f"worse than the {than}: {numbers.plural(regressed, 'case')} regressed"
     if comparison.slide and comparison.slide.detected:
@@ -47,6 +49,11 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield _suspects(comparison, comparison.suspects)
     if comparison.mean_difference is not None:
         yield _mean(comparison, comparison.mean_difference)
+    if comparison.judge_moved:
+        yield (
+            f"{comparison.judge_moved}. No case is called regressed until `rubric-ci rejudge` has "
+            "marked the answers of the reference with the judge of today"
+        )
     if comparison.slide and comparison.slide.nights:
         yield _slide(comparison.slide)
     if comparison.reference:
@@ -104,7 +111,7 @@ def _change(change: CaseChange) -> str:
     sign = SIGNS.get(change.kind, "")
     before, after = _trial(change.before), _trial(change.after)
     match change.kind:
-        case "regressed" | "improved" | "flaky":
+        case "regressed" | "improved" | "flaky" | "unclear":
             text = f"{sign} {change.kind}: {before} → {after}{_p_value(change)}"
         case "errored" | "gone":
             text = f"was {before}" if before else ""
@@ -144,7 +151,7 @@ def text(comparison: Comparison) -> str:
 
 def markdown(comparison: Comparison) -> str:
     """Return a heading, the lines for the run as a whole, and a table of changed cases."""
-    icon = "❌" if comparison.regressed else "✅"
+    icon = "❌" if comparison.regressed else "⚠️" if comparison.judge_moved else "✅"
     blocks = [f"## {icon} rubric-ci · {headline(comparison)}"]
     blocks.append("\n".join(f"- {escape.prose(line)}" for line in lines(comparison)))
     if rows := list(_rows(comparison)):

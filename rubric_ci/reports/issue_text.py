@@ -16,7 +16,7 @@ MOST_ROWS: Final = 25  # cases of each table
 LONGEST: Final = 300  # characters of a reason
 
 GATE_ICONS: Final = {"pass": "✅", "fail": "❌", "no-verdict": "⚠️"}
-WORSE, NOT_WORSE = "🔻", "✅"
+WORSE, NOT_WORSE, UNKNOWN = "🔻", "✅", "⚠️"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,9 @@ class Subject:
 
     @property
     def red(self) -> bool:
-        """Return True if the gate fails or the run is worse than its baseline."""
-        return self.comparison.regressed or reference.gate_state(self.head) == "fail"
+        """Return True if the gate fails, the run is worse than its baseline, or the judge moved."""
+        moved = bool(self.comparison.judge_moved)
+        return self.comparison.regressed or moved or reference.gate_state(self.head) == "fail"
 
     @property
     def complete(self) -> bool:
@@ -71,7 +72,7 @@ def _gate(subject: Subject, repository_url: str) -> str:
 
 def _reference(subject: Subject, repository_url: str) -> str:
     comparison = subject.comparison
-    icon = WORSE if comparison.regressed else NOT_WORSE
+    icon = WORSE if comparison.regressed else UNKNOWN if comparison.judge_moved else NOT_WORSE
     line = f"- {icon} **Reference:** {escape.prose(comparison_text.headline(comparison))}"
     first = subject.since(lambda night: night.worse) if comparison.regressed else None
     return f"{line}, since {_night(first, repository_url)}" if first else line

@@ -30,7 +30,11 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
                 trials[case.file, case.id].extend(first_trials(case))
             if isinstance(case, Graded) or (case.file, case.id) not in trials:
                 cases[case.file, case.id] = case
-    return replace(ordered[-1], cases=tuple(_with_trials(case, trials) for case in cases.values()))
+    return replace(
+        ordered[-1],
+        cases=tuple(_with_trials(case, trials) for case in cases.values()),
+        sentinel=next((each.sentinel for each in ordered if each.sentinel), None),
+    )
 
 
 def _check_comparable(reports: Sequence[RunReport]) -> None:

@@ -6,7 +6,7 @@ only a decision changes the trials.
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.files import find_reports, read_baseline, read_report
 from rubric_ci.reports.reference import Baseline, comparable, lacking, night_of, part, whole_run
-from rubric_ci.reports.reference_log_file import LOG_FILE, write_log
+from rubric_ci.reports.reference_log_file import LOG_FILE, read_log, write_log
 
 FIRST = "first run"
 """The reason of a reference that no one decided on."""
@@ -56,7 +56,8 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
     _check_whole(head)
     config = head.regression or RegressionConfig()
     present = open_folder(folder)
-    fits = present is None or comparable(head, present.report)
+    moved = head.sentinel is not None and head.sentinel.moved
+    fits = present is None or (comparable(head, present.report) and not moved)
     reference = present.report if present else None
     known = _path(head, folder).exists()
     added = lacking(head, reference, config.reference_trials) if fits and not known else None
@@ -69,7 +70,7 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
         _write(added, folder)
         yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the reference"
     if not fits:
-        yield "no trials were added: judge or thresholds differ from those of the reference"
+        yield "no trials were added: judge or thresholds are not those of the reference"
     log = (log or _first_log(head, present)).with_night(night_of(head, comparison))
     write_log(folder, log)
     yield f"night {len(log.nights):,} in {(folder / LOG_FILE).as_posix()}"
@@ -107,6 +108,22 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison 
     log = present.log if present else None
     write_log(folder, log.with_decision(decision) if log else ReferenceLog(decisions=(decision,)))
     return comparison
+
+
+def replace_reports(path: Path, report: RunReport, now: str) -> None:
+    """Write a report in place of a file, or of all reports of a folder and of the log's evidence.
+
+    A pinned reference keeps the commit and the date of its measurement.
+    """
+    if not path.is_dir():
+        _write_to(path, report)
+        return
+    _replace(path, [report])
+    if log := read_log(path):
+        reason = f"rejudged, {log.decision.reason}"
+        cases = len(report.cases)
+        decision = replace(log.decision, reason=reason, decided_at=now, cases=cases)
+        write_log(path, log.with_decision(decision))
 
 
 def _check_whole(head: RunReport) -> None:
@@ -156,10 +173,14 @@ def _path(report: RunReport, folder: Path, number: int = 0) -> Path:
 
 def _write(report: RunReport, folder: Path, number: int = 0) -> Path:
     path = _path(report, folder, number)
+    _write_to(path, report)
+    return path
+
+
+def _write_to(path: Path, report: RunReport) -> None:
     try:
         write_text(path, json_format.render(report))
     except OSError as error:
         raise CannotWriteFile(
             f"{path.as_posix()}: cannot write the report: {error.strerror}", "check --baseline"
         ) from error
-    return path

@@ -42,6 +42,8 @@ def write_comparison_outputs(
 
 def comparison_word(comparison: Comparison) -> str:
     """Return how a run compares with its baseline, as `action.yml` names it."""
+    if comparison.judge_moved:
+        return "judge-moved"
     return "worse" if comparison.regressed else "not-worse"
 
 

@@ -72,9 +72,9 @@ def test_every_trial_is_kept_in_order() -> None:
     )
     assert isinstance(settled, Graded)
     assert settled.trials == (
-        Trial(verdict="pass", score=1),
-        Trial(verdict="fail", score=0.2),
-        Trial(verdict="pass", score=0.8),
+        Trial(verdict="pass", score=1, answer=""),
+        Trial(verdict="fail", score=0.2, answer=""),
+        Trial(verdict="pass", score=0.8, answer=""),
     )
     single = median_trial([graded("pass", 1)])
     assert isinstance(single, Graded)

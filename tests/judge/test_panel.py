@@ -54,6 +54,9 @@ class MemoryCache:
     def get(self, key: str) -> str | None:
         return self.texts.get(key)
 
+    def clear(self) -> None:
+        self.texts.clear()
+
     def put(self, key: str, text: str) -> None:
         self.texts[key] = text
 

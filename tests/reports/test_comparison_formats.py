@@ -81,12 +81,13 @@ def test_markdown() -> None:
 def test_json() -> None:
     shown = json.loads(comparison_text.json(WORSE))
     assert (shown["version"], shown["regressed"], shown["paired"]) == (1, True, 2)
+    unknown = {"without_waived": None, "answer": None}
     assert shown["changes"][0] == {
         "kind": "regressed",
         "file": "e.yaml",
         "id": "a|b",
-        "before": {"verdict": "pass", "score": 1.0, "without_waived": None},
-        "after": {"verdict": "fail", "score": 0.0, "without_waived": None},
+        "before": {"verdict": "pass", "score": 1.0, **unknown},
+        "after": {"verdict": "fail", "score": 0.0, **unknown},
         "flips": False,
         "p_value": None,
     }

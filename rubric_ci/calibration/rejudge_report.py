@@ -1,0 +1,95 @@
+"""Mark the kept answers of a report with the judge of today; no target is asked for anything."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rubric_ci.calibration.ask_sentinel import measure
+from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
+from rubric_ci.grading.engine import grade
+from rubric_ci.grading.resolve import needs_judge
+from rubric_ci.grading.task import Task
+from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import every_evaluator
+from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec, ToolTrajectorySpec
+from rubric_ci.model.reference_log import CaseKey
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.sentinel import Sentinel
+from rubric_ci.reports.alarm_budget import trials_of
+
+_MEASURED = LatencySpec | CostSpec | TokenUsageSpec | ToolTrajectorySpec
+"""Evaluators of what a run measured beside the text of the answer; a report does not keep that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """The cases with new marks, why others have none, and the new sentinel."""
+
+    cases: tuple[Graded, ...]
+    left_out: tuple[str, ...]  # one line each
+    sentinel: Sentinel
+
+
+async def rejudge_cases(
+    cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, concurrency: int
+) -> Rejudged:
+    """Mark every kept answer of every case; a case without a judge stays as it is."""
+    by_case = {(task.case.file, task.case.id): task for task in tasks}
+    graded = [case for case in cases if isinstance(case, Graded)]
+    problems = {_key(case): _why_not(case, by_case.get(_key(case))) for case in graded}
+    asked = [
+        (case, _task(by_case[_key(case)], trial.answer or ""))
+        for case in graded
+        if not problems[_key(case)] and needs_judge(by_case[_key(case)].case)
+        for trial in trials_of(case)
+    ]
+    results = await grade([task for _, task in asked], context, concurrency=concurrency)
+    if len(results) < len(asked):
+        raise KeyboardInterrupt
+    marked: dict[CaseKey, list[CaseResult]] = {}
+    for (case, _), result in zip(asked, results, strict=True):
+        marked.setdefault(_key(case), []).append(result)
+    found = [_marked(case, marked) for case in graded if not problems[_key(case)]]
+    done = tuple(case for case in found if isinstance(case, Graded))
+    lost = {_key(case): case.reason for case in found if not isinstance(case, Graded)}
+    sentinel = await measure(done, tasks, context, concurrency)
+    return Rejudged(cases=done, left_out=tuple(_lines(problems | lost)), sentinel=sentinel)
+
+
+def _key(case: CaseResult) -> CaseKey:
+    return case.file, case.id
+
+
+def _why_not(case: Graded, task: Task | None) -> str:
+    """Return why the answers of a case cannot be marked; empty: they can."""
+    if task is None:
+        return "the eval files no longer have it"
+    if not needs_judge(task.case):
+        return ""
+    specs = every_evaluator(task.case.evaluators)
+    if measured := [spec.name for spec in specs if isinstance(spec, _MEASURED)]:
+        return f"the evaluator `{measured[0]}` needs more than the text of the answer"
+    if any(trial.answer is None for trial in trials_of(case)):
+        return "the report does not have the answer of every trial"
+    return ""
+
+
+def _task(task: Task, answer: str) -> Task:
+    target = replace(RECORDED_ANSWER_TARGET, response=answer)
+    return replace(task, case=replace(task.case, trials=None), target=target)
+
+
+def _marked(case: Graded, marked: Mapping[CaseKey, list[CaseResult]]) -> CaseResult:
+    """Return the case with its new trials; its line is that of today's eval file."""
+    if _key(case) not in marked:
+        return case
+    found = median_trial(marked[_key(case)])
+    if not isinstance(found, Graded):
+        return found
+    return replace(found, target=case.target, recorded=case.recorded, cluster=case.cluster)
+
+
+def _lines(problems: Mapping[CaseKey, str]) -> Iterator[str]:
+    for (file, name), reason in problems.items():
+        if reason:
+            yield f"{file}: {name}: left out: {reason}"

@@ -47,10 +47,11 @@ def _base(
         found = policy_source.find_base(loaded.root, settings.changed_since, required=required)
         if found is not None:
             return found
-    if not settings.changed_since:
+    named = settings.changed_since or settings.against
+    if not named:
         return None
     repository = plumbing.open_repository(loaded.root, environment)
-    base = find_base(repository, settings.changed_since)
+    base = find_base(repository, named)
     return None if isinstance(base, NoBase) else base
 
 

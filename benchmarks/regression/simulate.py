@@ -6,7 +6,7 @@ Each night is a suite of cases with noisy trials, compared with a baseline by th
 - `k and k trials`: without a reference, k trials in the baseline and in the head;
 - `Holm, 8 and 8`: the rank-sum test with Holm's correction at 8 trials, no further trials;
 - `no correction`: the reference, every suspect tested at half of the budget on its own;
-- `reference, 1` and `reference, 3`: 15 trials in the reference, 1 or 3 in the head, 10 of suspects.
+- `reference, k`: 15 trials in the reference, k in the head, 10 of suspects.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from rubric_ci.reports.comparison import compare
 CONFIG = RegressionConfig()
 CLUSTER = 5  # cases per cluster
 ICC = 0.5  # correlation of the noise of two cases of a cluster
+HEADS = (1, 3, 5)  # trials of a run that is compared with a reference
 ERRORS = 3  # standard errors by which a rate may exceed the budget
 
 Noise = Callable[[float, bool, Callable[[], float]], Trial]
@@ -144,14 +145,14 @@ def night(suite: Suite, cell: Cell) -> Iterator[Night]:
     yield _tested(*eight, 8, significance.holm)
     three = [_confirmed(suite, n, each, before) for n, each in enumerate(_first(head, 3))]
     yield _tested(_report(three, cell), before, _answers(three), lambda found, _: list(found))
-    one = [_confirmed(suite, n, each, before) for n, each in enumerate(_first(head, 1))]
-    for now in (one, three):
+    for trials in HEADS:
+        now = [_confirmed(suite, n, each, before) for n, each in enumerate(_first(head, trials))]
         yield _compared(compare(_report(now, cell), before), _answers(now))
 
 
 TITLES = (
     *("1 and 1 trials", "3 and 3", "5 and 5", "Holm, 8 and 8", "no correction"),
-    *("**reference, 1**", "**reference, 3**"),
+    *(f"**reference, {trials}**" for trials in HEADS),
 )
 
 
@@ -301,12 +302,15 @@ def show(outcomes: dict[Cell, list[Outcome]]) -> int:
             null[f"{name} ({cell.nights} nights)"] = [f"{each.red:.3f}" for each in rules]
     print(table("Red nights although nothing changed", null))
     print(table("Broken cases flagged / red nights, by share of broken cases", power))
-    return conclude({cell: rules[-2:] for cell, rules in outcomes.items() if not cell.broken})
+    references = slice(-len(HEADS), None)
+    return conclude({c: rules[references] for c, rules in outcomes.items() if not c.broken})
 
 
 def conclude(outcomes: dict[Cell, list[Outcome]]) -> int:
     """Print the cost of the reference, and return 1 if a cell is beyond the budget."""
-    for title, rules in zip(TITLES[-2:], zip(*outcomes.values(), strict=True), strict=True):
+    for title, rules in zip(
+        TITLES[-len(HEADS) :], zip(*outcomes.values(), strict=True), strict=True
+    ):
         answers = [each.answers for each in rules]
         print(f"{title}: {min(answers):.1f} to {max(answers):.1f} answers per case and night")
     budget = CONFIG.false_alarms

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.reports import comparison_text, grading_changes, usage_text, waivers, wording
+from rubric_ci.reports import (
+    base_text,
+    comparison_text,
+    grading_changes,
+    usage_text,
+    waivers,
+    wording,
+)
 from rubric_ci.reports.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
 
@@ -98,6 +105,7 @@ class _Page:
         sections = (
             self._verdict(),
             self._omitted(plan),
+            self._base(plan),
             self._compared(plan),
             self._table(plan),
             self._details(plan),
@@ -145,6 +153,10 @@ class _Page:
                 f"> [!NOTE]\n> Omitted to keep this short: {omitted}. "
                 f"The report files of the {place} contain everything."
             )
+
+    def _base(self, plan: _Plan) -> Iterator[str]:
+        if section := base_text.render(self.report, most=min(plan.details, 10), texts=plan.texts):
+            yield section
 
     def _compared(self, plan: _Plan) -> Iterator[str]:
         if self.report.comparison:

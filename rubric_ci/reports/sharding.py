@@ -11,7 +11,9 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
+from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import (
+    Against,
     CostEstimate,
     Responder,
     RunReport,
@@ -83,9 +85,27 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         forecast=_forecast(reports),
         cases=cases,
         responders=_responders(reports),
+        against=_against(reports),
+        removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
         metadata=_shared(reports),
         shard=None,
+    )
+
+
+def _against(reports: Sequence[RunReport]) -> Against | None:
+    """Return the base side with the sums of all shards."""
+    parts = [report.against for report in reports if report.against]
+    if not parts:
+        return None
+    return replace(
+        parts[0],
+        further_trials=max(part.further_trials for part in parts),
+        asked=sum(part.asked for part in parts),
+        reused=sum(part.reused for part in parts),
+        recorded=sum(part.recorded for part in parts),
+        shared=sum(part.shared for part in parts),
+        usage=sum((part.usage for part in parts), NOTHING_USED),
     )
 
 

@@ -51,7 +51,8 @@ def _base(
     if not named:
         return None
     repository = plumbing.open_repository(loaded.root, environment)
-    base = find_base(repository, named)
+    option = "--changed-since" if settings.changed_since else "--against"
+    base = find_base(repository, named, option)
     return None if isinstance(base, NoBase) else base
 
 

@@ -13,7 +13,14 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports import comparison_text, grading_changes, usage_text, waivers, wording
+from rubric_ci.reports import (
+    comparison_text,
+    grading_changes,
+    html_base,
+    usage_text,
+    waivers,
+    wording,
+)
 from rubric_ci.reports.html_style import STYLE
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import html, html_prose
@@ -44,6 +51,8 @@ def render(report: RunReport) -> str:
             f"<title>{title}</title>",
             f"<style>{STYLE}</style></head><body><main>",
             *_head(report),
+            *html_base.section(report),
+            *_grading(report),
             *_filters(report),
             *(line for case in cases for line in _case(case, report, changes)),
             *_notes(report),
@@ -68,6 +77,16 @@ def _head(report: RunReport) -> Iterator[str]:
     yield f"<p>{mean}{html(facts)}</p></header>"
 
 
+def _grading(report: RunReport) -> Iterator[str]:
+    yield from _list(
+        grading_changes.summary(report),
+        tuple(
+            f"{grading_changes.sign(each)} {grading_changes.line(each)} ({each.file}:{each.line})"
+            for each in report.grading_changes
+        ),
+    )
+
+
 def _filters(report: RunReport) -> Iterator[str]:
     counts = wording.counts(report.totals)
     if not counts:
@@ -88,16 +107,19 @@ def _case(
     case: CaseResult, report: RunReport, changes: Mapping[tuple[str, str], str]
 ) -> Iterator[str]:
     kind = wording.status(case)
-    opened = " open" if kind in {"fail", "errored", "borderline"} else ""
+    urgent = kind in {"fail", "errored", "borderline"} and case.change != "failing-before"
+    opened = " open" if urgent else ""
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
     anchor = case_anchor(case.file, case.id)
     yield f'<details class="case {kind}" id="{anchor}"{opened}><summary>'
-    yield f'<span class="badge {kind}">{_LABELS[kind]}</span> <b>{html(case.id)}</b>'
+    yield f'<span class="badge {kind}">{_LABELS[kind]}</span>{html_base.badge(case)} '
+    yield f"<b>{html(case.id)}</b>"
     yield f'<span class="score">{score}</span>'
     yield from (f"<small>{html(fact)}</small>" for fact in _marks(case, changes))
     yield f'<span class="reason">{html_prose(case.reason)}</span></summary>'
     yield f'<p class="meta">{" · ".join(_about(case))}</p>'
     yield from (f"<h3>{title}</h3><pre>{html(text)}</pre>" for title, text in wording.texts(case))
+    yield from html_base.answers(case)
     if not isinstance(case, Skipped):
         for evaluator in case.evaluators:
             yield from _evaluator(evaluator, report)
@@ -174,13 +196,6 @@ def _notes(report: RunReport) -> Iterator[str]:
         yield from _list(
             "Compared with the baseline", tuple(comparison_text.lines(report.comparison))
         )
-    yield from _list(
-        grading_changes.summary(report),
-        tuple(
-            f"{grading_changes.sign(each)} {grading_changes.line(each)} ({each.file}:{each.line})"
-            for each in report.grading_changes
-        ),
-    )
     yield from _list("Waived, neither a pass nor a fail", tuple(waivers.applied_lines(report)))
     broken = waivers.problem_lines(report)
     yield from _list("Waivers to fix", tuple(f"{place}: {text}" for place, text in broken))

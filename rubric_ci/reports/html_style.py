@@ -16,6 +16,7 @@ main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 3rem }
 header { border-left: .4rem solid var(--tone, var(--line)); padding: .1rem 0 .1rem 1rem }
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere }
 header p { margin: .2rem 0 0; color: var(--soft) }
+h2 { font-size: 1.2rem; margin: 1.5rem 0 .2rem }
 h3 { font-size: 1rem; margin: 1.2rem 0 .4rem } h4 { margin: .8rem 0 .2rem; font-size: .9rem }
 small, .meta, footer { color: var(--soft); font-size: .85rem; font-weight: normal }
 .pass { --tone: var(--pass) } .borderline { --tone: var(--borderline) }
@@ -50,6 +51,13 @@ blockquote { margin: .4rem 0 0; padding-left: .7rem; border-left: .2rem solid va
 pre { background: var(--card); padding: .8rem; border-radius: .4rem; overflow: auto;
   margin: .4rem 0; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere;
   font-size: .85rem }
+article { border: 1px solid var(--line); border-left: .3rem solid var(--tone);
+  border-radius: .4rem; margin: .6rem 0; padding: .2rem 1rem .6rem; overflow-wrap: anywhere }
+article h3 { margin: .5rem 0 .2rem } article h3 small { margin-left: .3rem }
+.base > details { margin: .5rem 0 } .base summary { cursor: pointer }
+ul { margin: .3rem 0; padding-left: 1.4rem; overflow-wrap: anywhere }
+del { color: var(--fail); background: color-mix(in srgb, var(--fail) 12%, transparent) }
+ins { color: var(--pass); background: color-mix(in srgb, var(--pass) 12%, transparent) }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: .8rem;
   overflow-wrap: anywhere }
 body:has(#show-pass:checked) .case:not(.pass), body:has(#show-fail:checked) .case:not(.fail),

@@ -12,7 +12,14 @@ from rich.text import Text
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.reports import comparison_text, grading_changes, usage_text, waivers, wording
+from rubric_ci.reports import (
+    base_wording,
+    comparison_text,
+    grading_changes,
+    usage_text,
+    waivers,
+    wording,
+)
 from rubric_ci.text import escape, numbers
 
 STYLES: Mapping[wording.CaseStatus, str] = {
@@ -84,6 +91,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
         yield _text(f"the reasons of {more} are in the report files", "dim")
     for reason, cases in shared.items():
         yield from _same_reason(reason, cases)
+    yield from _against(report)
     yield from _left_out(report)
     for line in comparison_text.lines(report.comparison) if report.comparison else ():
         yield _text(f"baseline: {line}")
@@ -218,6 +226,15 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
         yield _text(line)
     if lines or warnings or waived:
         yield Text()
+
+
+def _against(report: RunReport) -> Iterator[RenderableType]:
+    if report.against is None:
+        return
+    yield _text(f"{base_wording.TITLE}: {base_wording.base(report)}", "bold")
+    for line in base_wording.class_lines(report):
+        yield Padding(_text(line), (0, 0, 0, 2))
+    yield Text()
 
 
 def _counts(report: RunReport) -> str:

@@ -1,7 +1,9 @@
 """What a change broke, as markdown."""
 
+from dataclasses import replace
+
 from rubric_ci.model.report import Against
-from rubric_ci.model.results import BaseResult
+from rubric_ci.model.results import Assessed, BaseResult
 from rubric_ci.reports import base_text, markdown
 from tests.sample_reports import a_report, graded
 
@@ -10,22 +12,22 @@ BASE = Against(ref="main", commit="a" * 40, committed_at="2026-11-20T10:00:00+00
 SECTION = """\
 ### Compared with the base
 
-Base `aaaaaaaaaa` of 2026-11-20: 1 broken by this change, 1 failing before as well.
+`aaaaaaaaaa` of 2026-11-20: 1 broken by this change, 1 failing before as well.
 
-❌ **refund** pass → fail: confirmed
+❌ **refund** · pass → fail · confirmed
 
 Question: May I return it?
 
 ```diff
-  You get
+= You get
 - a refund
 + nothing
-  today
+= today
 ```
 
 <details><summary>1 failing before as well</summary>
 
-- old: known
+- **old** · known
 
 </details>"""
 
@@ -54,11 +56,28 @@ def test_without_a_base_there_is_no_section() -> None:
 
 def test_word_diff() -> None:
     assert base_text.word_diff("You get a refund today", "You get nothing today") == (
-        "  You get\n- a refund\n+ nothing\n  today"
+        "= You get\n- a refund\n+ nothing\n= today"
     )
 
 
 def test_word_diff_of_long_answers_is_bounded() -> None:
     text = base_text.word_diff("a " * 500_000, "b " * 500_000)
-    assert text.endswith("\n  … only the first 200 words are compared")
+    assert text.endswith("\n… only the first 200 words are compared")
     assert len(text) < 1_000
+
+
+def test_no_line_of_a_word_diff_is_a_command_of_a_bot() -> None:
+    assert base_text.word_diff("/merge it", "/merge this") == "= /merge\n- it\n+ this"
+
+
+def test_the_reason_of_an_evaluator_without_criteria_is_shown() -> None:
+    def script(score: float) -> Assessed:
+        return Assessed(
+            name="script", type="code_judge", weight=1.0, line=4, score=score,
+            verdict="pass" if score else "fail", reasoning="exit status 1",
+        )  # fmt: skip
+
+    before = replace(BEFORE, evaluators=(script(1.0),))
+    case = graded("a", evaluators=(script(0.0),), answer="b", change="broken", before=before)
+    page = base_text.render(a_report(case, against=BASE), most=5, texts=True)
+    assert page.endswith("- **script** 1.00 → 0.00: exit status 1")

@@ -9,6 +9,8 @@ import cmarkgfm
 import pytest
 from cmarkgfm import cmark
 
+from rubric_ci.model.report import Against, RemovedCase, RunReport
+from rubric_ci.model.results import BaseResult
 from rubric_ci.reports import annotations, formats, json_format, markdown
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.markdown_case import Links
@@ -47,8 +49,8 @@ HOSTILE = {
     "command": "\n::error file=a::owned\n##[error]owned\n::stop-commands::x",
 }
 ALLOWED_TAGS = {
-    "a", "b", "blockquote", "br", "code", "details", "h2", "li", "p", "span", "strong", "sub",
-    "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "b", "blockquote", "br", "code", "details", "h2", "h3", "li", "p", "pre", "span",
+    "strong", "sub", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 LINKED_BY_GITHUB = re.compile(r"@\w|#\d|(?<![a-z])GH-\d|://|www\.|:\w+:|\bmailto:\w", re.IGNORECASE)
 
@@ -91,14 +93,28 @@ class Page(HTMLParser):
 
 def everywhere(text: str) -> str:
     """Return the markdown of a report that holds a text wherever a report holds text."""
+    return markdown.render(hostile(text), links=LINKS)
+
+
+def hostile(text: str) -> RunReport:
+    """Return a report that holds a text wherever a report holds text."""
     criterion = a_criterion(text, text=text, reasoning=text, evidence=text, gate=text)
     rubric = a_rubric(criterion, name=text, warnings=(text,))
     case = graded(text, evaluators=(rubric,), reason=text, why=text, target=text, answer=text)
     case = replace(case, question=text, expected_outcome=text)
+    met = a_rubric(replace(criterion, normalised=1.0, gated=False), name=text)
+    before = BaseResult(outcome="graded", verdict="pass", answer=f"was {text}", evaluators=(met,))
+    broken = replace(case, change="broken", change_reason=text, before=before)
+    old = replace(case, change="failing-before", answer=f"{text} now", before=before)
     passing = graded(text, "pass", why=text, file=f"dir/{text}")
-    report = a_report(case, passing, errored(text, text), skipped(text, text), notes=(text,))
+    report = a_report(
+        broken, old, passing, errored(text, text, change="not-comparable", change_reason=text),
+        skipped(text, text), notes=(text,),
+        against=Against(ref=text, commit=text, committed_at=text, origin=text),
+        removed=(RemovedCase(file=text, id=text),),
+    )  # fmt: skip
     comparison = replace(compare(report, a_report(skipped(text))), notes=(text,))
-    return markdown.render(replace(report, comparison=comparison), links=LINKS)
+    return replace(report, comparison=comparison)
 
 
 def page(text: str) -> Page:
@@ -118,7 +134,7 @@ def pages() -> dict[str, Page]:
 def test_markdown_is_inert(name: str, pages: dict[str, Page]) -> None:
     page = pages[name]
     assert page.tags - ALLOWED_TAGS == set()
-    assert page.attributes - {"href", "align", "style"} == set()
+    assert page.attributes - {"href", "align", "style", "class"} == set()
     assert [t for t in page.targets if not t.startswith("https://ours.example/")] == []
     assert LINKED_BY_GITHUB.findall(page.live.replace("rubric-ci", "")) == []
     assert set(page.rows) == {4}
@@ -153,3 +169,12 @@ def test_html_page_is_self_contained_and_runs_nothing(path: Path) -> None:
     assert {"script", "link", "img", "iframe", "object", "base", "a"} & page.tags == set()
     assert page.targets == set()
     assert [name for name in page.attributes if name.startswith("on")] == []
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_html_is_the_page_of_a_harmless_text(text: str) -> None:
+    page, harmless = (Page(formats.render("html", hostile(each))) for each in (text, "harmless"))
+    assert page.tags - harmless.tags - {"code"} == set()
+    assert page.attributes == harmless.attributes
+    assert page.targets == set()
+    assert page.open == []

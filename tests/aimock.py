@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,12 @@ class Aimock:
             {**reply, "match": {"sequenceIndex": n}} for n, reply in enumerate(replies[:-1])
         ]
         self._post("fixtures", {"fixtures": [*fixtures, {**replies[-1], "match": {}}]})
+
+    def answer(self, replies: Mapping[str, Reply]) -> None:
+        """Reset the server, then give each request the first reply whose text it contains."""
+        self._post("reset", {})
+        fixtures = [{**reply, "match": {"userMessage": text}} for text, reply in replies.items()]
+        self._post("fixtures", {"fixtures": fixtures})
 
     def requests(self) -> list[dict[str, Any]]:
         """Return the bodies of all requests since the script began, as OpenAI spells them."""

@@ -95,7 +95,7 @@ def github() -> Iterator[GitHub]:
 @pytest.fixture
 def topic(checkout: Checkout, judge: aimock.Aimock) -> Topic:
     checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
-    answers = lines(greeting="Hello!", farewell="Go away.")
+    answers = lines(greeting="Hello!", farewell="See you.")
     files = {"rubric-ci.yaml": CONFIG.format(url=judge.url), "evals/a.eval.yaml": EVALS}
     checkout.commit({**files, "answers.jsonl": answers, ".gitignore": ".rubric-ci/\n"})
     checkout.git("branch", "topic")
@@ -116,7 +116,8 @@ def test_a_comment_is_kept_up_to_date(
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": KEY},
         )
 
-    judge.script(mark(False, reasoning="It sends the reader away."), mark(True))
+    rude = mark(False, reasoning="It sends the reader away.")
+    judge.answer({"Please go away.": rude, "See you.": mark(True), "Goodbye, and": mark(True)})
     github.say(7, User("mallory"), "<!-- rubric-ci: default -->\nI was here first.")
 
     job = push(greeting="Hello!", farewell="Please go away.")
@@ -128,8 +129,9 @@ def test_a_comment_is_kept_up_to_date(
         "notice :",
     ]  # the notice: recorded answers
     assert "stop-commands" in {event.get("command") for event in job.events}
-    assert len(judge.requests()) == 1  # the greeting is not concerned
+    assert len(judge.requests()) == 6  # three trials on both sides; the greeting is not affected
     other, comment = github.pulls[7].comments
+    assert "confirmed: 3 fail of 3 here, 3 pass of 3 at the base" in comment.body
     assert "It sends the reader away." in comment.body
     assert "farewell" in comment.body
     assert "It sends the reader away." in job.summary
@@ -145,7 +147,7 @@ def test_a_comment_is_kept_up_to_date(
 
     job = push(greeting="Hello!", farewell="Goodbye, and thank you.")
     assert job.succeeded, job.log
-    assert len(judge.requests()) == 2  # what was judged before is not asked again
+    assert len(judge.requests()) == 7  # what was judged before is not asked again, on both sides
     assert github.pulls[7].comments == [other, comment]
 
 

@@ -27,12 +27,13 @@ BAD = GOOD.replace("rubrics:", "rubric:")
 def test_validate(
     text: str, succeeded: bool, annotations: list[str], checkout: Checkout, published: Checkout
 ) -> None:
+    base = {"sha": checkout.commit({"README.md": "A base.\n"})}
     checkout.commit({"evals/a.eval.yaml": text})
     job = runner.run(
         checkout,
         "validate.yml",
         event="pull_request",
-        payload={"pull_request": {"number": 1}},
+        payload={"pull_request": {"number": 1, "base": base}},
         published=published,
     )
     assert (job.succeeded, job.annotations) == (succeeded, annotations), job.log

@@ -96,6 +96,7 @@ def test_a_pull_request(
 @pytest.mark.skipif(not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go")
 @pytest.mark.parametrize("who", WHO.values(), ids=WHO)
 def test_validate_knows_no_strangers(who: Who, checkout: Checkout, published: Checkout) -> None:
+    base = {"sha": checkout.commit({"README.md": "A base.\n"})}
     checkout.commit({"evals/a.eval.yaml": "evalcases:\n  - {id: a, input: Hi, rubric: [Greets]}\n"})
     repository = {"full_name": who.head, "fork": who.head_is_a_fork}
     job = runner.run(
@@ -103,7 +104,7 @@ def test_validate_knows_no_strangers(who: Who, checkout: Checkout, published: Ch
         "validate.yml",
         only=("--actor", who.actor),
         event="pull_request",
-        payload={"pull_request": {"number": 1, "head": {"repo": repository}}},
+        payload={"pull_request": {"number": 1, "base": base, "head": {"repo": repository}}},
         published=published,
     )
     assert not job.succeeded, job.log

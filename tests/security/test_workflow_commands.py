@@ -190,6 +190,11 @@ COMMANDS = {
     "calibrate-missing": ("calibrate", ORDERS),
     "cache": ("cache", "--cache-dir", ORDERS),
     "init": ("init", "new"),
+    "demo": ("demo", "example"),
+    "demo-twice": ("demo", "new"),
+    "rejudge": ("rejudge", "now.json"),
+    "rejudge-missing": ("rejudge", ORDERS),
+    "waive": ("waive", f"{ORDERS}/{ORDERS}", "--until", "2030-01-01", "--reason", ORDERS),
     "baseline-accept": (
         *("baseline", "accept", "now.json", "--baseline", "accepted", "--reason", ORDERS),
     ),

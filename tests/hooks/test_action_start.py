@@ -73,6 +73,7 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     assert ran.outputs == {
         **dict.fromkeys(ran.outputs, ""),
         "verdict": "fail",
+        "gate": "fail",
         "score": ran.outputs["score"],
         "passed": "1",
         "failed": "1",

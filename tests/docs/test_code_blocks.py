@@ -18,7 +18,7 @@ from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.references import Found
 from rubric_ci.project.loader import load_targets
 from rubric_ci.validation.suppressions import apply_suppressions
-from rubric_ci.validation.validator import check_config, check_evals
+from rubric_ci.validation.validator import check_config, check_evals, check_waivers
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
 from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
@@ -63,6 +63,8 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
             yield from load_targets("rubric-ci.yaml", "targets:\n" + block.text).diagnostics
         case "config":
             yield from check_config(Document("rubric-ci.yaml", block.text))
+        case "waivers":
+            yield from check_waivers(Document("waivers.yaml", block.text))
         case "pre-commit":
             yield from run_on(folder, block.text, "pre-commit", "validate-config")
         case "workflow" | "steps":

@@ -55,7 +55,9 @@ _BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnected
 
 _BROKEN = "broken reply: "
 
-_QUOTED = re.compile(r"\w+Exception - (?P<text>.*?)(?: Traceback |\. Handle with `litellm\.|$)")
+_QUOTED = re.compile(
+    r"\b\w+Exception - (?P<text>.*?)(?: Traceback |\. Handle with `litellm\.|\n|$)"
+)
 
 _PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 

@@ -22,7 +22,7 @@ _BY_CLASS: Final[Mapping[str, str]] = {
 _HOST = re.compile(r"Cannot connect to host (?P<host>\S+)(?: ssl:.*?)?(?: \[(?P<why>[^\]]*)\]?|$)")
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN)\b")
 _NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
-_PARAMETERS = re.compile(r"does not support parameters: \[(?P<names>[^\]]*)\]")
+_PARAMETERS = re.compile(r"does not support parameters: \[(?P<names>[^\[\]]*)\]")
 _PACKAGE = re.compile(r"No module named '(?P<name>[\w.]+)'")
 
 

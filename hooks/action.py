@@ -199,10 +199,8 @@ def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
     mine = host.windows or (status.st_uid == os.geteuid() and not status.st_mode & forbidden)
     if stat.S_ISDIR(status.st_mode) and mine:
         return folder
-    raise CannotStart(
-        f"{folder} may have been written by another user; remove it, or set RUNNER_TOOL_CACHE to a"
-        " folder of this user"
-    )
+    fix = "remove it, or set RUNNER_TOOL_CACHE to a folder of this user"
+    raise CannotStart(f"{folder} may have been written by another user; {fix}")
 
 
 def digest(requirements: str, host: Host = THIS) -> str:
@@ -272,11 +270,11 @@ def uv(environment: Path, host: Host = THIS, folder: Path | None = None) -> list
 def pip_of(environment: Path, host: Host = THIS) -> list[str]:
     """Return pip's command for installing: of this interpreter's pip, else of the bundled one."""
     python = str(python_of(environment, host))
-    quick = ("--no-compile", "--no-input", "--disable-pip-version-check")
+    install = ("install", *LOCKED, "--no-compile", "--no-input", "--disable-pip-version-check")
     if host.find_module("pip"):
-        return [sys.executable, "-I", "-m", "pip", "--python", python, "install", *LOCKED, *quick]
+        return [sys.executable, "-I", "-m", "pip", "--python", python, *install]
     if host.find_module("ensurepip") and host.run([python, "-I", "-m", "ensurepip"], environment):
-        return [python, "-I", "-m", "pip", "install", *LOCKED, *quick]
+        return [python, "-I", "-m", "pip", *install]
     raise CannotStart(f"neither uv nor pip is available; {ADD_PYTHON}")
 
 

@@ -1,4 +1,4 @@
-"""Where things are: a test file per module, an assertion per test, who reads the environment."""
+"""Where things are and how long: modules, functions, tests, and who reads the environment."""
 
 import ast
 from collections.abc import Iterator
@@ -11,6 +11,9 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 TESTS: Final = Path(__file__).parent
 PACKAGE: Final = TESTS.parent / "rubric_ci"
+HOOKS: Final = TESTS.parent / "hooks"
+MODULE_LINES: Final = 300
+FUNCTION_LINES: Final = 40  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
     "cli/test_help.py": """
@@ -30,11 +33,12 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_label.py": "calibration/label_file calibration/label_session",
     "commands/test_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
     "commands/test_run.py": """
-        grading/cost_estimate grading/setup grading/tasks llm/preflight reports/build""",
+        grading/cost_estimate grading/setup grading/tasks llm/preflight
+        reports/build""",
     "commands/test_run_against.py": """
-        against/base_side against/comparison against/confirmation against/sides against/verdicts
-        git/contents git/worktree selection/answer_dependencies system/file_lock
-        targets/answer_cache""",
+        against/base_side against/comparison against/confirmation against/grade_run
+        against/sides against/verdicts git/contents git/worktree selection/answer_dependencies
+        system/file_lock targets/answer_cache""",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_killed.py": "system/signals",
@@ -163,6 +167,30 @@ def test_a_test_without_an_assertion_is_found(tmp_path: Path) -> None:
         "def check():\n    assert 1\ndef test_a():\n    check()\ndef test_b():\n    1\n"
     )
     assert without_assertion(path) == ["test_x.py:5"]
+
+
+def too_long(path: Path, module_lines: int, function_lines: int) -> Iterator[str]:
+    """Yield a module with too many lines, and its functions with too many."""
+    if (count := len(path.read_text("utf-8").splitlines())) > module_lines:
+        yield f"{path.name}: {count} lines"
+    for each in functions(path):
+        if (count := (each.end_lineno or 0) - each.lineno + 1) > function_lines:
+            yield f"{path.name}:{each.lineno}: {each.name} has {count} lines"
+
+
+@pytest.mark.parametrize("folder", [PACKAGE, HOOKS], ids=lambda folder: folder.name)
+def test_no_module_and_no_function_is_too_long(folder: Path) -> None:
+    paths = sorted(folder.rglob("*.py"))
+    found = [place for path in paths for place in too_long(path, MODULE_LINES, FUNCTION_LINES)]
+    assert paths
+    assert found == [], "split it into named steps, or look for a second noun"
+
+
+def test_a_long_module_and_a_long_function_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("class A:\n    @b\n    def c():\n        1\n        2\ndef d():\n    3\n")
+    assert list(too_long(path, 7, 3)) == []
+    assert sorted(too_long(path, 6, 2)) == ["x.py: 7 lines", "x.py:3: c has 3 lines"]
 
 
 def test_who_reads_the_environment() -> None:

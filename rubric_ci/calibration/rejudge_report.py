@@ -18,7 +18,7 @@ from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.reports.alarm_budget import trials_of
 
 _MEASURED = LatencySpec | CostSpec | TokenUsageSpec | ToolTrajectorySpec
-"""Evaluators of what a run measured beside the text of the answer; a report does not keep that."""
+"""Evaluators of what a run measures besides the answer's text; a report does not keep that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

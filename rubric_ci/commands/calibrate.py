@@ -18,6 +18,7 @@ from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
+    RejudgeResult,
     configured_judge,
     rejudge,
     show_not_judged,
@@ -31,6 +32,7 @@ from rubric_ci.errors import (
     InvalidInput,
 )
 from rubric_ci.grading.setup import build_context
+from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
@@ -47,37 +49,9 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
-    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
-    context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
-    variants = [
-        Variant(name="as configured", judge=judge),
-        *([other_mode(judge)] if settings.both_modes else []),
-        *(variants_of(judge) if settings.variants else []),
-    ]
-    # Both modes in one run: a recording is one file, and a rate limiter belongs to one event loop.
-    # An answer that several people labelled is judged once.
-    unique = {_answer_key(each): each for each in labelled}
-    answers = [
-        AnswerToJudge(
-            case=each.case, spec=one.spec(each.spec), answer=each.label.answer, judge=one.judge
-        )
-        for one in variants
-        for each in unique.values()
-    ]
-    click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
-    live = settings.requests.replay is None
-    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
-    show_not_judged(answers, result)
-    n, places = len(unique), {key: place for place, key in enumerate(unique)}
-    found, *others = (
-        measure_agreement(
-            labelled,
-            [result.marks[i * n + places[_answer_key(each)]] for each in labelled],
-            one.judge,
-            settings.seed,
-        )
-        for i, one in enumerate(variants)
-    )
+    variants = _variants(judge, settings)
+    result = _judge(_answers(labelled, variants), judge, loaded, settings)
+    found, *others = _measure(labelled, variants, result, settings.seed)
     if found is None:
         raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
     other = others[0] if settings.both_modes else None
@@ -95,6 +69,68 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         _write(path, to_json(found, other))
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
+
+
+def _variants(judge: JudgeConfig, settings: CalibrateSettings) -> Sequence[Variant]:
+    """Return the configured judge, then what it is compared with."""
+    return (
+        Variant(name="as configured", judge=judge),
+        *([other_mode(judge)] if settings.both_modes else []),
+        *(variants_of(judge) if settings.variants else []),
+    )
+
+
+def _answers(
+    labelled: Sequence[LabelledAnswer], variants: Sequence[Variant]
+) -> Sequence[AnswerToJudge]:
+    """Return each answer once per variant, even if several people labelled it."""
+    unique = {_answer_key(each): each for each in labelled}
+    return [
+        AnswerToJudge(
+            case=each.case, spec=one.spec(each.spec), answer=each.label.answer, judge=one.judge
+        )
+        for one in variants
+        for each in unique.values()
+    ]
+
+
+def _judge(
+    answers: Sequence[AnswerToJudge],
+    judge: JudgeConfig,
+    loaded: LoadedProject,
+    settings: CalibrateSettings,
+) -> RejudgeResult:
+    """Judge the answers of all variants in one run and show which have no marks.
+
+    A recording is one file, and a rate limiter belongs to one event loop.
+    """
+    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
+    context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
+    click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
+    live = settings.requests.replay is None
+    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    show_not_judged(answers, result)
+    return result
+
+
+def _measure(
+    labelled: Sequence[LabelledAnswer],
+    variants: Sequence[Variant],
+    result: RejudgeResult,
+    seed: int,
+) -> Sequence[Calibration | None]:
+    """Return the agreement of each variant; the marks are in the order of `_answers`."""
+    keys = dict.fromkeys(map(_answer_key, labelled))
+    places = {key: place for place, key in enumerate(keys)}
+    return [
+        measure_agreement(
+            labelled,
+            [result.marks[i * len(places) + places[_answer_key(each)]] for each in labelled],
+            one.judge,
+            seed,
+        )
+        for i, one in enumerate(variants)
+    ]
 
 
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:

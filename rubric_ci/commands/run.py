@@ -1,19 +1,14 @@
 """`rubric-ci run`: grade cases, write and publish the report."""
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import partial
 from time import monotonic
 
 import click
 
-from rubric_ci.against.base_side import BaseSide, open_base
-from rubric_ci.against.comparison import Outcome, compare
-from rubric_ci.against.sides import Sides
-from rubric_ci.calibration.ask_sentinel import Watch, grade_watched
+from rubric_ci.against.grade_run import GradedRun, RunInput, grade_run, without_models
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
 from rubric_ci.errors import ExitCode, UserError
@@ -25,23 +20,19 @@ from rubric_ci.grading.cost_estimate import (
     show_estimate,
     total,
 )
-from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import choose_target, judge_info, judges_of, needs_judge
+from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.history.forecast import show_power
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.model.report import RunReport, ShardInfo
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.reports import alarm_budget, failure, publish
+from rubric_ci.reports import failure, publish
 from rubric_ci.reports.build import build_report
-from rubric_ci.reports.comparison import counterparts
 from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.files import (
     check_folder,
@@ -51,9 +42,7 @@ from rubric_ci.reports.files import (
     write_and_show,
 )
 from rubric_ci.reports.formats import FILES
-from rubric_ci.reports.progress import progress
 from rubric_ci.reports.redaction import without_secrets
-from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.changed_cases import open_selected
@@ -63,7 +52,6 @@ from rubric_ci.selection.last_failed import choose_failed, failed
 from rubric_ci.selection.policy import allowed_hosts
 from rubric_ci.selection.waivers import find_waivers
 from rubric_ci.system import masking
-from rubric_ci.system.signals import run_until_terminated
 from rubric_ci.text import escape
 
 
@@ -81,19 +69,57 @@ def run(settings: RunSettings) -> ExitCode:
 
 def _run(settings: RunSettings) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
-    loaded, selection = open_selected(settings)
-    selection = _last_failed(selection, settings)
-    selection = _with_policy_facts(selection, loaded, settings, started_at.date())
-    show_problems(loaded.diagnostics)
-    failure.annotate_problems(loaded.diagnostics, os.environ)
+    loaded, selection = _select(settings, started_at.date())
     baseline = open_baseline(settings)
     shard, chosen = _cases_of_shard(selection, loaded, settings)
     tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
     if settings.list_only:
         return _list(tasks, loaded, settings)
+    selection, context = _set_up(selection, tasks, loaded, settings)
+    check_folder(settings)
+    inputs = RunInput(
+        tasks=tasks,
+        loaded=loaded,
+        settings=settings,
+        baseline=baseline,
+        context=context,
+        # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
+        plain=publish.on_github(os.environ) or None,
+    )
+    estimate = _show_forecast(inputs)
+    graded = grade_run(inputs)
+    report = build_report(
+        loaded,
+        tasks,
+        graded.outcome.results,
+        settings,
+        selection=selection,
+        shard=shard,
+        started_at=started_at,
+        seconds=monotonic() - clock,
+    )
+    report = _with_facts(replace(report, forecast=total(estimate)), inputs, graded)
+    written = write_and_show(report, settings)
+    publish.publish(report, written, settings, os.environ)
+    return exit_code(report, invalid_files=bool(loaded.invalid))
+
+
+def _select(settings: RunSettings, today: date) -> tuple[LoadedProject, Selection]:
+    """Load the project, choose its cases and show its problems."""
+    loaded, selection = open_selected(settings)
+    selection = _last_failed(selection, settings)
+    selection = _with_policy_facts(selection, loaded, settings, today)
+    show_problems(loaded.diagnostics)
+    failure.annotate_problems(loaded.diagnostics, os.environ)
+    return loaded, selection
+
+
+def _set_up(
+    selection: Selection, tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings
+) -> tuple[Selection, RunContext]:
+    """Return the context of the head, and the selection with notes on cache and calibration."""
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
-    selection = replace(selection, notes=(*notes, *selection.notes))
     context = build_context(
         loaded.root,
         loaded.config,
@@ -105,34 +131,33 @@ def _run(settings: RunSettings) -> ExitCode:
         hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ),
     )
     context = replace(context, side=_own_side(loaded, settings))
-    check_folder(settings)
-    estimate = _estimate(tasks, settings)
+    return replace(selection, notes=(*notes, *selection.notes)), context
+
+
+def _show_forecast(inputs: RunInput) -> Sequence[JudgeEstimate]:
+    """Show what the run may cost and detect, and return the estimate of its cost."""
+    estimate = _estimate(inputs.tasks, inputs.settings)
     show_estimate(estimate)
-    if estimate and len(tasks) > 1:
-        show_power([task.cluster for task in tasks], settings, baseline, os.environ)
-    further_trials = _further_trials(tasks, baseline, loaded, settings)
-    watch = _watch(tasks, baseline, loaded, settings)
-    with open_base(tasks, loaded, settings) as base:
-        outcome = _grade(tasks, context, settings, further_trials, base, loaded, watch)
-    report = build_report(
-        loaded,
-        tasks,
-        outcome.results,
-        settings,
-        selection=selection,
-        shard=shard,
-        started_at=started_at,
-        seconds=monotonic() - clock,
+    if estimate and len(inputs.tasks) > 1:
+        clusters = [task.cluster for task in inputs.tasks]
+        show_power(clusters, inputs.settings, inputs.baseline, os.environ)
+    return estimate
+
+
+def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunReport:
+    """Add what is known after grading, remove secrets, and compare with the baseline."""
+    outcome = graded.outcome
+    report = replace(
+        report,
+        notes=(*report.notes, *inputs.context.notes),
+        responders=inputs.context.responders(),
+        against=outcome.against,
+        removed=outcome.removed,
+        sentinel=graded.sentinel,
     )
-    report = replace(report, forecast=total(estimate), notes=(*report.notes, *context.notes))
-    report = replace(report, responders=context.responders())
-    report = replace(report, against=outcome.against, removed=outcome.removed)
-    report = without_secrets(replace(report, sentinel=watch.seen), masking.redactor())
-    report = with_correction(report, loaded, tasks, settings)
-    report = with_baseline(report, baseline, settings)
-    written = write_and_show(report, settings)
-    publish.publish(report, written, settings, os.environ)
-    return exit_code(report, invalid_files=bool(loaded.invalid))
+    report = without_secrets(report, masking.redactor())
+    report = with_correction(report, inputs.loaded, inputs.tasks, inputs.settings)
+    return with_baseline(report, inputs.baseline, inputs.settings)
 
 
 def _list(tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings) -> ExitCode:
@@ -166,89 +191,9 @@ def _show_progress(line: str) -> None:
 
 
 def _estimate(tasks: Sequence[Task], settings: RunSettings) -> Sequence[JudgeEstimate]:
-    if _without_models(settings):
+    if without_models(settings):
         return ()
     return estimate_cost(tasks, settings.trials, batched=settings.batch)
-
-
-def _grade(
-    tasks: Sequence[Task],
-    context: RunContext,
-    settings: RunSettings,
-    further_trials: Callable[[CaseResult], int],
-    base: BaseSide | NoBase | None,
-    loaded: LoadedProject,
-    watch: Watch,
-) -> Outcome:
-    """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
-    sides = base if not isinstance(base, BaseSide) else _sides(base, context, loaded, settings)
-    lacking = _without_evaluators(tasks) if settings.require_rubrics else frozenset()
-    # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
-    plain = publish.on_github(os.environ) or None
-    with progress(len(tasks), plain=plain, quiet=settings.quiet) as advance:
-        graded = partial(
-            grade,
-            tasks,
-            context,
-            concurrency=settings.requests.concurrency,
-            on_result=lambda case: advance(_ended(case, lacking)),
-            trials=settings.trials,
-            batched=settings.batch and not _without_models(settings),
-            stop_after=settings.max_failures,
-        )
-        grading = grade_watched(
-            lambda moved: graded(further_trials=_none_further if moved else further_trials),
-            watch,
-            tasks,
-            context,
-        )
-        outcome = asyncio.run(
-            run_until_terminated(compare(sides, settings.against, tasks, grading))
-        )
-    return replace(outcome, results=tuple(_ended(case, lacking) for case in outcome.results))
-
-
-def _watch(
-    tasks: Sequence[Task],
-    baseline: Baseline | None,
-    loaded: LoadedProject,
-    settings: RunSettings,
-) -> Watch:
-    """Return what to ask the judge for again: what the reference remembers, or new items."""
-    needed = loaded.config.regression.reference_trials
-    live = not (_without_models(settings) or settings.batch)
-    judged = live and any(needs_judge(task.case) for task in tasks)
-    remembered = baseline.report.sentinel if baseline and judged else None
-    return Watch(
-        remembered=remembered,
-        measures=judged and remembered is None and settings.trials >= needed > 1,
-        concurrency=settings.requests.concurrency,
-    )
-
-
-def _none_further(_: CaseResult) -> int:
-    return 0
-
-
-def _sides(
-    base: BaseSide, context: RunContext, loaded: LoadedProject, settings: RunSettings
-) -> Sides:
-    def grade_again(
-        tasks: Sequence[Task], context: RunContext, trials: int
-    ) -> Awaitable[tuple[CaseResult, ...]]:
-        concurrency = settings.requests.concurrency
-        batched = settings.batch and not _without_models(settings)
-        return grade(tasks, context, concurrency=concurrency, trials=trials, batched=batched)
-
-    return Sides(
-        base=base,
-        context=context,
-        grade=grade_again,
-        trials=settings.trials,
-        config=loaded.config.regression,
-        can_ask=not _without_models(settings),
-        fresh=settings.fresh,
-    )
 
 
 def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
@@ -259,57 +204,6 @@ def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
         reuse=settings.reuse_answers,
         dependencies=answer_dependencies.of_working_tree(loaded.root, outputs),
     )
-
-
-def _without_evaluators(tasks: Sequence[Task]) -> frozenset[tuple[str, str]]:
-    return frozenset((t.case.file, t.case.id) for t in tasks if not t.case.evaluators)
-
-
-def _ended(case: CaseResult, lacking: frozenset[tuple[str, str]]) -> CaseResult:
-    """Return the result; a skipped case is errored if it lacks required evaluators."""
-    if not isinstance(case, Skipped) or (case.file, case.id) not in lacking:
-        return case
-    return Errored(
-        file=case.file,
-        line=case.line,
-        id=case.id,
-        reason=case.reason,
-        why=case.why,
-        question=case.question,
-        expected_outcome=case.expected_outcome,
-        change=case.change,
-        change_reason=case.change_reason,
-    )
-
-
-def _further_trials(
-    tasks: Sequence[Task],
-    baseline: Baseline | None,
-    loaded: LoadedProject,
-    settings: RunSettings,
-) -> Callable[[CaseResult], int]:
-    """Return the number of further trials of a case; 0 unless the baseline is a reference."""
-    config = loaded.config.regression
-    if (
-        baseline is None
-        or _without_models(settings)
-        or not (baseline.log or alarm_budget.pools_enough(baseline.report.cases, config))
-    ):
-        return lambda _: 0
-    matched = counterparts(
-        ((task.case.file, task.case.id) for task in tasks), baseline.report.cases
-    )
-
-    def further_trials(result: CaseResult) -> int:
-        reference = matched.get((result.file, result.id))
-        return alarm_budget.further_trials(result, reference, config, settings.tolerance)
-
-    return further_trials
-
-
-def _without_models(settings: RunSettings) -> bool:
-    """Return True if no model request can be sent: replaying or offline."""
-    return bool(settings.requests.replay) or settings.offline
 
 
 def _cases_of_shard(

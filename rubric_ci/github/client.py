@@ -76,14 +76,22 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
 
     An error of PyGithub inside the block becomes an ApiError; `about` names what was not found.
     """
+    client = _client(server)
+    try:
+        with _errors_of_pygithub(server, about):
+            yield client
+    finally:
+        client.close()
+
+
+def _client(server: Server) -> "Github":
     try:
         import github
-        import requests
     except ImportError as error:
         hint = "pip install 'rubric-ci[github]'"
         raise MissingExtra("writing to GitHub needs PyGithub, which is missing", hint) from error
     limit_responses()
-    client = github.Github(
+    return github.Github(
         base_url=server.api_url.rstrip("/"),
         auth=github.Auth.Token(server.token),
         timeout=server.timeout_seconds,
@@ -94,8 +102,16 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
         seconds_between_writes=None,
         lazy=True,
     )
+
+
+@contextmanager
+def _errors_of_pygithub(server: Server, about: str) -> Iterator[None]:
+    """Raise each error of PyGithub inside the block as an ApiError."""
+    import github
+    import requests
+
     try:
-        yield client
+        yield
     except github.GithubException as error:
         raise _api_error(error, about) from error
     except OversizedResponse as error:
@@ -114,8 +130,6 @@ def connected(server: Server, about: str) -> Iterator["Github"]:
     except _UNEXPECTED as error:
         message = f"unexpected response from {server.api_url}: {_innermost(error)}"
         raise ApiError(message, "check whether a proxy answers instead of GitHub") from error
-    finally:
-        client.close()
 
 
 def with_retries(server: Server, request: Callable[[], T], *, repeatable: bool = True) -> T:

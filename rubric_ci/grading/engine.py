@@ -59,26 +59,18 @@ async def grade(
     more as `further_trials` of that result demands; its result is the median trial. `batched`:
     requests to models are sent in batches and no answer is assessed before all are there.
     `on_result` is called with each result as soon as it is there. At the time limit of the context,
-    what still works on a case is cancelled, and the case is errored. On cancellation (Ctrl-C), and
-    after `stop_after` cases that fail or have no verdict, running cases are stopped and the
-    finished ones are returned: then there are fewer results than tasks. A UserError stops the run
-    and is raised.
+    running cases are cancelled and errored. On cancellation (Ctrl-C), and after `stop_after` cases
+    that fail or have no verdict, running cases are stopped and the finished ones are returned: then
+    there are fewer results than tasks. A UserError stops the run and is raised.
     """
-    targets = [task.target for task in tasks]
-    limits: ConcurrencyLimits = LiveLimits(targets, concurrency)
-    if batched:
-        answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
-        limits = BatchLimits(targets, concurrency, answers=answers)
-    batches = Batches((task.case, task.target) for task in tasks if task.case.evaluators)
     run = _Run(
-        limits=limits,
+        limits=_limits(tasks, concurrency, trials, batched=batched),
         health=HealthChecks(),
-        batches=batches,
+        batches=Batches((task.case, task.target) for task in tasks if task.case.evaluators),
         trials=trials,
         further_trials=further_trials,
         deadline=Deadline(context.max_seconds),
     )
-
     failures = _FailureLimit(stop_after)
     if await _is_stopped_in_preflight(tasks, context, run.deadline):
         return ()
@@ -125,6 +117,16 @@ class _Run:
     trials: int
     further_trials: Callable[[CaseResult], int]
     deadline: Deadline
+
+
+def _limits(
+    tasks: Sequence[Task], concurrency: int, trials: int, *, batched: bool
+) -> ConcurrencyLimits:
+    targets = [task.target for task in tasks]
+    if not batched:
+        return LiveLimits(targets, concurrency)
+    answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
+    return BatchLimits(targets, concurrency, answers=answers)
 
 
 def _own(context: RunContext, task: Task) -> RunContext:

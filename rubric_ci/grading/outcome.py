@@ -31,14 +31,9 @@ def concluded(
 ) -> CaseResult:
     """Combine the evaluators with a weight; if one of them has no score, the case has none."""
     counted = [result for result in results if result.weight > 0]
-    assessed = [result for result in counted if isinstance(result, Assessed)]
-    for result in counted:
-        if isinstance(result, Unassessed):
-            why_none = f"{result.name}: {result.reason}"
-            return errored(task, why_none, answer, tuple(results), seconds)
-    if not assessed:
-        why_none = "every evaluator has weight 0; set a weight above 0 for at least one"
+    if why_none := _why_no_score(counted):
         return errored(task, why_none, answer, tuple(results), seconds)
+    assessed = [result for result in counted if isinstance(result, Assessed)]
     score = combine(((result.weight, _score(result)) for result in assessed), thresholds)
     graded = Graded(
         file=task.case.file,
@@ -63,6 +58,14 @@ def concluded(
         duration_seconds=seconds,
     )
     return with_waivers(graded, task.waived, thresholds)
+
+
+def _why_no_score(counted: Sequence[EvaluatorResult]) -> str:
+    """Return why evaluators with a weight have no score together; "" if they have one."""
+    for result in counted:
+        if isinstance(result, Unassessed):
+            return f"{result.name}: {result.reason}"
+    return "" if counted else "every evaluator has weight 0; set a weight above 0 for at least one"
 
 
 def _score(result: Assessed) -> Score:

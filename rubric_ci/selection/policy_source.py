@@ -34,9 +34,9 @@ class OneFile:
         """Return the bytes of one of the three files; there is no other."""
         if name == self.file.as_posix():
             return discovery.read_bytes(self.file, self.root)
-        beside = self.file.with_name(name)
-        if name in {CALIBRATION, WAIVERS} and beside.is_file():
-            return discovery.read_bytes(beside, self.root)
+        neighbour = self.file.with_name(name)
+        if name in {CALIBRATION, WAIVERS} and neighbour.is_file():
+            return discovery.read_bytes(neighbour, self.root)
         return None
 
     def lookup(self, name: str) -> Lookup:

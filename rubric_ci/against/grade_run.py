@@ -1,0 +1,174 @@
+"""Grades what a run chose: the head, with `--against` the base as well, and the sentinel."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from rubric_ci.against.base_side import BaseSide, open_base
+from rubric_ci.against.comparison import Outcome, compare
+from rubric_ci.against.sides import Sides
+from rubric_ci.calibration.ask_sentinel import Watch, grade_watched
+from rubric_ci.grading.engine import grade
+from rubric_ci.grading.resolve import needs_judge
+from rubric_ci.grading.task import Task
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.git_changes import NoBase
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.model.sentinel import Sentinel
+from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.reports import alarm_budget
+from rubric_ci.reports.comparison import counterparts
+from rubric_ci.reports.progress import progress
+from rubric_ci.reports.reference import Baseline
+from rubric_ci.system.signals import run_until_terminated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInput:
+    """The tasks of a run, what they are graded with, and what the report is compared with."""
+
+    tasks: Sequence[Task]
+    loaded: LoadedProject
+    settings: RunSettings
+    baseline: Baseline | None
+    context: RunContext  # of the head
+    plain: bool | None  # progress as lines; None: a bar at a terminal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedRun:
+    """The results, and what the judge answered to the sentinel."""
+
+    outcome: Outcome
+    sentinel: Sentinel | None
+
+
+def grade_run(inputs: RunInput) -> GradedRun:
+    """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
+    further_trials = _further_trials(inputs)
+    watch = _watch(inputs)
+    with open_base(inputs.tasks, inputs.loaded, inputs.settings) as base:
+        sides = _sides(base, inputs) if isinstance(base, BaseSide) else base
+        outcome = _grade(inputs, sides, further_trials, watch)
+    return GradedRun(outcome=outcome, sentinel=watch.seen)
+
+
+def _grade(
+    inputs: RunInput,
+    sides: Sides | NoBase | None,
+    further_trials: Callable[[CaseResult], int],
+    watch: Watch,
+) -> Outcome:
+    tasks, settings = inputs.tasks, inputs.settings
+    lacking = _without_evaluators(tasks) if settings.require_rubrics else frozenset()
+    with progress(len(tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
+        graded = partial(
+            grade,
+            tasks,
+            inputs.context,
+            concurrency=settings.requests.concurrency,
+            on_result=lambda case: advance(_ended(case, lacking)),
+            trials=settings.trials,
+            batched=_is_batched(settings),
+            stop_after=settings.max_failures,
+        )
+        grading = grade_watched(
+            lambda moved: graded(further_trials=_none_further if moved else further_trials),
+            watch,
+            tasks,
+            inputs.context,
+        )
+        outcome = asyncio.run(
+            run_until_terminated(compare(sides, settings.against, tasks, grading))
+        )
+    return replace(outcome, results=tuple(_ended(case, lacking) for case in outcome.results))
+
+
+def _watch(inputs: RunInput) -> Watch:
+    """Return what to ask the judge for again: what the reference remembers, or new items."""
+    settings, baseline = inputs.settings, inputs.baseline
+    needed = inputs.loaded.config.regression.reference_trials
+    live = not (without_models(settings) or settings.batch)
+    judged = live and any(needs_judge(task.case) for task in inputs.tasks)
+    remembered = baseline.report.sentinel if baseline and judged else None
+    return Watch(
+        remembered=remembered,
+        measures=judged and remembered is None and settings.trials >= needed > 1,
+        concurrency=settings.requests.concurrency,
+    )
+
+
+def _sides(base: BaseSide, inputs: RunInput) -> Sides:
+    settings = inputs.settings
+
+    def grade_again(
+        tasks: Sequence[Task], context: RunContext, trials: int
+    ) -> Awaitable[tuple[CaseResult, ...]]:
+        concurrency, batched = settings.requests.concurrency, _is_batched(settings)
+        return grade(tasks, context, concurrency=concurrency, trials=trials, batched=batched)
+
+    return Sides(
+        base=base,
+        context=inputs.context,
+        grade=grade_again,
+        trials=settings.trials,
+        config=inputs.loaded.config.regression,
+        can_ask=not without_models(settings),
+        fresh=settings.fresh,
+    )
+
+
+def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
+    """Return the number of further trials of a case; 0 unless the baseline is a reference."""
+    baseline, config = inputs.baseline, inputs.loaded.config.regression
+    if (
+        baseline is None
+        or without_models(inputs.settings)
+        or not (baseline.log or alarm_budget.pools_enough(baseline.report.cases, config))
+    ):
+        return _none_further
+    matched = counterparts(
+        ((task.case.file, task.case.id) for task in inputs.tasks), baseline.report.cases
+    )
+
+    def further_trials(result: CaseResult) -> int:
+        reference = matched.get((result.file, result.id))
+        return alarm_budget.further_trials(result, reference, config, inputs.settings.tolerance)
+
+    return further_trials
+
+
+def _none_further(_: CaseResult) -> int:
+    return 0
+
+
+def _without_evaluators(tasks: Sequence[Task]) -> frozenset[tuple[str, str]]:
+    return frozenset((t.case.file, t.case.id) for t in tasks if not t.case.evaluators)
+
+
+def _ended(case: CaseResult, lacking: frozenset[tuple[str, str]]) -> CaseResult:
+    """Return the result; a skipped case is errored if it lacks required evaluators."""
+    if not isinstance(case, Skipped) or (case.file, case.id) not in lacking:
+        return case
+    return Errored(
+        file=case.file,
+        line=case.line,
+        id=case.id,
+        reason=case.reason,
+        why=case.why,
+        question=case.question,
+        expected_outcome=case.expected_outcome,
+        change=case.change,
+        change_reason=case.change_reason,
+    )
+
+
+def _is_batched(settings: RunSettings) -> bool:
+    return settings.batch and not without_models(settings)
+
+
+def without_models(settings: RunSettings) -> bool:
+    """Return True if no model request can be sent: replaying or offline."""
+    return bool(settings.requests.replay) or settings.offline

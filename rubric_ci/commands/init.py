@@ -1,5 +1,6 @@
 """`rubric-ci init`: create starter files; existing files are kept."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,10 @@ from rubric_ci.system import resources
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
+_KEY_LINE: Final = re.compile(rf"^.*{_FIRST.key}.*\n", re.MULTILINE)
+_ONLY_KEY: Final = re.compile(  # an `env:` of a workflow that has no other variable
+    rf"^( *)env:\n\1  {_FIRST.key}: .*\n(?!\1  )", re.MULTILINE
+)
 _MODEL_TARGET: Final = """\
   # A model answers.
   - name: default
@@ -115,7 +120,7 @@ def _text(file: _File, settings: InitSettings) -> str:
     provider = PROVIDERS[settings.provider]
     text = resources.read_example(file.source).replace(_MODEL_TARGET, _TARGETS[settings.target])
     if not provider.key:
-        text = "".join(line for line in text.splitlines(keepends=True) if _FIRST.key not in line)
+        text = _KEY_LINE.sub("", _ONLY_KEY.sub("", text))
     return text.replace(_FIRST.key, provider.key).replace(_FIRST.model, provider.model)
 
 

@@ -90,6 +90,20 @@ def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target:
     assert "no model calls" in done.stdout
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_workflows_are_valid(tmp_path: Path, provider: str) -> None:
+    command(tmp_path, "init", "--yes", "--provider", provider)
+    check = Path(sys.executable).with_name("check-jsonschema")
+    workflows = sorted((tmp_path / ".github/workflows").glob("*.yml"))
+    done = subprocess.run(
+        [check, "--builtin-schema", "vendor.github-workflows", *workflows],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, len(workflows)) == (0, 3), done.stdout
+
+
 def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
     done = command(tmp_path, "init", "--yes", "--provider", "anthropic")
     text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)

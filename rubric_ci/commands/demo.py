@@ -31,6 +31,7 @@ def demo(settings: DemoSettings) -> ExitCode:
     with chdir(folder):  # settings count from the current folder
         code = run(
             RunSettings(
+                config=Path("rubric-ci.yaml"),  # not that of a repository around the folder
                 requests=RequestOptions(replay=Path("judge.replay.jsonl")),
                 reports=("json", "markdown", "html"),
             )

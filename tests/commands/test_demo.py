@@ -31,6 +31,14 @@ def test_an_example_is_graded_offline(tmp_path: Path) -> None:
     assert (tmp_path / "rubric-ci-demo/.rubric-ci/report.html").exists()
 
 
+def test_inside_of_a_repository_its_configuration_is_not_used(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "rubric-ci.yaml").write_text("evals: [mine/*.yaml]\n")
+    done = demo(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 passed, 1 borderline, 1 failed, 1 skipped; the gate fails" in done.stdout
+
+
 def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/file").touch()

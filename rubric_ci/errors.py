@@ -41,7 +41,14 @@ class CannotFindEvals(UserError):
 
 
 class CannotReadFile(UserError):
-    """A file named on the command line or by the configuration cannot be read."""
+    """A file named on the command line or by the configuration cannot be read.
+
+    `reason` is why, without the name of the file.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, reason: str = "") -> None:
+        super().__init__(message, hint)
+        self.reason = reason or message
 
 
 class CannotReadReport(UserError):

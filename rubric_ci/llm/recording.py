@@ -68,7 +68,7 @@ def _read(path: Path, root: Path) -> dict[str, list[ModelReply]]:
     try:
         lines = confined.read_given(path, root).decode().split("\n")
     except (CannotReadFile, UnicodeDecodeError) as error:
-        reason = str(error).removeprefix(f"cannot read {path}: ")
+        reason = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
         raise CannotReadFile(
             f"{path}: cannot read the recording: {reason}",
             "create one with --record FILE, or run without --replay",

@@ -8,6 +8,7 @@ from posixpath import join
 from typing import Final
 
 from rubric_ci.text.globs import matcher
+from rubric_ci.text.suggestions import did_you_mean
 
 FROM_ROOT: Final = "globs count from the root of the repository"
 
@@ -43,8 +44,8 @@ def _hint(root: Path, parts: list[str], known: list[str]) -> str:
     folder = root.joinpath(*known)
     names = sorted(_names(folder)) if folder.is_dir() else []
     missing, *rest = parts[len(known) :] or [""]
-    if close := get_close_matches(missing, names, n=1):
-        return f"did you mean `{'/'.join([*known, *close, *rest])}`?"
+    if close := get_close_matches(missing, names, n=1):  # names of three letters are close too
+        return did_you_mean("/".join([*known, *close, *rest]))
     return f"the nearest existing path is `{'/'.join(known)}`" if known else FROM_ROOT
 
 

@@ -124,7 +124,7 @@ def _found(real: str, top: str) -> Found | NotFound:
     try:
         text = confined.read_named(Path(real), Path(top)).decode("utf-8-sig")
     except CannotReadFile as error:
-        return NotFound(f"cannot be read: {error.message.removeprefix(f'cannot read {real}: ')}")
+        return NotFound(f"cannot be read: {error.reason}")
     except UnicodeDecodeError:
         return NotFound("is not UTF-8 text")
     return Found(os.path.relpath(real, top).replace(os.sep, "/"), text)

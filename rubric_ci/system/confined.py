@@ -105,4 +105,4 @@ def _open(path: Path, how: int) -> int:
 
 
 def _refused(path: Path, reason: str | None) -> CannotReadFile:
-    return CannotReadFile(f"cannot read {path}: {reason}")
+    return CannotReadFile(f"cannot read {path}: {reason}", reason=str(reason))

@@ -109,8 +109,7 @@ def _written(path: Path) -> str:
     try:
         data = confined.read_own(path, shown=path)
     except CannotReadFile as error:
-        reason = error.message.removeprefix(f"cannot read {path}: ")
-        message = f"cannot read the {{OUTPUT_FILE}} of the command: {reason}"
+        message = f"cannot read the {{OUTPUT_FILE}} of the command: {error.reason}"
         raise CannotAnswer(message) from None
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 

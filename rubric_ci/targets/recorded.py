@@ -51,10 +51,17 @@ def _read(root: Path, name: str) -> _Recordings:
         stamp = (root / name).stat()
         return _load(root, name, stamp.st_mtime_ns, stamp.st_size)
     except (OSError, UnicodeDecodeError, CannotReadFile) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        if isinstance(error, CannotReadFile):
-            reason = error.message.removeprefix(f"cannot read {root / name}: ")
-        raise CannotAnswer(f"the recorded answers {name} cannot be read: {reason}") from None
+        raise CannotAnswer(f"the recorded answers {name} cannot be read: {_why(error)}") from None
+
+
+def _why(error: OSError | UnicodeDecodeError | CannotReadFile) -> str | None:
+    match error:
+        case CannotReadFile():
+            return error.reason
+        case OSError():
+            return error.strerror
+        case _:
+            return "it is not UTF-8"
 
 
 @lru_cache(maxsize=8)

@@ -99,10 +99,20 @@ def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
     assert ended.value.message == f"{file}:2: not a recorded reply"
 
 
-def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
+UNREADABLE: dict[str, tuple[bytes | None, str]] = {
+    "not there": (None, "No such file or directory"),
+    "not UTF-8": (b"\xff", "it is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("data", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_recording_that_cannot_be_read(tmp_path: Path, data: bytes | None, reason: str) -> None:
+    file = tmp_path / "judge.jsonl"
+    if data is not None:
+        file.write_bytes(data)
     with pytest.raises(CannotReadFile) as ended:
-        replay(tmp_path / "none.jsonl", tmp_path)
-    assert ended.value.message.startswith(f"{tmp_path / 'none.jsonl'}: cannot read the recording: ")
+        replay(file, tmp_path)
+    assert ended.value.message == f"{file}: cannot read the recording: {reason}"
     assert ended.value.hint == "create one with --record FILE, or run without --replay"
 
 

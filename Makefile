@@ -40,13 +40,13 @@ golden: $(READY)
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Ours alone, two minutes; each README below benchmarks/ says how to measure others beside it.
+# rubric-ci alone, two minutes; the READMEs in benchmarks/ say how to measure other tools with it.
 bench: $(READY)
 	$(BIN)/python benchmarks/validate/measure.py --files 1 25 --runs 3
 	ROUNDS=1 $(BIN)/python benchmarks/selection/measure.py
 	$(BIN)/python benchmarks/run/measure.py --only rubric-ci --repeat 1
 
-# One list for every platform and Python that we support, hashes included.
+# One list for every supported platform and Python, with hashes.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml
 lock: $(READY)
 	echo 'uv>=0.9' | $(COMPILE:pyproject.toml=-) -o requirements/uv.txt

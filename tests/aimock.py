@@ -1,4 +1,4 @@
-"""A model server that no one here wrote: `@copilotkit/aimock`, scripted reply by reply."""
+"""A model server of another project: `@copilotkit/aimock`, scripted reply by reply."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A repository whose cases want rubrics, and `generate rubrics` run in it on recorded drafts."""
+"""A repository whose cases lack rubrics, and `generate rubrics` run in it on recorded drafts."""
 
 import json
 

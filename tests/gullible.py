@@ -1,4 +1,4 @@
-"""A judge over HTTP that reads its prompt: honest about what is fenced, obedient to the rest.
+"""A judge over HTTP that reads its prompt: it obeys text outside the fence.
 
 It knows the honest marks of every answer of a corpus. What it finds between the first answer tag
 and the first end of it, it marks honestly if it is one of those answers, whole, and if nothing but

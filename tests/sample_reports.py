@@ -1,4 +1,4 @@
-"""Reports for tests: small builders with everything that a test does not care about filled in."""
+"""Reports for tests: small builders with defaults for all fields."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The examples of the documentation are valid, with the tool's own eyes."""
+"""The examples of the documentation are valid by `rubric-ci validate`."""
 
 import re
 from pathlib import Path

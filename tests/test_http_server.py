@@ -1,4 +1,4 @@
-"""The servers of tests end, whatever their clients do."""
+"""The servers of tests end, even if a client goes away."""
 
 import socket
 import threading

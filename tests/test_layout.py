@@ -1,4 +1,4 @@
-"""Where things are and how long: modules, functions, tests, and who reads the environment."""
+"""The layout: module and function lengths, tests per module, readers of the environment."""
 
 import ast
 from collections.abc import Iterator

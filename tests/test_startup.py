@@ -1,4 +1,4 @@
-"""What a command must not load: start-up is a feature."""
+"""Modules that a command must not load."""
 
 import json
 import os

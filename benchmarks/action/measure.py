@@ -1,4 +1,4 @@
-"""How long the action takes before rubric-ci itself begins: cold and warm, with uv and with pip.
+"""Time of the action before rubric-ci itself starts: cold and warm, with uv and with pip.
 
 Whole processes of `hooks/action.py`. *Empty* has no package cache and no environment, *cached* has
 the installer's package cache, *kept* finds the environment of an earlier job.

@@ -1,4 +1,4 @@
-"""Measure whole processes on the same work against the same server: ours, and what others take.
+"""Measure whole processes on the same work against the same server: rubric-ci and other tools.
 
     python benchmarks/run/measure.py [--repeat N] [--latency SECONDS ...] [--only NAME ...]
 

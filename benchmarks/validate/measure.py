@@ -1,4 +1,4 @@
-"""Whole processes that check eval files: ours, its peers, and the floor of parsing the same bytes.
+"""Whole processes that check eval files: rubric-ci, its peers, and parsing alone.
 
     .venv/bin/python benchmarks/validate/measure.py [--files 1 25 1000] [--runs 9]
 

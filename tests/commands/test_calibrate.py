@@ -1,4 +1,4 @@
-"""`rubric-ci calibrate` over HTTP, and what a run makes of the calibration."""
+"""`rubric-ci calibrate` over HTTP, and how a run uses the calibration."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`generate rubrics --pr` in workflow runs: what stands on GitHub afterwards, and what does not."""
+"""`generate rubrics --pr` in workflow runs: the state of GitHub afterwards."""
 
 import json
 from collections.abc import Iterator

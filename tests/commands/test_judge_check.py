@@ -1,4 +1,4 @@
-"""`rubric-ci judge-check` against a judge that obeys whatever stands outside its fence."""
+"""`rubric-ci judge-check` against a judge that obeys any text outside its fence."""
 
 import os
 import secrets

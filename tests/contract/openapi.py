@@ -1,4 +1,4 @@
-"""GitHub's own description of its API, cut down to what we use; the package is not ours to copy."""
+"""GitHub's own description of its API, cut down to the used part; the package is not copied."""
 
 import json
 from collections.abc import Iterator

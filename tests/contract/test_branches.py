@@ -1,4 +1,4 @@
-"""Commits and pull requests of rubric-ci as they are afterwards, by git and GitHub's contract."""
+"""Commits and pull requests that rubric-ci created, by git and GitHub's contract."""
 
 import subprocess
 from pathlib import Path

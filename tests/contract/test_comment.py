@@ -1,4 +1,4 @@
-"""Comments as they stand on the pull request afterwards, by GitHub's own contract."""
+"""The comments of a pull request after each step, by GitHub's own contract."""
 
 from dataclasses import replace
 

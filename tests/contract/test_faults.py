@@ -1,4 +1,4 @@
-"""What GitHub may do to us, over real HTTP: one line each, and nothing is written twice."""
+"""Faults of GitHub, over real HTTP: one line each, and nothing is written twice."""
 
 import socket
 import time

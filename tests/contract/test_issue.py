@@ -1,4 +1,4 @@
-"""The issue as it stands afterwards, by GitHub's own contract."""
+"""The issue after each step, by GitHub's own contract."""
 
 import pytest
 

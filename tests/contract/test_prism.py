@@ -1,4 +1,4 @@
-"""Prism does hold us to GitHub's contract: what breaks it never passes."""
+"""Prism enforces GitHub's contract: a request that breaks it is refused."""
 
 import json
 from urllib.error import HTTPError

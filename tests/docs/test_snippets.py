@@ -1,4 +1,4 @@
-"""The YAML that the documentation shows is YAML that works."""
+"""The YAML in the documentation is valid."""
 
 import re
 from pathlib import Path

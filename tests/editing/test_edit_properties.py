@@ -1,4 +1,4 @@
-"""Whatever the layout: every old character stays, and the data is the old plus the rubrics."""
+"""For every layout, every old character stays, and the data is the old plus the rubrics."""
 
 import json
 from typing import Any

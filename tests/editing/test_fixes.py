@@ -1,4 +1,4 @@
-"""Mending eval files: what changes, what stays, and that the rest is untouched."""
+"""Fixes of eval files: what changes, what stays, and that the rest is untouched."""
 
 from textwrap import dedent
 from typing import Any

@@ -1,4 +1,4 @@
-"""Mending JSON Lines: what changes, what stays, and that the rest is untouched."""
+"""Fixes of JSON Lines: what changes, what stays, and that the rest is untouched."""
 
 import json
 from pathlib import Path

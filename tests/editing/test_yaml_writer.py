@@ -1,4 +1,4 @@
-"""YAML as a person would write it: plain where it can be, quoted where it must be."""
+"""YAML scalars: plain where possible, quoted where necessary."""
 
 from typing import Any
 

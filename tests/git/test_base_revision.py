@@ -1,4 +1,4 @@
-"""The base of a change, for every way a checkout comes about; real git."""
+"""The base of a change, for every kind of checkout; real git."""
 
 from pathlib import Path
 

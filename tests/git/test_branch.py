@@ -1,4 +1,4 @@
-"""Commits and pushes with real git: what is made, and what is refused and why."""
+"""Commits and pushes with real git: results, refusals and their reasons."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The page is one file without network, and nothing in it can give orders."""
+"""The page is one file without network, and hostile text in it stays inert."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the tests of hooks and action share: this repository as others get it, made once."""
+"""Fixtures of the tests of hooks and action: this repository as users get it, made once."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`action.yml`: what it says is what the page shows and what the command line has."""
+"""`action.yml` agrees with its page and with the command line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every workflow, ours and the examples: what linters say of it, and our own rules."""
+"""Every workflow of the project and its examples: linters, and the project's own rules."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Which calls are sent to a server that fails, how many at a time, and why no further ones."""
+"""Which calls are sent to a server that fails, how many at a time, and when they stop."""
 
 import asyncio
 from collections.abc import Sequence

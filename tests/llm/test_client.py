@@ -1,4 +1,4 @@
-"""The edge to litellm: what becomes of replies that are no replies, of modes, limits and prices."""
+"""The adapter to litellm: invalid replies, output modes, limits and prices."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What people read of litellm's errors: our own sentence for each class, none of its texts."""
+"""litellm's errors as people read them: one sentence per class, no text of litellm."""
 
 import asyncio
 

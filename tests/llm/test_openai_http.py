@@ -1,4 +1,4 @@
-"""Asking OpenAI's chat format directly: the same replies as through litellm, for less."""
+"""OpenAI's chat format, asked directly: the same replies as through litellm."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A shared window: how many requests are under way, before, during and after a 429."""
+"""The shared limit: requests in flight before, during and after a 429."""
 
 import asyncio
 

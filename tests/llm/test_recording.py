@@ -1,4 +1,4 @@
-"""Recorded replies come back word for word; what was not recorded is said so."""
+"""Recorded replies are returned unchanged; a missing one is an error."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How often a request is sent, how long is waited in between, and what is said in the end."""
+"""Number of attempts, waits between them, and the final error."""
 
 import asyncio
 from collections.abc import Sequence

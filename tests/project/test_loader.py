@@ -1,4 +1,4 @@
-"""Eval files to cases: what the documents' examples mean, with all sugar gone."""
+"""Eval files to cases: aliases and short forms of the documents' examples, normalised."""
 
 from collections.abc import Mapping
 from textwrap import dedent, indent

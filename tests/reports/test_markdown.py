@@ -1,4 +1,4 @@
-"""The markdown of a report: what it sheds to fit, and what links and changes add."""
+"""The markdown of a report: what is left out to fit, and what links and changes add."""
 
 import re
 from dataclasses import replace

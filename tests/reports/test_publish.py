@@ -1,4 +1,4 @@
-"""What `rubric-ci run` leaves for the GitHub workflow run around it."""
+"""What `rubric-ci run` writes for the GitHub workflow run around it."""
 
 import json
 import re

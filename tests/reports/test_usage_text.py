@@ -1,4 +1,4 @@
-"""What cases and runs took, and who marked, in words."""
+"""Cost, tokens and judges of cases and runs, in words."""
 
 from dataclasses import replace
 

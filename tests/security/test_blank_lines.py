@@ -1,4 +1,4 @@
-"""A file of blank lines: telling whether it holds evals takes no longer than reading it."""
+"""A file of blank lines: deciding whether it holds evals takes linear time."""
 
 import subprocess
 import sys

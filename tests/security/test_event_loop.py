@@ -1,4 +1,4 @@
-"""Large texts: other cases, timeouts and signals have their turn while one is worked on.
+"""Large texts do not block other cases, timeouts and signals.
 
 What is counted is how often another task runs meanwhile, not the time.
 """

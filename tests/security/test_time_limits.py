@@ -1,4 +1,4 @@
-"""Servers, answers and targets that do not end: `--max-seconds` and SIGTERM hold all the same.
+"""Servers, answers and targets that do not end: `--max-seconds` and SIGTERM still hold.
 
 Each run is a real process, has one case that is graded and one that would never end, and must end
 with a whole report.

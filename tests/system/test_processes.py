@@ -1,4 +1,4 @@
-"""Real processes: what they get, what they print, and that nothing of them is left."""
+"""Real processes: their input, their output, and that none of them is left."""
 
 import asyncio
 import gc

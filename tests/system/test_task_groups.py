@@ -1,4 +1,4 @@
-"""Many things at once: in order, stopped early, and ended by what one of them raises."""
+"""Concurrent coroutines: results in order, stopped early, and ended by the first error."""
 
 import asyncio
 from typing import Any

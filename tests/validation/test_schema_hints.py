@@ -1,4 +1,4 @@
-"""Hints for values that were meant as something else."""
+"""Hints for values of another type than intended."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is found in an unparsed file agrees with those after parsing, or is unknown."""
+"""What is found in an unparsed file agrees with the parsed one, or is unknown."""
 
 import json
 

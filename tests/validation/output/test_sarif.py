@@ -1,4 +1,4 @@
-"""Problems as SARIF, held against the validator of the format's own authors."""
+"""Problems as SARIF, checked by the format's own validator."""
 
 import json
 import os

@@ -49,7 +49,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_waivers.py": """
         commands/waive parsing/waivers project/waiver_file project/waiver_states
         selection/waivers""",
-    "editing/test_fixes.py": "editing/fixable",
+    "editing/test_fixes.py": "editing/fixable editing/largest_subset",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "evaluators/test_field_accuracy.py": """

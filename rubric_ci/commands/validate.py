@@ -6,7 +6,7 @@ files with problems need.
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from os import environ
@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from rubric_ci.project.project import Project
 
 STDIN = "-"
-FIXABLE = frozenset({"not-text", "ambiguous-text", "score-range-type", "score-range-bounds"})
+FIXABLE = frozenset(
+    {
+        "not-text",
+        "ambiguous-text",
+        "score-range-type",
+        "score-range-bounds",
+        "yaml-syntax",
+        "yaml-item-in-text",
+    }
+)
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
 
 
@@ -54,7 +63,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
         from rubric_ci.project.fixer import fix_files
 
         paths, _ = _paths(settings.paths, checker)
-        places = fix_files(paths, write=not settings.diff)
+        places = fix_files(paths, project.rules, write=not settings.diff)
         if settings.diff:
             return ExitCode.GATE if places else ExitCode.OK
     jobs, errors = _jobs(settings, checker)
@@ -62,7 +71,8 @@ def validate(settings: ValidateSettings) -> ExitCode:
     found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
     if jobs or not errors:
         sys.stdout.write(_rendered(settings, found, len(jobs), notes))
-        sys.stdout.write(_fixable(found) if settings.format == "text" and not settings.fix else "")
+        if settings.format == "text" and not settings.fix:
+            sys.stdout.write(_fixable(found, project.rules))
     if errors:
         from rubric_ci.text.error_text import error_text
 
@@ -149,14 +159,14 @@ def _rendered(
     )
 
 
-def _fixable(found: "list[Diagnostic]") -> str:
+def _fixable(found: "list[Diagnostic]", rules: Mapping[str, str]) -> str:
     """Return how many places `--fix` would change in the files with problems."""
     if not any(problem.rule in FIXABLE for problem in found):
         return ""
     from rubric_ci.project.fixer import count_fixable
 
     files = dict.fromkeys(problem.file for problem in found if problem.rule in FIXABLE)
-    places = count_fixable(map(Path, files))
+    places = count_fixable(map(Path, files), rules)
     return f"{places:,} fixable with --fix\n" if places else ""
 
 

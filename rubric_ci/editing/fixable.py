@@ -1,6 +1,6 @@
 """Fixable problems of an eval file: YAML nodes, their paths and their correct values."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from yaml.nodes import ScalarNode, SequenceNode
@@ -47,13 +47,14 @@ def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
                 yield key, (*path, key.value), new
 
 
-def quotings(document: Document) -> Iterator[tuple[Any, Path, str]]:
+def quotings(document: Document, switched_off: Collection[str]) -> Iterator[tuple[Any, Path, str]]:
     """Yield unquoted scalars that are meant as text, and their text."""
+    rules = {rule for rule in (NOT_TEXT, AMBIGUOUS_TEXT) if rule.id not in switched_off}
     found = problems("eval", document)
     found += ambiguous_scalar_problems(document, found)
     for problem in found:
         node = document.node(problem.path)
-        if problem.rule in {NOT_TEXT, AMBIGUOUS_TEXT} and _is_plain(node, document.text):
+        if problem.rule in rules and _is_plain(node, document.text):
             yield node, problem.path, str(node.value)
 
 

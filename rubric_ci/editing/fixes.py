@@ -4,16 +4,21 @@ Every other character is kept. The new text is parsed again, and its data must e
 with the fixed values, type for type; a fix that fails this check is left out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from copy import deepcopy
 from json import dumps
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.editing.fixable import bounds, quotings, renamings
+from rubric_ci.editing.largest_subset import largest_valid_subset
+from rubric_ci.editing.quote_values import quote_values
+from rubric_ci.editing.separate_items import separate_items
 from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.plain_scalars import YAML_COMMENT_IN_TEXT, YAML_ITEM_IN_TEXT
 from rubric_ci.yaml_text.problems import Path
 
 MAX_ATTEMPTS: Final = 500  # each parses the text again
+_HARMLESS: Final = (YAML_ITEM_IN_TEXT, YAML_COMMENT_IN_TEXT)  # the data is what the text says
 
 
 class Fix(NamedTuple):
@@ -34,36 +39,32 @@ class FixResult(NamedTuple):
     places: int
 
 
-def fix(text: str, attempts: int = MAX_ATTEMPTS) -> FixResult:
-    """Return the fixed text of an eval file; invalid YAML is returned unchanged.
+def fix(
+    text: str, attempts: int = MAX_ATTEMPTS, switched_off: Collection[str] = frozenset()
+) -> FixResult:
+    """Return the fixed text of an eval file; YAML that remains invalid is returned unchanged.
 
-    Each attempt parses the text; one is enough where all fixes hold together.
+    What a rule of `switched_off` reports is kept. Each attempt parses the text; one is enough where
+    all fixes hold together.
     """
-    document = Document("", text)
-    if not document.readable or document.text_problems:
+    document, quoted = quote_values(Document("", text))
+    if not document.readable or not _is_fixable(document):
         return FixResult(text, 0)
-    fixes = list({fix.start: fix for fix in _fixes(document)}.values())
+    document, separated = separate_items(document, switched_off, attempts)
+    fixed = _fix_data(document, switched_off, attempts)
+    mark = text[: len(text) - len(text.removeprefix("\ufeff"))]  # a byte order mark
+    return FixResult(mark + fixed.text, quoted + separated + fixed.places)
+
+
+def _fix_data(document: Document, switched_off: Collection[str], attempts: int) -> FixResult:
+    fixes = list({fix.start: fix for fix in _fixes(document, switched_off)}.values())
     valid = largest_valid_subset(fixes, lambda some: _holds(document, some), attempts)
-    mark = text[: len(text) - len(document.text)]  # a byte order mark
-    return FixResult(mark + apply(document.text, valid), len(valid))
+    return FixResult(apply(document.text, valid), len(valid))
 
 
-def largest_valid_subset(
-    fixes: list[Fix], holds: Callable[[list[Fix]], bool], attempts: int = MAX_ATTEMPTS
-) -> list[Fix]:
-    """Return all fixes if they hold together, else those that hold, found by halving."""
-    valid: list[Fix] = []
-    remaining = [fixes]
-    for _ in range(attempts):
-        if not remaining:
-            break
-        some = remaining.pop()
-        if holds([*valid, *some]):
-            valid += some
-        elif len(some) > 1:
-            half = len(some) // 2
-            remaining += [some[half:], some[:half]]
-    return valid
+def _is_fixable(document: Document) -> bool:
+    """Return False for a text with a problem that makes its data uncertain."""
+    return all(problem.rule in _HARMLESS for _, problem in document.text_problems)
 
 
 def apply(text: str, fixes: list[Fix]) -> str:
@@ -92,18 +93,16 @@ def expected_data(data: Any, fixes: list[Fix]) -> Any:
     return fixed
 
 
-def _fixes(document: Document) -> Iterator[Fix]:
+def _fixes(document: Document, switched_off: Collection[str]) -> Iterator[Fix]:
     for node, path, name in renamings(document):
         yield Fix(node.start_mark.index, node.end_mark.index, name, path, name, is_key=True)
-    for node, path, value in (*quotings(document), *bounds(document)):
+    for node, path, value in (*quotings(document, switched_off), *bounds(document)):
         yield Fix(node.start_mark.index, node.end_mark.index, dumps(value), path, value)
 
 
 def _holds(document: Document, fixes: list[Fix]) -> bool:
     after = Document("", apply(document.text, fixes))
-    return not after.text_problems and dumps(after.data) == dumps(
-        expected_data(document.data, fixes)
-    )
+    return _is_fixable(after) and dumps(after.data) == dumps(expected_data(document.data, fixes))
 
 
 def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:

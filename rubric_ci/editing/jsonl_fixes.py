@@ -5,7 +5,8 @@ from json import dumps
 from typing import Any
 
 from rubric_ci.editing.fixable import LISTS_ONLY, NAMES, open_bound
-from rubric_ci.editing.fixes import Fix, FixResult, apply, expected_data, largest_valid_subset
+from rubric_ci.editing.fixes import MAX_ATTEMPTS, Fix, FixResult, apply, expected_data
+from rubric_ci.editing.largest_subset import largest_valid_subset
 from rubric_ci.validation.ambiguous_scalars import is_passed_through
 from rubric_ci.validation.schema import problems
 from rubric_ci.validation.shape_rules import NOT_TEXT
@@ -50,7 +51,7 @@ def _fix_line(text: str) -> FixResult:
     if case is None:
         return FixResult(text, 0)
     line = _Line(text, case)
-    valid = largest_valid_subset([*_fixes(line)], lambda some: _holds(line, some))
+    valid = largest_valid_subset([*_fixes(line)], lambda some: _holds(line, some), MAX_ATTEMPTS)
     return FixResult(apply(text, valid), len(valid))
 
 

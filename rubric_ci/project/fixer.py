@@ -1,9 +1,9 @@
 """Apply the fixes of `validate --fix` to files, or print them as a diff."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from rubric_ci.editing.diff import unified
 from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix
@@ -17,35 +17,48 @@ from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
 
 MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
+Rules: TypeAlias = Mapping[str, str]  # severities by rule
 NOT_EVALS = (*CONFIG_NAMES, *TARGETS_NAMES)
 
 
-def fix_files(paths: Iterable[Path], *, write: bool) -> int:
-    """Fix unambiguous problems, or print the fixes as a diff; return the number of places."""
+def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
+    """Fix unambiguous problems, or print the fixes as a diff; return the number of places.
+
+    What a rule reports that `rules` switches off is kept.
+    """
     named = [path for path in paths if path.name not in NOT_EVALS]
     sidecars = (discovery.sidecar_of(path) for path in named)
     evals = dict.fromkeys([*named, *filter(None, sidecars)])
-    places = [_fix_file(path, write=write) for path in evals]
+    off = _switched_off(rules)
+    places = [_fix_file(path, off, write=write) for path in evals]
     changed = sum(map(bool, places))
     if changed:
         verb = "fixed" if write else "would fix"
-        sys.stderr.write(f"rubric-ci: {verb} {sum(places)} place(s) in {changed} file(s)\n")
+        from rubric_ci.text.numbers import plural  # not for every check
+
+        done = f"{plural(sum(places), 'place')} in {plural(changed, 'file')}"
+        sys.stderr.write(f"rubric-ci: {verb} {done}\n")
     return sum(places)
 
 
-def count_fixable(paths: Iterable[Path]) -> int:
+def count_fixable(paths: Iterable[Path], rules: Rules) -> int:
     """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
     files = [path for path in paths if path.name not in NOT_EVALS]
     texts = ((path, _read(path)[1]) for path in files)
     counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
-    return sum(_fixed(text, path, attempts=1).places for path, text in counted)
+    off = _switched_off(rules)
+    return sum(_fixed(text, path, off, attempts=1).places for path, text in counted)
 
 
-def _fix_file(path: Path, *, write: bool) -> int:
+def _switched_off(rules: Rules) -> frozenset[str]:
+    return frozenset(rule for rule, severity in rules.items() if severity == "off")
+
+
+def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
     data, text = _read(path)
     if text is None:
         return 0
-    fixed = _fixed(text, path)
+    fixed = _fixed(text, path, switched_off)
     if fixed.places and write:
         atomic_write.replace(path, data, fixed.text.encode())
     elif fixed.places:
@@ -63,5 +76,7 @@ def _read(path: Path) -> tuple[bytes, str | None]:
     return data, None if isinstance(text, LocatedProblem) else text
 
 
-def _fixed(text: str, path: Path, attempts: int = MAX_ATTEMPTS) -> FixResult:
-    return fix_lines(text) if path.suffix == ".jsonl" else fix(text, attempts)
+def _fixed(
+    text: str, path: Path, switched_off: frozenset[str], attempts: int = MAX_ATTEMPTS
+) -> FixResult:
+    return fix_lines(text) if path.suffix == ".jsonl" else fix(text, attempts, switched_off)

@@ -14,6 +14,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NAMES = {"\x85": "NEL (U+0085)", "\u2028": "LS (U+2028)", "\u2029": "PS (U+2029)"}
+_ITEM = re.compile(r"( *)- ")
 _WORDS = (
     ("did not find expected key", "the mapping ends unexpectedly: expected a key"),
     ("did not find expected '-' indicator", "the list ends unexpectedly: expected `- `"),
@@ -88,6 +89,8 @@ def _located(error: MarkedYAMLError, mark: Mark, text: str) -> LocatedProblem:
         return _problem(YAML_DOCUMENTS, line, column, "a second document begins here")
     if lines[line][column : column + 1] == "\t":
         return _problem(YAML_TAB, line, column, "a tab where YAML requires spaces")
+    if _is_deep_item(problem, lines, line, column):
+        return _deep_item(lines[line], line)
     if problem.startswith("mapping values are not allowed") and _continues_value(
         lines, line, column
     ):
@@ -133,7 +136,26 @@ def _words(problem: str, own: str, column: int) -> str:
 
 def _follows_quotes(line: str, column: int) -> bool:
     """Return True if the value of a line begins with quoted text that ends before a column."""
-    return bool(re.fullmatch(r"""\s*(?:- |[\w$-]+: +)+(?:"[^"]*"|'[^']*')\s+""", line[:column]))
+    return bool(re.fullmatch(r"""\s*(?:- |[\w$-]+: +)+(?:"[^"]*"|'[^']*')\s*""", line[:column]))
+
+
+def _is_deep_item(problem: str, lines: list[str], line: int, column: int) -> bool:
+    """Return True if the list item at an error starts deeper than the item above it."""
+    own = _ITEM.match(lines[line])
+    if own is None:
+        return False
+    if problem.startswith("did not find expected '-' indicator"):
+        return column == len(own[1])
+    above = next((_ITEM.match(each) for each in reversed(lines[:line]) if each.strip()), None)
+    is_deeper = above is not None and len(above[1]) < len(own[1]) and ":" not in above.string
+    return is_deeper and problem.startswith("mapping values are not allowed")
+
+
+def _deep_item(own: str, line: int) -> LocatedProblem:
+    start = len(own) - len(own.lstrip())
+    message = "this list item is indented deeper than the item above, and is not part of it"
+    hint = "start both in the same column"
+    return LocatedProblem(YAML_SYNTAX, line + 1, start + 1, line + 1, len(own) + 1, message, hint)
 
 
 def _continues_value(lines: list[str], line: int, column: int) -> bool:

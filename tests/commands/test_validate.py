@@ -306,6 +306,21 @@ def test_what_is_not_loaded(project: Path, text: str) -> None:
         assert loaded & {*CLASSES} == set()
 
 
+def test_a_rule_that_is_off_is_not_fixed(project: Path) -> None:
+    deep = GOOD.replace("[Greets]", "\n      - Greets\n       - Thanks")
+    broken = GOOD.replace("[Greets]", '\n      - @handle is named\n      - "Yes" and more')
+    (project / "evals/deep.yaml").write_text(deep)
+    (project / "evals/broken.yaml").write_text(broken)
+    checked = rubric_ci("validate", cwd=project).stdout
+    assert checked.endswith("\n3 files checked: 2 errors\n3 fixable with --fix\n")
+    (project / "rubric-ci.yaml").write_text("rules: {yaml-item-in-text: off}\n")
+    assert rubric_ci("validate", "--fix", cwd=project).returncode == 0
+    assert (project / "evals/deep.yaml").read_text() == deep
+    assert (project / "evals/broken.yaml").read_text() == broken.replace(
+        "@handle is named", '"@handle is named"'
+    ).replace('"Yes" and more', "'\"Yes\" and more'")
+
+
 def test_diff_shows_what_fix_does(project: Path) -> None:
     bare = GOOD.replace("id: a", "id: 5")
     (project / "evals/bare.yaml").write_text(bare)
@@ -322,7 +337,7 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
     assert checked.endswith("\n2 files checked: 1 error\n1 fixable with --fix\n")
     fixed = rubric_ci("validate", "--fix", cwd=project)
     assert (fixed.returncode, fixed.stdout) == (0, "2 files checked: no problems\n")
-    assert fixed.stderr == "rubric-ci: fixed 1 place(s) in 1 file(s)\n"
+    assert fixed.stderr == "rubric-ci: fixed 1 place in 1 file\n"
     assert (project / "evals/bare.yaml").read_text() == GOOD.replace("id: a", 'id: "5"')
     assert rubric_ci("validate", "--diff", cwd=project).returncode == 0
 
@@ -332,6 +347,6 @@ def test_fix_mends_json_lines_and_their_sidecar(project: Path) -> None:
     (project / "evals/set.yaml").write_text("rubrics: [{description: no}]\n")
     fixed = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
     assert (fixed.returncode, fixed.stdout) == (0, "1 file checked: no problems\n")
-    assert fixed.stderr == "rubric-ci: fixed 3 place(s) in 2 file(s)\n"
+    assert fixed.stderr == "rubric-ci: fixed 3 places in 2 files\n"
     assert (project / "evals/set.jsonl").read_text() == '{"id": "5", "input": "q"}\n'
     assert (project / "evals/set.yaml").read_text() == 'rubrics: [{expected_outcome: "no"}]\n'

@@ -90,7 +90,7 @@ def test_no_file_gains_a_problem(path: Any) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     fixed = fix(text)
     assert (fixed.text == text) == (fixed.places == 0)
-    assert len(Document("", fixed.text).text_problems) == len(Document("", text).text_problems)
+    assert len(Document("", fixed.text).text_problems) <= len(Document("", text).text_problems)
 
 
 LINES = st.sampled_from(

@@ -1,0 +1,76 @@
+"""Quote values that YAML rejects: which ones, in which marks, and what they mean afterwards."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_ci.editing.fixes import FixResult, fix
+from rubric_ci.editing.quote_values import MAX_VALUES, quote
+from rubric_ci.yaml_text.document import Document
+
+CASE = "evalcases:\n- id: a\n  rubrics:\n"
+
+QUOTED = {
+    "a handle": ("  - @handle is named\n", '  - "@handle is named"\n'),
+    "a backquote": ("  - `code` is shown\n", '  - "`code` is shown"\n'),
+    "a percent sign": ("  - %s is replaced\n", '  - "%s is replaced"\n'),
+    "text after quotes": ('  - "Yes" and more\n', "  - '\"Yes\" and more'\n"),
+    "text after single quotes": ("  - 'Yes' and more\n", "  - \"'Yes' and more\"\n"),
+    "both marks": ('  - "Yes" isn\'t enough\n', '  - "\\"Yes\\" isn\'t enough"\n'),
+    "a value of a key": ("  - note: @a is named\n", '  - note: "@a is named"\n'),
+    "blanks after it": ("  - @a  \n  - b\n", '  - "@a"  \n  - b\n'),
+    "windows line ends": ("  - @a\r\n  - `b`\r\n", '  - "@a"\r\n  - "`b`"\r\n'),
+    "no line end": ("  - @a", '  - "@a"'),
+    "a list of numbers": ("  - @a, b\n", '  - "@a, b"\n'),
+    "with other fixes": ("  - @a\n  - description: x\n", '  - "@a"\n  - expected_outcome: x\n'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), QUOTED.values(), ids=QUOTED.keys())
+def test_quoted(before: str, after: str) -> None:
+    assert fix(CASE + before).text == CASE + after
+    assert fix(CASE + after) == FixResult(CASE + after, 0)
+
+
+KEPT = {
+    "a comment or a text": "  - @a is named #1\n",
+    "a mapping or a text": "  - @a: b\n",
+    "a colon at the end": "  - @a is:\n",
+    "quotes inside of quotes": '  - "Says "hello" twice"\n',
+    "two pairs of quotes": '  - "Yes" or "no"\n',
+    "an escape": '  - "a\\tb" and more\n',
+    "a list in brackets": "  - [@a, b]\n",
+    "a mapping in brackets": "  - {\n    id: @a\n    }\n",
+    "a text of two lines": "  - @a is\n    named\n",
+    "another syntax error": "  - @a\n  - [\n",
+    "an alias or a text": "  - *bold* text\n",
+    "a key twice": "  - @a\n  id: b\n  id: c\n",
+    "more than are tried": "  - @a\n" * (MAX_VALUES + 1),
+}
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
+def test_several_meanings_are_kept(text: str) -> None:
+    assert Document("", CASE + text).text_problems
+    assert fix(CASE + text) == FixResult(CASE + text, 0)
+
+
+INNER = st.text(st.sampled_from("aé ,-[]{}&*!|>%@`\"'\\?.1"), max_size=12).map(str.strip)
+ENDS = st.sampled_from(["and", "x, y", "é"])
+BROKEN = st.one_of(
+    st.builds("{}{}".format, st.sampled_from("@`%"), INNER),
+    st.builds('"{}" {}'.format, st.sampled_from(["Yes", "a 'b'"]), ENDS),
+    st.builds("'{}' {}".format, st.sampled_from(["Yes", 'a "b"']), ENDS),
+).map(lambda text: (text, quote(text)))
+PLAIN = st.sampled_from(["Greets", "Names 3 causes", "it's short"]).map(lambda text: (text, text))
+KEYS = st.sampled_from(["- ", "- note: "])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(KEYS, st.one_of(PLAIN, BROKEN)), max_size=8))
+def test_the_fixed_file_has_the_written_texts(items: list[tuple[str, tuple[str, str]]]) -> None:
+    before = CASE + "".join(f"  {key}{written}\n" for key, (written, _) in items)
+    after = CASE + "".join(f"  {key}{quoted}\n" for key, (_, quoted) in items)
+    assert fix(before).text == after
+    meant = [text if key == "- " else {"note": text} for key, (text, _) in items]
+    assert Document("", after).data["evalcases"][0]["rubrics"] == (meant or None)

@@ -1,6 +1,7 @@
-"""Six nights of `examples/workflows/regression.yml` under act, with a fake GitHub and a judge."""
+"""Six nights of the nightly workflow and the history under act, with a fake GitHub and a judge."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.hooks import runner
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(
         not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
     ),
@@ -34,6 +35,7 @@ evalcases:
   - {id: farewell, input: Say hello again, rubrics: [Greets again]}
 """
 GOOD, BAD = "echo hello", "echo bye"
+HISTORY = "rubric-ci-history"
 NOISY = '[ "$2" -lt 2 ] && echo bye || echo hello'
 TOKEN = "the-token-of-the-job"
 
@@ -57,7 +59,7 @@ class Nights:
     checkout: Checkout
     judge: AnswerJudge
     github: GitHub
-    published: Checkout
+    action: Checkout
     commits: list[str] = field(default_factory=list)
 
     @property
@@ -84,10 +86,42 @@ class Nights:
                 "schedule": "43 2 * * *",
                 "repository": {"full_name": "acme/app"},
             },
-            published=self.published,
+            published=self.action,
             environ={"GITHUB_API_URL": self.github.url},
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
         )
+
+    def publish(self, *, event: str = "schedule") -> runner.Job:
+        """Run the workflow of the history, as GitHub does when the nightly one has ended."""
+        job = runner.run(
+            self.checkout,
+            "history.yml",
+            event="workflow_run",
+            payload={
+                "workflow_run": {
+                    "id": 1,
+                    "event": event,
+                    "head_branch": "main",
+                    "conclusion": "failure",
+                },
+                "repository": {"full_name": "acme/app", "default_branch": "main"},
+            },
+            published=self.action,
+            environ=at_home("https://github.com/acme/app", self.remote),
+            secrets={"GITHUB_TOKEN": TOKEN},
+        )
+        shutil.rmtree(self.kept.with_name("rubric-ci-report"))  # artifacts are of one run
+        return job
+
+    @property
+    def remote(self) -> Path:
+        """The repository on GitHub, with the branch of the history."""
+        return self.checkout.root.parent / "remote.git"
+
+    def history(self) -> list[str]:
+        """Return the verdicts of the runs on the branch of the history."""
+        text = Checkout(self.remote).git("show", f"{HISTORY}:history.jsonl")
+        return [json.loads(line)["verdict"] for line in text.splitlines()]
 
     def trials(self) -> dict[str, str]:
         """Return the trials of the reference by case: P pass, F fail."""
@@ -100,9 +134,27 @@ class Nights:
 
 
 @pytest.fixture
-def nights(checkout: Checkout, judge: AnswerJudge, github: GitHub, published: Checkout) -> Nights:
+def nights(checkout: Checkout, judge: AnswerJudge, github: GitHub, action: Checkout) -> Nights:
     checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
-    return Nights(checkout, judge, github, published)
+    remote = checkout.root.parent / "remote.git"
+    checkout.git("init", "--quiet", "--bare", f"--initial-branch={HISTORY}", str(remote))
+    checkout.commit({})
+    checkout.git("push", "--quiet", remote.as_uri(), f"main:{HISTORY}")
+    return Nights(checkout, judge, github, action)
+
+
+def at_home(url: str, path: Path) -> dict[str, str]:
+    """Return the environment in which git finds a repository of GitHub on this machine."""
+    named = [url, url.replace("https://", f"https://x-access-token:{TOKEN}@")]
+    settings = [("protocol.file.allow", "always")]
+    settings += [(f"url.{path.as_uri()}.insteadOf", each) for each in named]
+    numbered = enumerate(settings)
+    listed = {
+        name: word
+        for number, (key, value) in numbered
+        for name, word in ((f"GIT_CONFIG_KEY_{number}", key), (f"GIT_CONFIG_VALUE_{number}", value))
+    }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **listed}
 
 
 def state(job: runner.Job) -> tuple[bool, str, str]:
@@ -118,29 +170,39 @@ def test_six_nights(nights: Nights) -> None:
     (issue,) = nights.github.issues.values()
     assert (issue.state, issue.title) == ("open", "Nightly evals")
     assert "the gate fails; no regression larger than" in issue.body
+    published = nights.publish()
+    assert published.succeeded, published.log
 
     second = nights.run(greeting=GOOD, farewell=BAD)
     assert state(second) == (False, "fail", "not-worse")
     assert issue.state == "open"
+    nights.publish()
 
     third = nights.run(greeting=BAD, farewell=BAD)
     assert state(third) == (False, "fail", "worse")
     assert "the gate fails; worse than the reference: 1 case regressed" in issue.body
     assert "| `greeting`" in issue.body
+    nights.publish()
 
     fourth = nights.run(greeting=NOISY, farewell=BAD)
     assert state(fourth) == (False, "fail", "not-worse")
     assert "1 suspect, 1 cleared by 7 more trials each" in issue.body
+    nights.publish()
 
     fifth = nights.run(greeting=GOOD, farewell=GOOD)
     assert state(fifth) == (True, "pass", "not-worse"), fifth.log
     assert issue.state == "closed"
+    nights.publish()
 
     nights.judge.out = True
     outage = nights.run(greeting=GOOD, farewell=GOOD)
     assert state(outage) == (False, "no-verdict", "not-worse")
     assert issue.state == "closed"
     assert len(nights.github.issues) == 1
+    nights.publish()
+    assert nights.history() == ["fail", "fail", "fail", "fail", "pass", "error"]
+    page = (nights.kept.with_name("pages") / "index.html").read_text()
+    assert "6 runs" in page
     assert nights.trials() == reference  # no night moved it
     log = json.loads((nights.kept / "reference.json").read_text())
     shown = [(night["gate"], night["worse"]) for night in log["nights"]]

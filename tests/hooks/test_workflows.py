@@ -95,11 +95,20 @@ def test_no_two_workflows_cancel_each_other() -> None:
         assert workflow["concurrency"]["group"].startswith("${{ github.workflow }}")
 
 
-def test_a_report_is_posted_for_the_workflow_that_grades_forks() -> None:
+@pytest.mark.parametrize(
+    ("reads", "keeps"),
+    [
+        ("pull-request-report.yml", "pull-request-fork-safe.yml"),
+        ("history.yml", "regression.yml"),
+    ],
+)
+def test_a_workflow_follows_the_one_that_keeps_its_report(reads: str, keeps: str) -> None:
     folder = ROOT / "examples" / "workflows"
-    posts = yaml.safe_load((folder / "pull-request-report.yml").read_text())
-    grades = yaml.safe_load((folder / "pull-request-fork-safe.yml").read_text())
-    assert posts[True]["workflow_run"]["workflows"] == [grades["name"]]  # YAML 1.1 reads `on` so
+    second, first = (yaml.safe_load((folder / name).read_text()) for name in (reads, keeps))
+    assert second[True]["workflow_run"]["workflows"] == [first["name"]]  # YAML 1.1 reads `on` so
+    (kept,) = steps_of(folder / keeps, "actions/upload-artifact@")
+    (fetched,) = steps_of(folder / reads, "actions/download-artifact@")
+    assert kept["name"] == fetched["name"]
 
 
 @pytest.mark.parametrize("name", ["validate.yml", "pull-request.yml", "pull-request-fork-safe.yml"])

@@ -55,4 +55,4 @@ async def request(call: ModelCall) -> ModelReply:
 async def ask_directly(call: ModelCall) -> ModelReply:
     """Send a request to a server of OpenAI's chat format; raises RequestError."""
     reply = await openai_http.post(call.endpoint, chat_body(call))
-    return read_reply(call, reply.body, reply.cost_usd, fallback=reply.fallback)
+    return read_reply(call, reply.body, reply.gateway)

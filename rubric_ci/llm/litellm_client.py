@@ -4,22 +4,26 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import http_guard, openai_http
+from rubric_ci.llm.connection_errors import causes as causes_of
+from rubric_ci.llm.connection_errors import connection_error, find_failure
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
-from rubric_ci.llm.litellm_wording import missing_setup, wording
+from rubric_ci.llm.gateway_errors import gateway_error
+from rubric_ci.llm.gateway_headers import gateway_facts
+from rubric_ci.llm.litellm_wording import missing_setup, provider_text, wording
 from rubric_ci.llm.model_info import accepts_schema, model_info
 from rubric_ci.llm.openai_format import (
     finish_of,
     max_tokens_param,
     messages,
     response_format_param,
+    sent_name,
     text_of,
     usage,
 )
@@ -47,17 +51,8 @@ _UNGUARDED = "aiohttp_openai/"  # the one provider that litellm does not ask thr
 _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get json response")
 """litellm's messages for a malformed reply of status 200; some have a status of 422."""
 
-# Names of exceptions, because only litellm imports their libraries.
-_REFUSED = "HTTPStatusError"
-_UNCONNECTED = frozenset({"ConnectError", "ClientConnectorError"})
-_NOT_SENT = _UNCONNECTED | {"ConnectTimeout"}
-_BROKEN_OFF = frozenset({"ReadError", "RemoteProtocolError", "ServerDisconnectedError"})
-
+_REFUSED = "HTTPStatusError"  # by name, because only litellm imports httpx
 _BROKEN = "broken reply: "
-
-_QUOTED = re.compile(
-    r"\b\w+Exception - (?P<text>.*?)(?: Traceback |\. Handle with `litellm\.|\n|$)"
-)
 
 _PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
@@ -136,12 +131,14 @@ def _reply(call: ModelCall, response: Any) -> ModelReply:
         raise RequestError("broken reply: no choices", retryable=True)
     choice = response.choices[0]
     refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
+    gateway = gateway_facts(response._hidden_params.get("headers") or {})
     return ModelReply(
         text=refusal or choice.message.content or "",
         finish=finish_of(choice.finish_reason, refused=bool(refusal)),
         usage=_usage(call, response),
-        model=text_of(getattr(response, "model", None)),
+        model=gateway.model_of(sent_name(call.endpoint), text_of(getattr(response, "model", None))),
         fingerprint=text_of(getattr(response, "system_fingerprint", None)),
+        fallback=gateway.fallback,
     )
 
 
@@ -167,70 +164,63 @@ def request_error(error: Any, timeout: float) -> RequestError:
     message = _without_prefixes(str(error))
     if missing := missing_setup(message):  # nothing was sent, and a retry would not help
         return RequestError(missing, retryable=False, billed=False, reached=False)
-    causes = {type(cause).__name__: cause for cause in _causes(error)}
+    causes = {type(cause).__name__: cause for cause in causes_of(error)}
     if refused := causes.get(http_guard.RefusedReply.__name__):
         return RequestError(str(refused), retryable=False, billed=True)
-    body = find_object(message)
     if _REFUSED in causes:
-        message = f"HTTP {error.status_code}: {message if body is None else error_message(body)}"
-        return RequestError(message, status=error.status_code, retry_after=_retry_after(error))
+        return _http_error(error, message)
+    if failure := find_failure(error):
+        return connection_error(failure)
+    return _other_error(error, message, timeout)
+
+
+def _http_error(error: Any, message: str) -> RequestError:
+    body, said = find_object(message), provider_text(str(error))
+    meant = gateway_error(said or message if body is None else error_message(body))
+    return RequestError(
+        f"HTTP {error.status_code}: {meant.message}",
+        status=meant.status or error.status_code,
+        retry_after=_retry_after(error),
+    )
+
+
+def _other_error(error: Any, message: str, timeout: float) -> RequestError:
+    """Return the error for a reply of status 200, for no reply, or for what was not sent."""
+    body = find_object(message)
     if inner := find_error({"error": body} if body and "message" in body else body):
         return inner
     if message.startswith(_BROKEN) or any(sign in message for sign in _BROKEN_BODIES):
         return RequestError(f"{_BROKEN}not in the provider's format", retryable=True)
-    status = _status(error, causes.keys())
+    status = _status(error)
     if status == 408:
         message = f"no reply within {timeout:g} s"
     else:
-        message = wording(type(error).__name__, message, _of_provider(str(error)))
+        message = wording(type(error).__name__, message, provider_text(str(error)))
     return RequestError(
-        message,
-        status=status,
-        retryable=status is None or None,
-        billed=_billed(error, causes.keys()),
-        reached=not causes.keys() & _NOT_SENT,
+        message, status=status, retryable=status is None or None, billed=_billed(error)
     )
 
 
-def _status(error: Any, causes: AbstractSet[str]) -> int | None:
+def _status(error: Any) -> int | None:
     """Return the HTTP status of an error; None if there is none.
 
     NOTE: for a reply of status 200 that holds an error, litellm takes the status from the error's
-    code, which may be a word, and uses 422 or 500 without one. For a failed connection it uses 400
-    if the message holds these digits, which may be those of a port.
+    code, which may be a word, and uses 422 or 500 without one.
     """
-    if causes & _UNCONNECTED:
-        return None
     status = getattr(error, "status_code", None)
     return None if status in {422, 500} else status_of(status)
 
 
-def _billed(error: Any, causes: AbstractSet[str]) -> bool | None:
-    if causes & _BROKEN_OFF:
-        return True
+def _billed(error: Any) -> bool | None:
     status = getattr(error, "status_code", 500)
     replied = status == 422 or not isinstance(status, int)  # as `_status` says
-    return False if replied or causes & _NOT_SENT else None
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
+    return False if replied else None
 
 
 def _retry_after(error: Any) -> float | None:
     litellm_headers = getattr(error, "litellm_response_headers", None)
     headers = getattr(getattr(error, "response", None), "headers", None)
-    value = (litellm_headers or {}).get("retry-after") or (headers or {}).get("retry-after")
-    return None if value is None else openai_http.parse_retry_after(value)
-
-
-def _of_provider(message: str) -> str:
-    """Return what the provider says, where litellm quotes it; else ""."""
-    found = _QUOTED.search(" ".join(redact(message).split()))
-    return found["text"][:500] if found else ""
+    return openai_http.retry_after({**(headers or {}), **(litellm_headers or {})})
 
 
 def _without_prefixes(message: str) -> str:

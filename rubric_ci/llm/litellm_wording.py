@@ -4,7 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_BY_CLASS: Final[Mapping[str, str]] = {
+from rubric_ci.system.masking import redact
+
+BY_CLASS: Final[Mapping[str, str]] = {
     "APIConnectionError": "the connection to the provider failed",
     "AuthenticationError": "the provider refuses the API key",
     "BadGatewayError": "the provider's server failed",
@@ -19,7 +21,10 @@ _BY_CLASS: Final[Mapping[str, str]] = {
     "Timeout": "the provider does not reply in time",
     "UnprocessableEntityError": "the provider refuses the request",
 }
-_HOST = re.compile(r"Cannot connect to host (?P<host>\S+)(?: ssl:.*?)?(?: \[(?P<why>[^\]]*)\]?|$)")
+_QUOTED = re.compile(
+    r"\b\w+Exception - (?P<text>.*?)"
+    r"(?: Traceback |\. Handle with `litellm\.| LiteLLM: model group |\n|$)"
+)
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN)\b")
 _NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"does not support parameters: \[(?P<names>[^\[\]]*)\]")
@@ -35,17 +40,20 @@ def missing_setup(message: str) -> str:
 
 def wording(class_name: str, message: str, said: str = "") -> str:
     """Return the message for an error; `said` is what the provider says of it."""
-    if found := _HOST.search(message):
-        why = f": {found['why']}" if found["why"] else ""
-        return f"Connection error: Cannot connect to host {found['host']}{why}"
     if found := _PARAMETERS.search(message):
         names = [name.strip(" '\"") for name in found["names"].split(",")]
         listed = ", ".join(f"`{name}`" for name in names)
         return f"the model does not support {listed}; remove it from the model's settings"
     if "LLM Provider NOT provided" in message:
         return "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`"
-    text = _BY_CLASS.get(class_name, "the request failed")
+    text = BY_CLASS.get(class_name, "the request failed")
     return f"{text}: {said}" if said else text
+
+
+def provider_text(message: str) -> str:
+    """Return what the provider says, where litellm quotes it; else ""."""
+    found = _QUOTED.search(" ".join(redact(message).split()))
+    return found["text"][:500] if found else ""
 
 
 def _missing_key(message: str) -> str:

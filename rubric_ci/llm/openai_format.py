@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.error_body import find_error
+from rubric_ci.llm.gateway_headers import NO_GATEWAY, GatewayFacts
 from rubric_ci.llm.model_info import Tokens, cost_of, known_mode, model_info
 from rubric_ci.llm.retry import RequestError
-from rubric_ci.model.config import OutputMode
+from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply, Usage
 from rubric_ci.system.masking import redact
@@ -19,19 +20,22 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
     options = call.endpoint.options
     return {
         **{name: value for name, value in options.items() if name in openai_http.SENT},
-        "model": call.endpoint.model.removeprefix(openai_http.PREFIX),
+        "model": sent_name(call.endpoint),
         "messages": messages(call),
         **max_tokens_param(call),
         **response_format_param(call, known_mode),
     }
 
 
+def sent_name(endpoint: Endpoint) -> str:
+    """Return the name of a model as requests have it, without the provider."""
+    return endpoint.model.removeprefix(openai_http.PREFIX)
+
+
 def read_reply(
     call: ModelCall,
     reply: Mapping[str, JSON],
-    gateway_cost: float | None = None,
-    *,
-    fallback: bool = False,
+    gateway: GatewayFacts = NO_GATEWAY,
 ) -> ModelReply:
     """Return a reply in OpenAI's chat format as a value; raises RequestError.
 
@@ -54,14 +58,15 @@ def read_reply(
     except (KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"broken reply: {error}", retryable=True) from error
     configured = "input_cost_per_token" in call.endpoint.options
-    cost = cost_of(call.endpoint, tokens) if configured or gateway_cost is None else gateway_cost
+    own = configured or gateway.cost_usd is None
+    cost = cost_of(call.endpoint, tokens) if own else gateway.cost_usd
     return ModelReply(
         text=text,
         finish=finish_of(finish, refused=bool(refusal)),
         usage=usage(tokens.read, tokens.written, cost),
-        model=text_of(reply.get("model")),
+        model=gateway.model_of(sent_name(call.endpoint), text_of(reply.get("model"))),
         fingerprint=text_of(reply.get("system_fingerprint")),
-        fallback=fallback,
+        fallback=gateway.fallback,
     )
 
 

@@ -10,7 +10,6 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from math import inf
 from ssl import SSLContext, create_default_context
 from time import time
 from typing import TYPE_CHECKING
@@ -18,7 +17,15 @@ from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import MissingExtra
+from rubric_ci.llm.connection_errors import (
+    FAILED,
+    ConnectionFailure,
+    connection_error,
+    find_failure,
+)
 from rubric_ci.llm.error_body import error_message
+from rubric_ci.llm.gateway_errors import gateway_error
+from rubric_ci.llm.gateway_headers import GatewayFacts, gateway_facts
 from rubric_ci.llm.http_guard import MAX_BODY, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
@@ -33,8 +40,6 @@ if TYPE_CHECKING:
 
 PREFIX = "openai/"
 DEFAULT_BASE = "https://api.openai.com/v1"
-COST_HEADER = "x-litellm-response-cost"  # of LiteLLM's proxy, in dollars
-FALLBACK_HEADER = "x-litellm-attempted-fallbacks"  # of LiteLLM's proxy, a number
 
 SENT = frozenset(
     {"temperature", "top_p", "seed", "frequency_penalty", "presence_penalty", "stop", "user"}
@@ -57,11 +62,10 @@ _UNSUPPORTED_VARIABLES = ("OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJEC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """The body of a reply, and its cost if a gateway names it."""
+    """The body of a reply, and what a gateway says of it."""
 
     body: Mapping[str, JSON]
-    cost_usd: float | None
-    fallback: bool  # the gateway says that another model replied
+    gateway: GatewayFacts
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
@@ -89,12 +93,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
     """Send a chat request and return the reply; raises RequestError."""
     response, data = await _send(endpoint, "POST", "chat/completions", body)
-    headers = response.headers
-    return ChatReply(
-        body=_object(data),
-        cost_usd=_cost(headers.get(COST_HEADER)),
-        fallback=headers.get(FALLBACK_HEADER, "0").strip() not in {"", "0"},
-    )
+    return ChatReply(body=_object(data), gateway=gateway_facts(response.headers))
 
 
 async def look_up(endpoint: Endpoint) -> None:
@@ -107,7 +106,7 @@ async def _send(
     endpoint: Endpoint, method: str, path: str, body: Mapping[str, JSON] | None = None
 ) -> "tuple[ClientResponse, bytes]":
     try:
-        from aiohttp import ClientConnectorError, ClientError
+        from aiohttp import ClientError
     except ModuleNotFoundError as error:
         raise MissingExtra(
             "aiohttp is not installed; model requests need it",
@@ -121,9 +120,8 @@ async def _send(
         ) as response:
             data = await _read(response)
     except (ClientError, OSError, ValueError) as error:
-        sent = not isinstance(error, ClientConnectorError)
-        message = str(error) or type(error).__name__
-        raise RequestError(f"Connection error: {message}", billed=sent, reached=sent) from error
+        failure = find_failure(error) or ConnectionFailure(message=FAILED, sent=True)
+        raise connection_error(failure) from error
     if 300 <= response.status < 400:
         message = f"HTTP {response.status}: {REDIRECTED}"
         raise RequestError(message, status=response.status, retryable=False)
@@ -132,8 +130,13 @@ async def _send(
     return response, data
 
 
-def parse_retry_after(value: str) -> float | None:
-    """Return the seconds of a Retry-After header; None if it cannot be read."""
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait by the headers of a reply; None without them."""
+    value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
+    return _seconds(value) if value else None
+
+
+def _seconds(value: str) -> float | None:
     try:
         return max(0.0, float(value))
     except ValueError:
@@ -142,15 +145,6 @@ def parse_retry_after(value: str) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except (ValueError, OverflowError):
         return None
-
-
-def _cost(value: str | None) -> float | None:
-    """Return the cost that a gateway names; None without one, or for a model without a price."""
-    try:
-        cost = float(value or 0)
-    except ValueError:
-        return None
-    return cost if 0 < cost < inf else None
 
 
 def _base(endpoint: Endpoint) -> str:
@@ -183,11 +177,11 @@ async def _read(response: "ClientResponse") -> bytes:
 
 
 def _http_error(response: "ClientResponse", data: bytes) -> RequestError:
-    wait = response.headers.get("Retry-After")
+    meant = gateway_error(_error_text(data) or response.reason or "")
     return RequestError(
-        f"HTTP {response.status}: {_error_text(data) or response.reason}",
-        status=response.status,
-        retry_after=None if wait is None else parse_retry_after(wait),
+        f"HTTP {response.status}: {meant.message}",
+        status=meant.status or response.status,
+        retry_after=retry_after(response.headers),
     )
 
 

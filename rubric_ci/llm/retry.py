@@ -16,7 +16,8 @@ TIMEOUT_STATUS = frozenset({408, 504, 524})  # the reply may have been generated
 BACKOFF = Backoff()
 
 _OUT_OF_QUOTA = re.compile(
-    r"quota is used up|exceeded your current quota|billing_hard_limit|credit balance is too low",
+    r"(quota|budget) is used up|exceeded your current quota|billing_hard_limit"
+    r"|credit balance is too low",
     re.IGNORECASE,
 )
 

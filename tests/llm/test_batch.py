@@ -48,7 +48,7 @@ def test_an_unreachable_server_fails_the_batch() -> None:
     twice = Backoff(attempts=2)
     [error] = asyncio.run(send_batch([call(nowhere)], notify=print, poll=0.05, backoff=twice))
     assert isinstance(error, RequestError)
-    assert str(error) == "batch: the connection to the provider failed"
+    assert str(error) == "batch: cannot connect to the server; check `api_base`"
     assert (error.retryable, error.billed) == (False, False)
 
 

@@ -281,7 +281,7 @@ def _is_free(port: int) -> bool:
 def test_nobody_listens_there(wire: str) -> None:
     # A port with the digits of a status, which litellm would read as one.
     gone = next(port for port in range(40300, 40400) if _is_free(port))
-    with pytest.raises(RequestError, match=r"Connection error|Cannot connect") as ended:
+    with pytest.raises(RequestError, match="cannot connect") as ended:
         asyncio.run(request(call(Aimock(f"http://127.0.0.1:{gone}").endpoint(wire))))
     assert ended.value.retryable
     assert not ended.value.billed  # nothing was sent

@@ -1,9 +1,10 @@
 """Text that `calibrate` prints: agreement of the judge with people, per criterion."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.calibration.agreement import Agreement
-from rubric_ci.calibration.calibration import Calibration
+from rubric_ci.calibration.calibration import Calibration, CriterionAgreement
 from rubric_ci.text.escape import log_line
 
 _HEAD = ("criterion", "marks", "same", "kappa", "95 %", "sens", "spec", "F1", "leniency")
@@ -21,7 +22,7 @@ def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
     votes = "1 vote" if judge.votes == 1 else f"{judge.votes} votes"
     yield f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
     yield ""
-    rows = [(f"{log_line(c.file)}: {log_line(c.id)}", c.agreement) for c in found.criteria]
+    rows = zip(_names(found.criteria), (c.agreement for c in found.criteria), strict=True)
     yield from _table([*rows, ("all", found.overall)])
     yield from _lone(found.overall)
     yield from _confusion(found.overall)
@@ -33,7 +34,24 @@ def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
         yield from (_mode(each) for each in (found, other))
     if found.no_verdict:
         yield ""
-        yield f"{found.no_verdict} labelled answers have no verdict and are not counted above"
+        yield f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"
+
+
+def _names(criteria: Sequence[CriterionAgreement]) -> Iterator[str]:
+    """Yield the shortest name of each criterion that no other one has."""
+    forms = [_forms(criterion) for criterion in criteria]
+    counts = [Counter(names) for names in zip(*forms, strict=True)]
+    for names in forms:
+        alone = (name for name, count in zip(names, counts, strict=True) if count[name] == 1)
+        yield next(alone, names[-1])
+
+
+def _forms(criterion: CriterionAgreement) -> tuple[str, str, str]:
+    first, *others = criterion.cases
+    cases = f"{first} and {len(others):,} more" if others else first
+    places = ((), (cases,), (cases, criterion.evaluator))
+    one, two, three = (": ".join((criterion.file, *place, criterion.id)) for place in places)
+    return log_line(one), log_line(two), log_line(three)
 
 
 def _table(rows: list[tuple[str, Agreement]]) -> Iterator[str]:
@@ -48,7 +66,7 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
     interval = f"{found.interval[0]:.2f} to {found.interval[1]:.2f}" if found.interval else "-"
     return (
         name,
-        str(found.n),
+        f"{found.n:,}",
         f"{found.accuracy:.2f}",
         _number(found.kappa),
         interval,
@@ -65,7 +83,7 @@ def _confusion(found: Agreement) -> Iterator[str]:
         yield ""
         yield "Most frequent differences:"
     for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MAX_CONFUSIONS]:
-        yield f"  {n} x person {person}, judge {judge}"
+        yield f"  {n:,} x person {person}, judge {judge}"
 
 
 def _lone(found: Agreement) -> Iterator[str]:

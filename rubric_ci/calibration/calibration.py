@@ -44,6 +44,8 @@ class CriterionAgreement:
     id: str
     kind: str
     agreement: Agreement
+    evaluator: str  # of the first labelled answer
+    cases: tuple[str, ...]  # that have this criterion, in the order of the labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,21 +79,17 @@ def calibrate(
     judged: Sequence[JudgedLabel], judge: JudgeInfo, draw: DrawGamma, no_verdict: int = 0
 ) -> Calibration:
     """Compare all marks that person and judge gave; there must be at least one."""
-    groups: dict[Key, list[MarkPair]] = {}
-    kinds: dict[Key, str] = {}
+    groups: dict[Key, list[tuple[JudgedLabel, Criterion]]] = {}
     for each, criterion in _marked(judged):
         key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
-        groups.setdefault(key, []).append(_pair(each, criterion, "\n".join(key)))
-        kinds[key] = criterion.kind
+        groups.setdefault(key, []).append((each, criterion))
+    pairs = {key: [_pair(*mark, "\n".join(key)) for mark in groups[key]] for key in groups}
     votes = [panel for each in judged for panel in each.votes.values()]
     return Calibration(
         judge=judge,
-        overall=agreement([p for pairs in groups.values() for p in pairs], draw),
+        overall=agreement([pair for some in pairs.values() for pair in some], draw),
         criteria=tuple(
-            CriterionAgreement(
-                file=key[0], id=key[1], kind=kinds[key], agreement=agreement(pairs, draw)
-            )
-            for key, pairs in groups.items()
+            _on_criterion(marks, agreement(pairs[key], draw)) for key, marks in groups.items()
         ),
         differences=tuple(_differences(judged)),
         self_agreement=self_agreement(votes),
@@ -110,7 +108,13 @@ def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
         "judge": asdict(calibration.judge),
         **_measures(calibration),
         "criteria": [
-            {"file": c.file, "id": c.id, "kind": c.kind, **_agreement(c.agreement)}
+            {
+                "file": c.file,
+                "cases": c.cases,
+                "id": c.id,
+                "kind": c.kind,
+                **_agreement(c.agreement),
+            }
             for c in calibration.criteria
         ],
         "people": _agreement(calibration.people) if calibration.people else None,
@@ -176,6 +180,20 @@ def _marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Criter
         for criterion in each.labelled.spec.rubric:
             if criterion.id in each.labelled.label.marks:
                 yield each, criterion
+
+
+def _on_criterion(
+    marks: Sequence[tuple[JudgedLabel, Criterion]], found: Agreement
+) -> CriterionAgreement:
+    each, criterion = marks[0]
+    return CriterionAgreement(
+        file=each.labelled.case.file,
+        id=criterion.id,
+        kind=criterion.kind,
+        agreement=found,
+        evaluator=each.labelled.label.evaluator,
+        cases=tuple(dict.fromkeys(each.labelled.case.id for each, _ in marks)),
+    )
 
 
 def _pair(each: JudgedLabel, criterion: Criterion, name: str) -> MarkPair:

@@ -52,7 +52,7 @@ def _line(judged: float, corrected: CorrectedRate, found: Sequence[Drawn]) -> st
     interval = f"{corrected.low:.2f} to {corrected.high:.2f}"
     return (
         f"Pass rate judged {judged:.2f}; {corrected.value:.2f} ({interval}) corrected by "
-        f"{len(found)} labels of {when}."
+        f"{len(found):,} labels of {when}."
     )
 
 

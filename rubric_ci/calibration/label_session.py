@@ -76,7 +76,7 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
     while at < len(questions):
         question = questions[at]
         mark = _mark(question, session, labels)
-        match _ask(question, f"{at + 1} of {len(questions)}", mark, keys):
+        match _ask(question, f"{at + 1:,} of {len(questions):,}", mark, keys):
             case "quit":
                 break
             case "back":

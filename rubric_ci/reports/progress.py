@@ -36,7 +36,8 @@ class _Lines:
 
     def __call__(self, case: CaseResult) -> None:
         self._done += 1
-        done = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
+        total = f"{self._total:,}"
+        done = f"[{self._done:>{len(total)},}/{total}]"
         kind = wording.status(case)
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
         line = f"{done} {kind:10} {score:>4}  {escape.log_line(case.id)}"

@@ -164,8 +164,8 @@ def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult
     for shard, report in parts.values():
         if len(shard.positions) != len(report.cases):
             raise CannotMerge(
-                f"shard {shard.index}/{shard.count} lists {len(shard.positions)} positions "
-                f"for {len(report.cases)} cases"
+                f"shard {shard.index}/{shard.count} lists {len(shard.positions):,} positions "
+                f"for {len(report.cases):,} cases"
             )
         for position, case in zip(shard.positions, report.cases, strict=True):
             if position in placed:

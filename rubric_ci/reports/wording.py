@@ -80,10 +80,10 @@ def gate(report: RunReport) -> str:
 def rate_text(rate: PassRate) -> str:
     """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
     cases = f"tag {rate.group}" if rate.group else "all cases"
-    errored = f", {rate.errored} errored not counted" if rate.errored else ""
-    waived = f", {rate.waived} waived not counted" if rate.waived else ""
-    needed = f"{rate.required} needed for {rate.min_pass_rate}"
-    return f"{cases}: {rate.passed} of {rate.counted} pass, {needed}{errored}{waived}"
+    errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
+    waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
+    needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
+    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}"
 
 
 def provenance(report: RunReport) -> list[str]:

@@ -86,7 +86,7 @@ def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
     inherited = bool(execution_of(data).get("evaluators"))
     found = [index for index, case in enumerate(cases) if _is_ungraded(case, inherited=inherited)]
     if found:
-        many = "1 case has" if len(found) == 1 else f"{len(found)} of {len(cases)} cases have"
+        many = "1 case has" if len(found) == 1 else f"{len(found):,} of {len(cases):,} cases have"
         message = f"{many} an expected outcome and no evaluator, and will not be graded"
         yield Problem(UNGRADED_CASES, ("evalcases", found[0], "id"), message, _both_ways(file))
 

@@ -100,7 +100,7 @@ def _not_in_force(entries: Sequence[Any], found: States) -> Iterator[Problem]:
         if rule := BY_STATE.get(state):
             yield Problem(rule, ("waivers", index), _message(entry, state))
     if found.max_waivers is not None and len(entries) > found.max_waivers:
-        message = f"{len(entries)} waivers, at most {found.max_waivers} are allowed"
+        message = f"{len(entries):,} waivers, at most {found.max_waivers} are allowed"
         yield Problem(WAIVER_LIMIT, ("waivers", found.max_waivers), message)
 
 

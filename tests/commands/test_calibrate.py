@@ -126,6 +126,34 @@ def test_what_it_prints_and_writes(judge: Gullible) -> None:
     ]
 
 
+def test_each_criterion_has_a_name_of_its_own(judge: Gullible) -> None:
+    more = """\
+  - id: c
+    input: And when?
+    rubrics: [{id: city, expected_outcome: Names a year}, {id: year, expected_outcome: Names 1913}]
+"""
+    Path("a.eval.yaml").write_text(EVALS + more, encoding="utf-8")
+    marks = {"city": True, "year": True}
+    label = replace(labels()[0], id="c", answer="Canberra, 1913", marks=marks)
+    Path("labels.jsonl").write_text(dump([*labels(), label]), encoding="utf-8")
+    eval_file, _ = load("a.eval.yaml", EVALS + more, lambda _: NotFound("no such file"))
+    assert eval_file
+    case = eval_file.cases[2]
+    rubric = case.evaluators[0].rubric  # type: ignore[union-attr]
+    probe = Probe(case=case, rubric=rubric, answer=label.answer, marks=marks)
+    with judging([*answers(), probe]) as running:
+        configure(running)
+        lines = rubric_ci("calibrate", "labels.jsonl").stdout.splitlines()
+    assert [line.partition("  ")[0] for line in lines[3:8]] == [
+        "a.eval.yaml: a and 1 more: city",
+        "a.eval.yaml: depth",
+        "a.eval.yaml: c: city",
+        "a.eval.yaml: year",
+        "all",
+    ]
+    assert [c["cases"] for c in calibration()["criteria"]] == [["a", "b"], ["a", "b"], ["c"], ["c"]]
+
+
 def test_the_marks_that_differ(judge: Gullible) -> None:
     result = rubric_ci("calibrate", "labels.jsonl")
     assert "a.eval.yaml: a: depth: person 6, judge 8: as it is\n" in result.stdout

@@ -25,6 +25,18 @@ def test_plain_lines() -> None:
     )
 
 
+def test_thousands_have_a_separator() -> None:
+    stream = StringIO()
+    with progress(2_300, stream) as ended:
+        for _ in range(1_001):
+            ended(graded("one", "pass"))
+    lines = stream.getvalue().splitlines()
+    assert (lines[0], lines[-1]) == (
+        "[    1/2,300] pass       1.00  one",
+        "[1,001/2,300] pass       1.00  one",
+    )
+
+
 def test_bar_on_a_terminal() -> None:
     program = textwrap.dedent(
         """

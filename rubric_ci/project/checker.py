@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.defaults import WAIVERS
-from rubric_ci.project import discovery
+from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
@@ -60,8 +60,7 @@ class Checker:
 
     def find(self, written: str) -> list[Path]:
         """Return the eval files of a path, or of the configuration; raises CannotFindEvals."""
-        globs = self.project.summary.globs
-        return discovery.find_evals([written] if written else [], globs, self.project.root)
+        return eval_search.find_evals(self.project, [written] if written else [])
 
     def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
         """Yield the configuration and every targets file that serves an eval file."""
@@ -183,7 +182,7 @@ class Checker:
         return bool(self.project.config_name) and self._name(path) == self.project.config_name
 
     def _is_eval(self, path: Path) -> bool:
-        return discovery.is_eval(path, self.project.summary.globs, self.project.root)
+        return eval_search.is_eval(self.project, path)
 
     def _summarize_targets(self, folder: str) -> ConfigSummary:
         """Return the targets that serve a folder; the first of a name counts."""

@@ -14,7 +14,7 @@ from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.parsing import secret_values
 from rubric_ci.parsing.env_vars import Variables
-from rubric_ci.project import discovery
+from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system import masking
@@ -95,7 +95,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
 
     Raises InvalidInput if a targets file has errors, CannotFindEvals if a path names no eval file.
     """
-    found = tuple(discovery.find_evals(paths, project.summary.globs, project.root))
+    found = tuple(eval_search.find_evals(project, paths))
     names = [discovery.from_root(path, project.root) for path in found]
     serving = dict.fromkeys(file for name in names for file in project.targets_files(name))
     shown = project.targets_files("")

@@ -11,7 +11,7 @@ from rubric_ci.git.contents import Contents
 from rubric_ci.model.config import Target
 from rubric_ci.model.context import Dependencies
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.selection.dependencies import command_words, depends_on_everything
+from rubric_ci.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.text.globs import matcher
 
 
@@ -32,7 +32,7 @@ def of(read: Callable[[], Contents | None]) -> Dependencies:
     """Return the digests of the files that `read` returns; it is called once, or never.
 
     A target without `depends_on` that depends on every file has the digest of all of them. Files
-    that a command names count as if they were listed.
+    that a command names or gets count as if they were listed.
     """
     known = cache(read)
 
@@ -46,7 +46,7 @@ def of(read: Callable[[], Contents | None]) -> Dependencies:
         if depends_on_everything(target):
             return of_files(None, ())
         globs = (*case.depends_on, *(target.depends_on or ()))
-        names = tuple(dict.fromkeys(command_words(target)))
+        names = tuple(dict.fromkeys(command_files(case, target)))
         return of_files(globs, names) if globs or names else ""
 
     return digest

@@ -1,6 +1,7 @@
 """Which changed paths a case depends on without holding their text.
 
-These are the files that its scripts and its target's command name, and those under `depends_on`.
+These are the files that its scripts and its target's command name or get, and those under
+`depends_on`.
 """
 
 import re
@@ -103,7 +104,14 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):
             yield from _words(spec.script, spec.cwd)
+    yield from command_files(case, target)
+
+
+def command_files(case: EvalCase, target: Target) -> Iterator[str]:
+    """Yield the words of a target's command that may be paths, and the eval file if it gets it."""
     yield from command_words(target)
+    if isinstance(target, CliTarget) and "{EVAL_FILE}" in target.command_template:
+        yield case.file
 
 
 def command_words(target: Target) -> Iterator[str]:

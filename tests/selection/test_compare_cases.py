@@ -47,6 +47,7 @@ JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m", options={"temperature": 
 MOCK = MockTarget(name="mock", response="yes")
 AGENT = CliTarget(name="agent", command_template="python bin/agent.py {PROMPT}")
 NARROW = replace(AGENT, depends_on=("src/**",))
+READS_EVAL_FILE = replace(NARROW, command_template="agent {EVAL_FILE} {EVAL_ID}")
 KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
 
 
@@ -262,6 +263,9 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
         (CASE, NARROW, ["src/a", "src/b", "src/c"], "`src/a` and 2 more files changed"),
         (CASE, NARROW, ["bin/agent.py"], "`bin/agent.py` changed"),
         (CASE, NARROW, ["README.md"], ""),
+        (CASE, NARROW, ["evals/a.yaml"], ""),  # its cases are compared one by one
+        (CASE, READS_EVAL_FILE, ["evals/a.yaml"], "`evals/a.yaml` changed"),
+        (CASE, READS_EVAL_FILE, ["evals/b.yaml"], ""),
         (
             CASE,
             AGENT,

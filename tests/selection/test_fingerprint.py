@@ -1,0 +1,156 @@
+"""The fingerprint of a case: whatever a verdict can depend on changes it, field by field."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import pytest
+
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.evaluators import LatencySpec
+from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.selection import fingerprint
+from rubric_ci.selection.compare_cases import Revision, place, select
+from rubric_ci.selection.dependencies import ChangedPaths
+from rubric_ci.selection.fingerprint import Setup
+from tests.model_values import Change, changes, examples
+
+Compared: TypeAlias = tuple[tuple[Change, bool], ...]
+Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
+
+NO_VERDICT_DEPENDS_ON = {
+    "*.span": "where it stands in its file",
+    "EvalCase.file": "a moved case is the same case; what its folder decides is in its target",
+    "EvalCase.target": "the target itself is compared, not only its name",
+    "EvalCase.depends_on": "the files under it are compared, by `ChangedPaths`",
+    "EvalCase.references": "the files are compared: as text if read, else by `ChangedPaths`",
+    "EvalCase.tags": "cases are selected and counted by it, never graded",
+    "EvalCase.conversation_id": "cases are grouped by it in statistics",
+    "EvalCase.note": "carried for people",
+    "EvalCase.metadata": "carried for people",
+    "Check.tags": "waivers read it, after grading",
+    "Scored.tags": "waivers read it, after grading",
+    "Levelled.tags": "waivers read it, after grading",
+    "*Target.concurrency": "how many requests are in flight",
+    "*Target.judge_target": "the judge that it leads to is compared",
+    "*Target.depends_on": "the files under it are compared, by `ChangedPaths`",
+    "*Target.cache": "whether an answer is kept",
+}
+"""Pattern of "Class.field" to the reason that no verdict depends on it."""
+
+
+def listed(change: Change) -> bool:
+    return any(fnmatchcase(at, key) for at in change.place for key in NO_VERDICT_DEPENDS_ON)
+
+
+SETUP: Setup = examples(Setup)[0]
+PLAIN: EvalCase = examples(EvalCase)[0]
+
+
+def evaluators() -> Iterator[EvaluatorSpec]:
+    """Yield every evaluator; one composite has every kind of member, another is nested."""
+    specs: list[EvaluatorSpec] = examples(EvaluatorSpec)
+    models = [spec for spec in specs if isinstance(spec, LlmJudgeSpec)]
+    composites = [spec for spec in specs if isinstance(spec, CompositeSpec)]
+    small = [replace(spec, evaluators=spec.evaluators[:1]) for spec in composites]
+    kinds = {type(member): member for member in composites[0].evaluators}
+    yield from (spec for spec in specs if not isinstance(spec, CompositeSpec))
+    yield from (replace(spec, prompt_path="") for spec in models)  # it is in the eval file
+    yield replace(small[0], evaluators=(*kinds.values(), small[-1]))
+    yield from small
+
+
+def cases() -> Iterator[EvalCase]:
+    """Yield cases without evaluators, and cases of one evaluator without messages."""
+    yield from (replace(case, evaluators=()) for case in examples(EvalCase))
+    bare = replace(PLAIN, input_messages=(), expected_messages=())
+    yield from (replace(bare, evaluators=(spec,)) for spec in evaluators())
+
+
+def side(case: EvalCase, setup: Setup = SETUP) -> Revision:
+    return Revision(cases=(case,), setups={place(case): setup})
+
+
+def differs(head: Revision, base: Revision) -> bool:
+    return bool(select(head, base, ChangedPaths([])).chosen)
+
+
+def compared() -> Iterator[tuple[Change, bool]]:
+    """Yield each change of a case or of what it runs with, and whether the case runs for it."""
+    for case in cases():
+        for change in changes(EvalCase, case):
+            yield change, differs(side(change.value), side(case))
+    for setup in examples(Setup):
+        for change in changes(Setup, setup):
+            yield change, differs(side(PLAIN, change.value), side(PLAIN, setup))
+
+
+@pytest.fixture(scope="module")
+def every_change() -> Compared:
+    return tuple(compared())
+
+
+def test_a_change_of_anything_that_a_verdict_depends_on_runs_the_case(
+    every_change: Compared,
+) -> None:
+    missed = {change.place for change, runs in every_change if not runs and not listed(change)}
+    assert sorted(missed) == [], "put it into the fingerprint, or list it with the reason"
+
+
+def test_what_is_listed_runs_no_case(every_change: Compared) -> None:
+    wrong = {change.place for change, runs in every_change if runs and listed(change)}
+    assert sorted(wrong) == [], "it is part of the fingerprint: take it off the list"
+
+
+@pytest.mark.parametrize("pattern", NO_VERDICT_DEPENDS_ON)
+def test_what_is_listed_exists(every_change: Compared, pattern: str) -> None:
+    places = {at for change, _ in every_change for at in change.place}
+    assert any(fnmatchcase(at, pattern) for at in places)
+
+
+HERE = Span(1, 1, 1, 2)
+RUBRIC = RubricSpec(name="r", rubric=Rubric((Check(id="c", text="Kind", span=HERE),)), span=HERE)
+MODEL = LlmJudgeSpec(name="m", span=HERE)
+SCRIPT = CodeJudgeSpec(name="s", script="true", cwd=".", span=HERE)
+LIMIT = LatencySpec(name="l", threshold_ms=1, span=HERE)
+
+
+MEAN = WeightedAverage()
+
+
+def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
+    return CompositeSpec(name="c", evaluators=members, aggregator=by, span=HERE)
+
+
+@pytest.mark.parametrize(
+    ("specs", "judged"),
+    [
+        pytest.param((), False, id="nothing to grade"),
+        pytest.param((RUBRIC,), True, id="rubric"),
+        pytest.param((MODEL,), True, id="free-form judge"),
+        pytest.param((replace(MODEL, prompt_script=SCRIPT),), True, id="judge with a script"),
+        pytest.param((SCRIPT, LIMIT), False, id="script and limit"),
+        pytest.param((SCRIPT, RUBRIC), True, id="script and rubric"),
+        pytest.param((composite(SCRIPT, LIMIT),), False, id="composite of scripts"),
+        pytest.param((composite(SCRIPT, RUBRIC),), True, id="composite with a rubric"),
+        pytest.param((composite(composite(MODEL)),), True, id="nested composite with a judge"),
+        pytest.param((composite(SCRIPT, by=MODEL),), True, id="composite that a judge combines"),
+        pytest.param((composite(LIMIT, by=SCRIPT),), False, id="composite that a script combines"),
+    ],
+)
+def test_the_judge_counts_only_if_it_marks_the_case(
+    specs: tuple[EvaluatorSpec, ...], *, judged: bool
+) -> None:
+    case = replace(PLAIN, evaluators=specs)
+    assert fingerprint.is_judged(case) is judged
+    assert differs(side(case), side(case, replace(SETUP, prompt_version="older"))) is judged

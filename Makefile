@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types golden docs bench lock act dist release-check pin clean
+.PHONY: demo test lint types golden docs bench mutants lock act dist release-check pin clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 
@@ -45,6 +45,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/validate/measure.py --files 1 25 --runs 3
 	ROUNDS=1 $(BIN)/python benchmarks/selection/measure.py
 	$(BIN)/python benchmarks/run/measure.py --only rubric-ci --repeat 1
+
+# Do the tests notice a change? One or more of tests/mutants/modules.py, a shard (2/4), or all.
+mutants: $(READY)
+	$(BIN)/python -m tests.mutants.run $(MODULES)
 
 # One list for every supported platform and Python, with hashes.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml

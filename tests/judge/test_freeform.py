@@ -1,9 +1,11 @@
 """A free-form score: the template's variables, and what counts as a score."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from rubric_ci.judge.fence import about_fences
 from rubric_ci.judge.freeform import (
     FreeformMark,
     freeform_call,
@@ -12,9 +14,11 @@ from rubric_ci.judge.freeform import (
     unknown_variables,
 )
 from rubric_ci.judge.json_reply import InvalidReply
+from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
+from rubric_ci.model.llm_calls import ModelCall, call_key
 from rubric_ci.model.results import Answer
 
 CASE = EvalCase(
@@ -81,6 +85,66 @@ def test_key() -> None:
     assert len({key(), key("other"), key(vote=2)}) == 3
 
 
+OPINION_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "reasoning": {"type": "string"},
+        "hits": {"type": "array", "items": {"type": "string"}},
+        "misses": {"type": "array", "items": {"type": "string"}},
+        "score": {"type": "number"},
+    },
+    "required": ["reasoning", "hits", "misses", "score"],
+    "additionalProperties": False,
+}
+
+
+def test_the_request() -> None:
+    options = {"max_tokens": 99}
+    judge = JudgeConfig(endpoint=Endpoint(model="openai/m", options=options), output="json_object")
+    call = freeform_call(
+        CASE, ANSWER, "{{ x }}", judge, fence="F", vote=2, about="a", more={"x": "more"}
+    )
+    unfenced = freeform_messages(CASE, ANSWER, "{{ x }}", fence="", more={"x": "more"})
+    turn = f"opinion {PROMPT_VERSION}, vote 2"
+    assert call == ModelCall(
+        endpoint=judge.endpoint,
+        messages=freeform_messages(CASE, ANSWER, "{{ x }}", fence="F", more={"x": "more"}),
+        key=call_key(judge.endpoint, unfenced, schema=OPINION_SCHEMA, turn=turn),
+        about="a",
+        output_schema=OPINION_SCHEMA,
+        output_mode="json_object",
+        max_tokens=99,
+    )
+
+
+def test_the_key_is_that_of_the_first_vote_and_of_this_schema() -> None:
+    call = freeform_call(CASE, ANSWER, "", JUDGE, fence="F")
+    unfenced = freeform_messages(CASE, ANSWER, "", fence="")
+    keys = [
+        call_key(JUDGE.endpoint, unfenced, schema=schema, turn=f"opinion {PROMPT_VERSION}, vote 1")
+        for schema in (OPINION_SCHEMA, None, {})
+    ]
+    assert [call.key == key for key in keys] == [True, False, False]
+    assert call.max_tokens == MAX_TOKENS
+
+
+def test_roles_and_more_variables() -> None:
+    system, user = freeform_messages(CASE, ANSWER, "{{ x }}", fence="F", more={"x": "more"})
+    assert (system.role, user.role) == ("system", "user")
+    assert system.content.startswith("You are a careful and impartial judge.")
+    assert system.content.endswith(f"\n\n{about_fences('F')}")
+    assert user.content.startswith("<data_F>\nmore\n</data_F>\n\nReply with one JSON object")
+
+
+def test_more_variables_are_known() -> None:
+    assert unknown_variables("{{ x }} {{ y }}", {"x": "more"}) == ("y",)
+
+
+def test_messages_keep_the_letters_of_other_alphabets() -> None:
+    answer = replace(ANSWER, messages=({"role": "assistant", "content": "Grüße"},))
+    assert "Grüße" in body("{{ output_messages }}", answer)
+
+
 def test_an_opinion() -> None:
     text = json.dumps({"reasoning": "Warm.", "hits": ["greets"], "misses": [], "score": 0.75})
     assert read_freeform_mark(f"Sure:\n{text}") == FreeformMark(
@@ -104,6 +168,7 @@ REFUSED = {
     '{"score": null}': ['"score": Input should be a valid number'],
     '{"score": 1, "score": 0}': ['the key "score" stands twice in one object'],
     '{"score": 1, "verdict": "pass"}': ['"verdict": Extra inputs are not permitted'],
+    '{"score": 1, "hits": [7]}': ['"hits.0": Input should be a valid string'],
     '{"score": 1, "hits": "all"}': ['"hits": Input should be a valid tuple'],
     "0.8": ["the reply holds no JSON object"],
 }

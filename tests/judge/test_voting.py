@@ -1,5 +1,7 @@
 """Tallies, flakiness, and the order and groups of criteria."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,10 +10,12 @@ from rubric_ci.judge.voting import (
     NoMajority,
     flakiness,
     grouped,
+    most_per_request,
     shuffled,
     tally,
     votes_by_criterion,
 )
+from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
@@ -55,6 +59,7 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
     "median": (SCORED, 3, (2, 9, 8), 8),
     "median of five": (SCORED, 5, (0, 10, 4, 5, 6), 5),
     "the lower of the middle two": (SCORED, 3, (4, 9), 4),
+    "median of three that came of five": (SCORED, 5, (4, NO, 9, 6, NO), 6),
     "median next to no ground": (SCORED, 3, (4, NO, 9), 4),
     "no ground in the majority": (SCORED, 3, (NO, 9, NO), NO),
     "a level that was declared": (LEVELLED, 3, (1, 3), 1),
@@ -83,6 +88,14 @@ UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
         5,
         (True, True, False, NO, False),
         "no majority of 5 votes on c: true, true, false, cannot_assess, false",
+    ),
+    "half of a panel": (CHECK, 2, (True, False), "no majority of 2 votes on c: true, false"),
+    "scores of half a panel": (SCORED, 2, (4, NO), "no majority of 2 votes on c: 4, cannot_assess"),
+    "two scores of five": (
+        SCORED,
+        5,
+        (4, 9, NO, NO),
+        "no majority of 5 votes on c: 4, 9, cannot_assess, cannot_assess",
     ),
     "a score and no ground": (SCORED, 3, (4, NO), "no majority of 3 votes on c: 4, cannot_assess"),
 }
@@ -114,7 +127,13 @@ def test_order_of_votes_does_not_matter(values: list[bool]) -> None:
 
 @pytest.mark.parametrize(
     ("values", "share"),
-    [((True,), 0), ((True, True, True), 0), ((True, False, True), 1 / 3), ((1, 2, 3, 4), 0.75)],
+    [
+        ((True,), 0),
+        ((True, True, True), 0),
+        ((True, False, True), 1 / 3),
+        ((1, 2, 3, 4), 0.75),
+        ((True, 1), 0.5),
+    ],
 )
 def test_flakiness(values: tuple[MarkValue, ...], share: float) -> None:
     assert flakiness(values) == pytest.approx(share)
@@ -144,6 +163,22 @@ def test_each_vote_has_an_order_of_its_own_that_repeats() -> None:
 def test_sixteen_are_one_group_and_one_more_makes_two_alike() -> None:
     assert [len(group) for group in grouped(criteria(16))] == [16]
     assert [len(group) for group in grouped(criteria(17))] == [9, 8]
+
+
+JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
+
+
+@pytest.mark.parametrize(
+    ("judge", "most"),
+    [
+        (JUDGE, 16),
+        (replace(JUDGE, canary=True), 15),
+        (replace(JUDGE, mode="isolated"), 1),
+        (replace(JUDGE, mode="isolated", canary=True), 1),
+    ],
+)
+def test_criteria_per_request(judge: JudgeConfig, most: int) -> None:
+    assert most_per_request(judge) == most
 
 
 @given(st.integers(1, 130), st.integers(1, 25))

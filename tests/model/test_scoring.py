@@ -18,7 +18,16 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.model.scoring import Score, Thresholds, Verdict, combine, score, verdict
+from rubric_ci.model.scoring import (
+    Score,
+    Thresholds,
+    Verdict,
+    combine,
+    format_score,
+    score,
+    verdict,
+    weighted_mean,
+)
 
 SPAN = Span(1, 1, 1, 2)
 RANGES = (ScoreRange(low=0, high=10, text="anything"),)
@@ -145,6 +154,45 @@ def test_thresholds_are_configurable() -> None:
         "borderline",
         "fail",
     ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "mean"),
+    [
+        ([(1, 1.0), (2, 0.0)], 0.333333),  # six decimals
+        ([(2, 1.0), (1, 0.0)], 0.666667),
+        ([(0.1, 1.0), (0.7, 1.0), (0.2, 0.0)], 0.8),
+        ([(1, 0.7999996), (0, 1.0)], 0.8),
+        ([(1, 0.7999994)], 0.799999),
+    ],
+)
+def test_a_mean_is_rounded_once(parts: list[tuple[float, float]], mean: float) -> None:
+    assert weighted_mean(parts) == mean
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.8, "0.80"),
+        (0.799999, "0.79"),  # never shown as what it does not reach
+        (0.7999999, "0.80"),  # the same number as 0.8, as scores have six decimals
+        (0.005, "0.00"),
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (1e-6, "0.00"),
+    ],
+)
+def test_a_score_is_shown_rounded_down(value: float, text: str) -> None:
+    assert format_score(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [(0.8, "pass"), (0.799999, "borderline"), (0.6, "borderline"), (0.599999, "fail"), (0, "fail")],
+)
+def test_the_verdict_at_its_thresholds(value: float, word: str) -> None:
+    assert verdict(value).value == word
+    assert verdict(value, ("gate",)) is Verdict.FAIL
 
 
 weights = st.floats(min_value=0.01, max_value=100)

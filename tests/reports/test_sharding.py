@@ -8,9 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
-from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
+from rubric_ci.model.config import CliTarget, Endpoint, FailOn, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
-from rubric_ci.model.report import CostEstimate, JudgeInfo, RunReport, ShardInfo, totals
+from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.report import (
+    Against,
+    CostEstimate,
+    JudgeInfo,
+    RemovedCase,
+    Responder,
+    RunReport,
+    ShardInfo,
+    totals,
+)
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.reports.sharding import case_cost, merge, split
 from tests.cases import build_case, build_script, span
@@ -162,6 +172,68 @@ def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
     assert merged.totals == totals((*one.cases, *three.cases))
 
 
+def test_an_interrupted_shard_interrupts_the_run() -> None:
+    passed = tuple(
+        Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
+    )
+    one, two = shards_of(whole(passed), 2)
+    for parts in ([replace(one, interrupted=True), two], [one, replace(two, interrupted=True)]):
+        merged = merge(parts)
+        assert (merged.interrupted, merged.verdict, merged.gate.holds) == (True, "error", False)
+        assert merged.notes == ()
+    assert (merge([one, two]).interrupted, merge([one, two]).verdict) == (False, "pass")
+
+
+def test_a_replayed_shard_marks_the_run() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    assert [merge([replace(one, replayed=is_so), two]).replayed for is_so in (True, False)] == [
+        True,
+        False,
+    ]
+
+
+def test_fail_on_replaces_the_gate_of_the_shards() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    assert merge([one, two]).gate.fail_on == "fail"
+    assert merge([one, two], FailOn.NEVER).gate.fail_on == "never"
+
+
+def base_side(**sums: Any) -> Against:
+    return Against(ref="main", commit="a" * 40, **sums)
+
+
+def test_the_base_side_has_the_sums_of_all_shards() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    counts = {"further_trials": 2, "asked": 3, "reused": 4, "recorded": 5, "shared": 6}
+    more = {name: count + 10 for name, count in counts.items()}
+    used = Usage(calls=1), Usage(calls=2)
+    merged = merge(
+        [
+            replace(one, against=base_side(**counts, usage=used[0])),
+            replace(two, against=base_side(**more, usage=used[1])),
+        ]
+    )
+    sums = {name: counts[name] + more[name] for name in counts} | {"further_trials": 12}
+    assert merged.against == base_side(**sums, usage=Usage(calls=3))
+    assert merge([one, two]).against is None
+    part = base_side(**counts, usage=used[0])
+    assert merge([replace(one, against=part), two]).against == part
+
+
+def test_responders_are_counted_over_all_shards() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    a, b = Responder(requested="m", model="a", replies=2), Responder(requested="m", replies=5)
+    parts = [replace(one, responders=(a,)), replace(two, responders=(b, replace(a, replies=3)))]
+    assert merge(parts).responders == (replace(a, replies=5), b)
+
+
+def test_removed_cases_and_notes_are_listed_once() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    x, y = RemovedCase(file="a", id="x"), RemovedCase(file="a", id="y")
+    merged = merge([replace(one, removed=(x,)), replace(two, removed=(x, y))])
+    assert merged.removed == (x, y)
+
+
 def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
     broken = replace(one, verdict="error")
@@ -172,6 +244,7 @@ def changed(report: RunReport, **facts: Any) -> RunReport:
     return replace(report, **facts)
 
 
+A_JUDGE = JudgeInfo(model="m", prompt_version="1")
 ONE, TWO = shards_of(whole(results(4)), 2)
 
 
@@ -199,15 +272,29 @@ ONE, TWO = shards_of(whole(results(4)), 2)
             id="commit",
         ),
         pytest.param(
-            [ONE, changed(TWO, judge=JudgeInfo(model="m", prompt_version="1"))],
-            None,
+            [ONE, changed(TWO, judge=A_JUDGE)],
+            f"the reports have different judges: {A_JUDGE}, None",
             id="judge",
         ),
-        pytest.param([ONE, changed(TWO, spared=1)], None, id="spared"),
+        pytest.param(
+            [ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))],
+            None,
+            id="gate",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, spared=1)],
+            "the reports have different numbers of unaffected cases: 0, 1",
+            id="spared",
+        ),
         pytest.param(
             [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],
-            None,
+            "two shards contain the case at position 1",
             id="same-position",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(1, 2, 3)))],
+            "shard 2/2 lists 3 positions for 2 cases",
+            id="case-missing",
         ),
         pytest.param(
             [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],

@@ -56,6 +56,14 @@ def test_p_value(differences: list[float], expected: float) -> None:
     assert significance.p_value(differences) == pytest.approx(expected, rel=1e-3)
 
 
+def test_five_hundred_differences_are_counted_and_one_more_is_approximated() -> None:
+    counted = significance.p_value([0.01] * 260 + [-0.01] * 240)
+    assert counted == pytest.approx(stats.binomtest(260, 500).pvalue, rel=1e-9)
+    approximated = significance.p_value([0.01] * 261 + [-0.01] * 240)
+    assert approximated == pytest.approx(2 * stats.norm.sf(21 / 501**0.5), rel=1e-9)
+    assert counted - approximated > 0.02  # either could not be taken for the other
+
+
 @pytest.mark.parametrize(
     ("freedom", "expected"),
     [

@@ -1,0 +1,40 @@
+"""Which modules are mutated, and the tests that hold each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+PACKAGE: Final = Path(__file__).parents[2] / "rubric_ci"
+
+FORGED: Final = "security/test_forged_report.py reports/test_json_format.py "
+
+TESTS: Final[Mapping[str, str]] = {
+    "selection/fingerprint.py": "selection/test_fingerprint.py selection/test_compare_cases.py",
+    "selection/dependencies.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
+    "judge/freeform.py": "judge/test_freeform.py evaluators/test_llm_judge.py",
+    "reports/consistency.py": FORGED + "reports/test_waivers.py reports/test_gate.py",
+    "reports/case_consistency.py": FORGED + "reports/test_case_consistency.py",
+    "reports/json_format.py": "reports/test_json_format.py",
+    "reports/sharding.py": "reports/test_sharding.py",
+    "judge/voting.py": "judge/test_voting.py judge/test_panel.py",
+    "grading/trials.py": "grading/test_trials.py",
+    "model/scoring.py": "model/test_scoring.py",
+    "reports/significance.py": "reports/test_significance.py",
+    "model/rubric.py": "model/test_scoring.py judge",
+    "judge/panel.py": "judge/test_panel.py",
+    "judge/cached_request.py": "judge/test_cached_request.py judge/test_panel.py",
+    "judge/auto_votes.py": "judge/test_auto_votes.py",
+    "judge/reply_parser.py": "judge/test_reply_parser.py judge/test_repair.py",
+    "judge/reply_schema.py": "judge/test_reply_schema.py",
+    "selection/compare_cases.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
+    "reports/comparison.py": "reports/test_comparison.py reports/test_comparison_text.py",
+    "model/gate.py": "model/test_gate.py reports/test_exit_code.py",
+    "text/escape.py": "text/test_escape.py",
+    "llm/budget.py": "llm/test_budget.py",
+    "llm/retry.py": "llm/test_retry.py",
+    "system/backoff.py": "llm/test_retry.py system",
+    "llm/cache.py": "llm/test_cache.py",
+    "parsing/evaluators.py": "project/test_loader.py",
+    "validation/rubric_rules.py": "validation/test_corpus.py",
+    "validation/eval_rules.py": "validation/test_corpus.py",
+}

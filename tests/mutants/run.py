@@ -1,0 +1,198 @@
+"""Run the tests of modules against each of their mutants: `make mutants MODULES="…"`.
+
+The tests are collected once. A child process per mutant replaces the code of the live functions and
+runs the tests that execute the changed lines, the fastest first, until one fails. A change outside
+of functions is imported by a child process that collects again.
+"""
+
+import gc
+import os
+import pickle
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any, Final
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis import settings
+
+from tests.mutants.modules import PACKAGE, TESTS
+from tests.mutants.mutate import Mutant, mutants
+from tests.mutants.survivors import read_survivors
+
+SECONDS: Final = 60.0  # for a mutant; an endless loop is found out
+TRACED: Final = 1.0  # seconds of a test whose lines are recorded
+MODULE_LINES: Final = 1000  # more than any module has
+QUIET: Final = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header")
+
+settings.register_profile("mutants", max_examples=40, derandomize=True, database=None)
+
+
+def in_child(work: Callable[[], Any], seconds: float) -> Any:
+    """Return what `work` returns in a fork of this process; None: it died or took too long."""
+    reader, writer = os.pipe()
+    if (pid := os.fork()) == 0:
+        os.setpgid(0, 0)
+        try:
+            os.write(writer, pickle.dumps(work()))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    chunks = []
+    until = time.monotonic() + seconds
+    while select.select([reader], [], [], max(0.0, until - time.monotonic()))[0]:
+        if not (chunk := os.read(reader, 1 << 20)):
+            break
+        chunks.append(chunk)
+    os.close(reader)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)  # and what the tests have started
+    os.waitpid(pid, 0)
+    return pickle.loads(b"".join(chunks)) if chunks else None
+
+
+class Plugin:
+    """Takes the place of pytest's loop over the tests."""
+
+    def __init__(self, path: Path, of: Iterable[Mutant]) -> None:
+        self.path, self.mutants, self.survivors = path, tuple(of), list[str]()
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run every mutant."""
+        lines: Mapping[int, set[int]] = in_child(partial(self._trace, session.items), 10 * SECONDS)
+        if not lines:
+            pytest.exit("a test fails without a change", 1)
+        for mutant in self.mutants:
+            hit = [session.items[n] for n, seen in lines.items() if seen.intersection(mutant.lines)]
+            if in_child(partial(self._passes, hit, mutant), SECONDS):
+                self.survivors.append(mutant.key)
+        return True
+
+    def _trace(self, items: list[pytest.Item]) -> dict[int, set[int]]:
+        """Return the lines that each test executes, by number of the test, the fastest first."""
+        found, took = dict[int, set[int]](), dict[int, float]()
+        for n, (item, following) in enumerate(zip(items, [*items[1:], None], strict=True)):
+            lines, start = set[int](), time.monotonic()
+            trace = self._tracer(lines)
+            threading.settrace(trace)
+            sys.settrace(trace)
+            passed = _passes(item, following)
+            sys.settrace(None)
+            if not passed:
+                return {}
+            found[n], took[n] = lines, time.monotonic() - start
+        return {n: found[n] for n in sorted(found, key=took.__getitem__)}
+
+    def _tracer(self, lines: set[int]) -> Callable[[FrameType, str, object], Any]:
+        """Return what collects the lines; a slow test counts as one that executes them all."""
+        until = time.monotonic() + TRACED
+
+        def trace(frame: FrameType, _event: str, _arg: object) -> Any:
+            if frame.f_code.co_filename != str(self.path):
+                return None
+            lines.add(frame.f_lineno)
+            if time.monotonic() > until:
+                lines.update(range(MODULE_LINES))
+                sys.settrace(None)
+                return None
+            return trace
+
+        return trace
+
+    def _passes(self, items: list[pytest.Item], mutant: Mutant) -> bool:
+        new = {_place(code): code for code in _codes(mutant.code(self.path))}
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and each.__code__.co_filename == str(self.path):
+                each.__code__ = new.get(_place(each.__code__), each.__code__)
+        return all(map(_passes, items, [*items[1:], None]))
+
+
+def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
+    reports = runtestprotocol(item, nextitem=following, log=False)
+    return not any(report.failed for report in reports)
+
+
+def _codes(code: CodeType) -> Iterable[CodeType]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def survives_import(path: Path, mutant: Mutant, tests: list[str]) -> bool:
+    """Return True if all tests pass in a process that imports the mutant."""
+
+    def passes() -> bool:
+        original = SourceFileLoader.get_code
+
+        def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
+            return mutant.code(path) if self.path == str(path) else original(self, name)
+
+        SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+        _silence()
+        return pytest.main([*QUIET, *tests]) == pytest.ExitCode.OK
+
+    return in_child(passes, 3 * SECONDS) is True
+
+
+def _silence() -> None:
+    for descriptor in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+def survivors_of(path: Path, tests: list[str]) -> list[str]:
+    """Return the keys of the mutants of a module that no test notices."""
+    every = mutants(path)
+    outside = (each for each in every if not each.in_function)
+    early = [each.key for each in outside if survives_import(path, each, tests)]
+    plugin = Plugin(path, [each for each in every if each.in_function])
+
+    def collect() -> list[str] | None:
+        _silence()
+        failed = pytest.main([*QUIET, "-s", *tests], plugins=[plugin])
+        return None if failed else plugin.survivors
+
+    late = in_child(collect, 3600)
+    if late is None:
+        raise SystemExit(f"{path.name}: the tests fail without a change")
+    return [*early, *late]
+
+
+def report(module: str) -> bool:
+    """Print the mutants that survive unexplained, and those explained in vain; True: there are."""
+    listed = read_survivors().get(module, {})
+    path, tests = PACKAGE / module, [f"tests/{name}" for name in TESTS[module].split()]
+    found = survivors_of(path, tests)
+    print(f"{module}: {len(mutants(path))} mutants, {len(found)} survive, {len(listed)} explained")
+    new = [f"  survives: {key}" for key in found if key not in listed]
+    old = [f"  is listed, but no longer survives: {key}" for key in listed if key not in found]
+    if new or old:
+        print(*new, *old, sep="\n")
+    sys.stdout.flush()
+    return bool(new or old)
+
+
+def chosen(names: Sequence[str]) -> Sequence[str]:
+    """Return the modules that are named, or those of a shard: `2/4`."""
+    if len(names) == 1 and names[0][:1].isdigit():
+        index, count = map(int, names[0].split("/"))
+        return list(TESTS)[index - 1 :: count]
+    return names or list(TESTS)
+
+
+if __name__ == "__main__":
+    settings.load_profile("mutants")
+    raise SystemExit(sum(map(report, chosen(sys.argv[1:]))) > 0)

@@ -1,10 +1,16 @@
 """The median of several trials."""
 
+from dataclasses import replace
+from statistics import median_low
 from typing import Any
 
 import pytest
 
-from rubric_ci.grading.trials import median_trial, with_further_trials
+from rubric_ci.grading.trials import (
+    median_trial,
+    with_confirming_trials,
+    with_further_trials,
+)
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
@@ -81,6 +87,23 @@ def test_every_trial_is_kept_in_order() -> None:
     assert single.trials == ()
 
 
+def test_a_trial_keeps_its_verdict_without_waived_criteria() -> None:
+    waived = replace(graded("fail", 0.2), without_waived="pass", waived=("b", "a"))
+    settled = median_trial([waived, replace(waived, waived=("c", "a")), graded("fail", 0.1)])
+    assert isinstance(settled, Graded)
+    assert settled.waived == ("a", "b", "c")
+    assert [each.without_waived for each in settled.trials] == ["pass", "pass", None]
+    assert settled.trials_to_pass == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])
+def test_the_middle_or_the_lower_of_two(count: int) -> None:
+    scores = [n / 10 for n in range(count)]
+    settled = median_trial([graded("fail", score) for score in scores])
+    assert isinstance(settled, Graded)
+    assert settled.score == median_low(scores)
+
+
 @pytest.mark.parametrize(
     ("results", "reason"),
     [
@@ -124,6 +147,24 @@ def test_lost_further_trials_take_no_verdict_away() -> None:
     assert result.usage == Usage(calls=3)
 
 
+def test_the_median_of_one_answer_takes_confirming_trials_in() -> None:
+    result = with_confirming_trials(
+        graded("fail", 0.2), [graded("pass", 1), errored("429"), graded("pass", 0.9)]
+    )
+    assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
+    assert [each.score for each in result.trials] == [0.2, 1, 0.9]
+    assert result.usage == Usage(calls=4)
+
+
+def test_the_median_of_several_answers_stands_and_lists_confirming_trials() -> None:
+    first = median_trial([graded("fail", 0.2), graded("fail", 0.3), graded("pass", 0.9)])
+    assert isinstance(first, Graded)
+    result = with_confirming_trials(first, [graded("pass", 1), errored("429")])
+    assert (result.verdict, result.score, result.reason) == ("fail", 0.3, first.reason)
+    assert [each.score for each in result.trials] == [0.2, 0.3, 0.9, 1]
+    assert (result.further_trials, result.usage) == (1, Usage(calls=5))
+
+
 K_OF_N = {
     "enough pass": (["pass", "pass", "fail"], 2, ("pass", "trials: 1 fail, 2 pass")),
     "one too few": (["pass", "fail", "fail"], 2, ("fail", "trials: 2 fail, 1 pass")),
@@ -133,6 +174,9 @@ K_OF_N = {
     "lost whatever the errored one is": (["fail", "fail", "errored"], 2, ("fail", "1 of 3")),
     "the errored one decides": (["pass", "fail", "errored"], 2, ("errored", "in 1 of 3 trials")),
     "none has a verdict": (["errored", "errored", "errored"], 2, ("errored", "lost")),
+    "one pass of one, one errored": (["pass", "errored"], 1, ("pass", "1 of 2")),
+    "one must pass, one errored": (["fail", "errored"], 1, ("errored", "in 1 of 2 trials")),
+    "both must pass, one errored": (["pass", "errored"], 2, ("errored", "in 1 of 2 trials")),
     "one trial": (["fail"], 1, ("fail", "why")),
 }
 

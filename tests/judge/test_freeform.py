@@ -55,6 +55,7 @@ FILLED = {
     "{{ expected_messages }}": (
         '<data_F>\n[\n  {\n    "role": "assistant",\n    "content": "Dear"\n  }\n]\n</data_F>'
     ),
+    "{{ unknown }} and {{question.x}}": "{{ unknown }} and {{question.x}}",
     "No variables, {one} brace": "No variables, {one} brace",
 }
 

@@ -1,8 +1,11 @@
-"""A judge over HTTP that reads the answer: a criterion is satisfied if the answer has a word."""
+"""A judge over HTTP that reads the answer: a criterion is satisfied if the answer has a word.
+
+The same server answers as other models, where a test gives their answers.
+"""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -19,8 +22,21 @@ class AnswerJudge:
     url: str = ""
     out: bool = False  # an outage: every request fails
     answers: list[str] = field(default_factory=list)  # that it was asked about
+    targets: Mapping[str, Callable[[list[str]], str]] = field(default_factory=dict)
+    """The answer of a model to the texts of its messages; other models are the judge."""
+    asked: list[tuple[str, ...]] = field(default_factory=list)  # of targets: model and texts
+    seen: list[str] = field(default_factory=list)  # by the judge: the texts of each request
 
     def reply(self, request: dict[str, Any]) -> str:
+        """Answer as a target, or mark every criterion of the request by the word."""
+        texts = [str(message["content"]) for message in request["messages"]]
+        if answer := self.targets.get(request["model"]):
+            self.asked.append((request["model"], *texts))
+            return answer(texts)
+        self.seen.append("\n".join(texts))
+        return self.marks(request)
+
+    def marks(self, request: dict[str, Any]) -> str:
         """Mark every criterion of the request by the word."""
         system, user = (message["content"] for message in request["messages"][:2])
         (fence,) = re.findall(r"<NAME_(\w+)>", system)[:1]

@@ -1,17 +1,18 @@
-"""`rubric-ci run --against` as a user types it, in real repositories with real processes."""
+"""`rubric-ci run --against` as a user types it, in real repositories with real targets."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
+from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -42,15 +43,7 @@ def cases(*names: str, question: str = "Greet") -> str:
 def run(
     checkout: Checkout, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "run", *arguments],
-        cwd=checkout.root,
-        env=CLEAN | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return invoke(checkout.root, CLEAN | environment, "run", *arguments)
 
 
 def report(checkout: Checkout) -> dict[str, Any]:
@@ -264,9 +257,7 @@ def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, number: int
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not waiting.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(waiting.exists)
     assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1
     os.kill(process.pid, number)
     process.wait(60)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from rubric_ci.cli.main import main
 
 
 def invoke(
-    root: Path, environment: Mapping[str, str], *arguments: str
+    root: Path, environment: dict[str, str], *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder with this environment only."""
     gone = dict.fromkeys(os.environ.keys() - environment.keys())

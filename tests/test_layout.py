@@ -39,6 +39,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         against/base_side against/comparison against/confirmation against/grade_run
         against/sides against/verdicts git/contents git/worktree selection/answer_dependencies
         system/file_lock""",
+    "commands/test_run_against_targets.py": "against/listing grading/expected_work",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_killed.py": "system/signals",

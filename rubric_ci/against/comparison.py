@@ -100,17 +100,24 @@ def _changed(case: CaseResult, found: Compared, before: BaseResult | None = None
     return replace(case, change=change, change_reason=reason, suspected=suspected, before=before)
 
 
+def no_answers(ref: str, base: BaseSide) -> Against:
+    """Return what is known of the base before it is asked."""
+    return Against(
+        ref=ref,
+        commit=base.base.commit,
+        committed_at=base.committed_at,
+        origin=base.base.origin,
+    )
+
+
 def _against(
     ref: str, base: BaseSide, results: Sequence[CaseResult], further_trials: int
 ) -> Against:
     """Return what the report says of the base side."""
     sides = [case.before for case in results if isinstance(case, Graded | Errored) and case.before]
     count: Mapping[str, int] = Counter(side.source for side in sides)
-    return Against(
-        ref=ref,
-        commit=base.base.commit,
-        committed_at=base.committed_at,
-        origin=base.base.origin,
+    return replace(
+        no_answers(ref, base),
         further_trials=further_trials,
         asked=count["asked"],
         reused=count["reused"],

@@ -1,7 +1,8 @@
 """Grades what a run chose: the head, with `--against` the base as well, and the sentinel."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,6 +11,7 @@ from rubric_ci.against.comparison import Outcome, compare
 from rubric_ci.against.sides import Sides
 from rubric_ci.calibration.ask_sentinel import Watch, grade_watched
 from rubric_ci.grading.engine import grade
+from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import needs_judge
 from rubric_ci.grading.task import Task
 from rubric_ci.model.context import RunContext
@@ -45,13 +47,33 @@ class GradedRun:
     sentinel: Sentinel | None
 
 
-def grade_run(inputs: RunInput) -> GradedRun:
-    """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
-    further_trials = _further_trials(inputs)
-    watch = _watch(inputs)
+@contextmanager
+def open_sides(inputs: RunInput) -> Iterator[Sides | NoBase | None]:
+    """Yield both sides of the change, None without `--against`; nothing is requested."""
     with open_base(inputs.tasks, inputs.loaded, inputs.settings) as base:
-        sides = _sides(base, inputs) if isinstance(base, BaseSide) else base
-        outcome = _grade(inputs, sides, further_trials, watch)
+        yield _sides(base, inputs) if isinstance(base, BaseSide) else base
+
+
+def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[ExpectedWork, ...]:
+    """Return what the head and the base have to ask for, without further trials."""
+    trials = inputs.settings.trials
+    head = ExpectedWork(tasks=inputs.tasks, context=inputs.context, trials=trials)
+    if not isinstance(sides, Sides):
+        return (head,)
+    asked = [task for task in inputs.tasks if sides.asks_base(task)]
+    base = ExpectedWork(
+        tasks=[sides.base.tasks[task.case.file, task.case.id] for task in asked],
+        context=sides.base_context,
+        trials=trials,
+        name="base ",
+    )
+    return head, base
+
+
+def grade_run(inputs: RunInput, sides: Sides | NoBase | None) -> GradedRun:
+    """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
+    watch = _watch(inputs)
+    outcome = _grade(inputs, sides, _further_trials(inputs), watch)
     return GradedRun(outcome=outcome, sentinel=watch.seen)
 
 

@@ -61,6 +61,11 @@ class Sides:
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there
 
+    def asks_base(self, head: Task) -> bool:
+        """Return True if the case is asked at the base as well."""
+        base = self.base.tasks.get((head.case.file, head.case.id))
+        return base is not None and not self.share_answer(head, base)
+
     async def graded(
         self, tasks: Sequence[Task], context: RunContext, trials: int = 1
     ) -> Mapping[Key, CaseResult]:

@@ -10,6 +10,7 @@ import click
 from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import grade
+from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import choose_judge, name_judge, resolve_judge
 from rubric_ci.grading.task import Task
 from rubric_ci.model.config import JudgeConfig, MockTarget
@@ -68,7 +69,7 @@ def rejudge(
     """Judge every answer; show the estimate before and the cost after."""
     tasks = [_task(each) for each in answers]
     if live:
-        show_estimate(estimate_cost(tasks), cached=False)
+        show_estimate(estimate_cost([ExpectedWork(tasks=tasks, context=context)]))
     refused: list[str] = []
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))
     watched = replace(context, call_model=ask)

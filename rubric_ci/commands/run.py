@@ -8,11 +8,19 @@ from time import monotonic
 
 import click
 
-from rubric_ci.against.grade_run import GradedRun, RunInput, grade_run, without_models
+from rubric_ci.against import listing
+from rubric_ci.against.grade_run import (
+    GradedRun,
+    RunInput,
+    expected_work,
+    grade_run,
+    open_sides,
+    without_models,
+)
+from rubric_ci.against.sides import Sides
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
 from rubric_ci.errors import ExitCode, UserError
-from rubric_ci.grading import case_list
 from rubric_ci.grading.cost_estimate import (
     JudgeEstimate,
     estimate_cost,
@@ -20,14 +28,17 @@ from rubric_ci.grading.cost_estimate import (
     show_estimate,
     total,
 )
+from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
-from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.history.forecast import show_power
+from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.options import RunSettings
+from rubric_ci.model.git_changes import NoBase
+from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
@@ -74,7 +85,7 @@ def _run(settings: RunSettings) -> ExitCode:
     shard, chosen = _cases_of_shard(selection, loaded, settings)
     tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
     if settings.list_only:
-        return _list(tasks, loaded, settings)
+        return _list(tasks, loaded, settings, started_at)
     selection, context = _set_up(selection, tasks, loaded, settings)
     check_folder(settings)
     inputs = RunInput(
@@ -86,8 +97,9 @@ def _run(settings: RunSettings) -> ExitCode:
         # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
         plain=publish.on_github(os.environ) or None,
     )
-    estimate = _show_forecast(inputs)
-    graded = grade_run(inputs)
+    with open_sides(inputs) as sides:
+        estimate = _show_forecast(inputs, sides)
+        graded = grade_run(inputs, sides)
     report = build_report(
         loaded,
         tasks,
@@ -120,6 +132,12 @@ def _set_up(
     """Return the context of the head, and the selection with notes on cache and calibration."""
     cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
     notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
+    context = _context(loaded, settings, cache)
+    return replace(selection, notes=(*notes, *selection.notes)), context
+
+
+def _context(loaded: LoadedProject, settings: RunSettings, cache: CacheOptions) -> RunContext:
+    """Return the context of the head."""
     context = build_context(
         loaded.root,
         loaded.config,
@@ -130,13 +148,12 @@ def _set_up(
         batch=_show_progress if settings.batch else None,
         hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ),
     )
-    context = replace(context, side=_own_side(loaded, settings))
-    return replace(selection, notes=(*notes, *selection.notes)), context
+    return replace(context, side=_own_side(loaded, settings))
 
 
-def _show_forecast(inputs: RunInput) -> Sequence[JudgeEstimate]:
+def _show_forecast(inputs: RunInput, sides: Sides | NoBase | None) -> Sequence[JudgeEstimate]:
     """Show what the run may cost and detect, and return the estimate of its cost."""
-    estimate = _estimate(inputs.tasks, inputs.settings)
+    estimate = _estimate(expected_work(inputs, sides), inputs.settings)
     show_estimate(estimate)
     if estimate and len(inputs.tasks) > 1:
         clusters = [task.cluster for task in inputs.tasks]
@@ -160,10 +177,21 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
     return with_baseline(report, inputs.baseline, inputs.settings)
 
 
-def _list(tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings) -> ExitCode:
+def _list(
+    tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings, now: datetime
+) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
-    estimates = estimate_lines(_estimate(tasks, settings))
-    click.echo(case_list.render(tasks, estimates, settings.trials), nl=False)
+    context = _context(loaded, replace(settings, offline=True), CacheOptions(enabled=False))
+    options, _ = readable_cache(settings.requests, settings.cache, os.environ)
+    if uses_cache(settings.requests, options):
+        context = replace(context, cache=Cache(options.folder))  # its folder is not created
+    inputs = RunInput(
+        tasks=tasks, loaded=loaded, settings=settings, baseline=None, context=context, plain=None
+    )
+    with open_sides(inputs) as sides:
+        work = expected_work(inputs, sides)
+        estimates = estimate_lines(_estimate(work, settings))
+        click.echo(listing.render(work, sides, estimates, now), nl=False)
     return ExitCode.USAGE if loaded.invalid else ExitCode.OK
 
 
@@ -190,10 +218,8 @@ def _show_progress(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
 
 
-def _estimate(tasks: Sequence[Task], settings: RunSettings) -> Sequence[JudgeEstimate]:
-    if without_models(settings):
-        return ()
-    return estimate_cost(tasks, settings.trials, batched=settings.batch)
+def _estimate(work: Sequence[ExpectedWork], settings: RunSettings) -> Sequence[JudgeEstimate]:
+    return () if without_models(settings) else estimate_cost(work, batched=settings.batch)
 
 
 def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:

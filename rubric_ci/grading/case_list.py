@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.task import Task
 from rubric_ci.model.config import (
     CliTarget,
@@ -16,13 +17,13 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
 
-def render(tasks: Sequence[Task], estimates: Sequence[str], trials: int) -> str:
-    """Return a line per case, per target and per estimate, and the number of cases."""
+def render(tasks: Sequence[Task], lines: Sequence[str]) -> str:
+    """Return a line per case, the number of cases, and these lines."""
     rows = [tuple(map(log_line, _cells(task))) for task in tasks]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-    lines = [_row(row, widths) for row in rows]
-    totals = [numbers.plural(len(tasks), "case"), *_targets(tasks, trials), *estimates]
-    return "".join(f"{line}\n" for line in [*lines, *map(log_line, totals)])
+    listed = [_row(row, widths) for row in rows]
+    totals = [numbers.plural(len(tasks), "case"), *lines]
+    return "".join(f"{line}\n" for line in [*listed, *map(log_line, totals)])
 
 
 def _cells(task: Task) -> tuple[str, ...]:
@@ -35,24 +36,26 @@ def _row(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([*cells, row[-1]])
 
 
-def _targets(tasks: Sequence[Task], trials: int) -> Iterator[str]:
-    graded = [task for task in tasks if task.case.evaluators]
+def target_lines(work: ExpectedWork) -> Iterator[str]:
+    """Yield a line per target of one side: what its answers take, less those in the cache."""
+    graded = [task for task in work.tasks if task.case.evaluators]
     for target in {task.target.name: task.target for task in graded}.values():
         own = [task for task in graded if task.target.name == target.name]
-        yield f"target {target.name}: {_work(target, own, trials)}"
+        yield f"{work.name}target {target.name}: {_work(target, own, work)}"
 
 
-def _work(target: Target, tasks: Sequence[Task], trials: int) -> str:
+def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
     """Return what the answers of a target take; the length of answers is not known before."""
-    answers = sum(task.trials(trials) for task in tasks)
     match target:
         case LlmTarget(endpoint=endpoint):
+            answers, cached = _answers(tasks, work)
             requests = numbers.plural(answers, "request")
-            return f"{requests} to {endpoint.model}, cost unknown before the answers"
+            return f"{requests} to {endpoint.model}, cost unknown before the answers{cached}"
         case CliTarget(batched=batched):
-            files = {task.case.file: task.trials(trials) for task in tasks}
-            starts = sum(files.values()) if batched else answers
-            return numbers.plural(starts, "start of its command", "starts of its command")
+            answers, cached = _answers(tasks, work)
+            files = {task.case.file: task.trials(work.trials) for task in tasks}
+            starts = min(answers, sum(files.values())) if batched else answers
+            return numbers.plural(starts, "start of its command", "starts of its command") + cached
         case RecordedTarget():
             return f"{numbers.plural(len(tasks), 'recorded answer')}, no requests"
         case MockTarget():
@@ -61,3 +64,11 @@ def _work(target: Target, tasks: Sequence[Task], trials: int) -> str:
             return f"no answers: provider `{provider}` is not supported yet"
         case _:
             assert_never(target)
+
+
+def _answers(tasks: Sequence[Task], work: ExpectedWork) -> tuple[int, str]:
+    """Return how many answers are asked for, and how many are in the cache, as words."""
+    every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
+    cached = sum(work.answer(task, trial) is not None for task, trial in every)
+    more = f"; {numbers.plural(cached, 'more answer')} in the cache" if cached else ""
+    return len(every) - cached, more

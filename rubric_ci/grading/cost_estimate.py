@@ -1,18 +1,20 @@
 """Estimate of requests, tokens and cost per judge, shown before a run."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
 import click
 
+from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import judges_of
 from rubric_ci.grading.task import Task
-from rubric_ci.judge.estimate import TokenEstimate, estimate
+from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.text import escape, numbers
 
@@ -23,30 +25,35 @@ class JudgeEstimate:
 
     judge: JudgeConfig
     estimate: CostEstimate
+    cached: int = 0  # requests that the cache answers, which the estimate leaves out
 
 
 def estimate_cost(
-    tasks: Sequence[Task], trials: int = 1, *, batched: bool = False
+    sides: Sequence[ExpectedWork], *, batched: bool = False
 ) -> tuple[JudgeEstimate, ...]:
-    """Return an estimate per judge; cached judgements are not subtracted."""
-    judged = _by_judge(tasks, trials)
-    estimates = [(judge, estimate(cases, judge)) for judge, cases in judged]
+    """Return an estimate per judge for all sides, less the judgements in the cache.
+
+    A judgement of an answer that is not known yet counts as a request.
+    """
+    judged = asyncio.run(_by_judge(sides))
     return tuple(
-        JudgeEstimate(judge=judge, estimate=_priced(judge, tokens, batched=batched))
-        for judge, tokens in estimates
-        if tokens.requests
+        JudgeEstimate(
+            judge=judge, estimate=_priced(judge, each.asked, batched=batched), cached=each.cached
+        )
+        for judge, each in judged
+        if each.asked.requests or each.cached
     )
 
 
-def show_estimate(estimates: Sequence[JudgeEstimate], *, cached: bool = True) -> None:
-    """Print a line per judge on stderr; `cached`: judgements may come from the cache."""
-    for line in estimate_lines(estimates, cached=cached):
+def show_estimate(estimates: Sequence[JudgeEstimate]) -> None:
+    """Print a line per judge on stderr."""
+    for line in estimate_lines(estimates):
         click.echo(escape.log_line(line), err=True)
 
 
-def estimate_lines(estimates: Sequence[JudgeEstimate], *, cached: bool = True) -> list[str]:
+def estimate_lines(estimates: Sequence[JudgeEstimate]) -> list[str]:
     """Return a line per judge: requests, tokens and cost."""
-    return [_line(each, cached=cached) for each in estimates]
+    return [_line(each) for each in estimates]
 
 
 def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:
@@ -55,16 +62,41 @@ def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:
     return reduce(add, every) if every else None
 
 
-def _by_judge(tasks: Sequence[Task], trials: int) -> Iterator[tuple[JudgeConfig, list[EvalCase]]]:
-    """Yield each judge with the cases that it marks, reduced to the evaluators that use it."""
-    found: list[tuple[JudgeConfig, list[EvalCase]]] = []
-    for task in tasks:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Requests:
+    """What a judge is asked for, and how many requests the cache answers."""
+
+    asked: TokenEstimate = NO_REQUESTS
+    cached: int = 0
+
+    def __add__(self, other: "_Requests") -> "_Requests":
+        return _Requests(asked=self.asked + other.asked, cached=self.cached + other.cached)
+
+
+async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _Requests]]:
+    """Return each judge once, with all its requests."""
+    found: list[tuple[JudgeConfig, list[_Requests]]] = []
+    pairs = [(side, task) for side in sides for task in side.tasks]
+    for side, task in pairs:
         for judge, spec in judges_of(task.case, task.judge):
-            cases = next((cases for one, cases in found if one == judge), None)
-            if cases is None:
-                found.append((judge, cases := []))
-            cases.extend([replace(task.case, evaluators=(spec,))] * task.trials(trials))
-    yield from found
+            parts = next((parts for one, parts in found if one == judge), None)
+            if parts is None:
+                found.append((judge, parts := []))
+            parts.append(await _requests(side, task, judge, spec))
+    return [(judge, sum(parts, _Requests())) for judge, parts in found]
+
+
+async def _requests(
+    side: ExpectedWork, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec
+) -> _Requests:
+    """Return the requests of one evaluator, over all trials of its case."""
+    every = estimate([replace(task.case, evaluators=(spec,))], judge)
+    total = _Requests()
+    for trial in range(side.context.trial, side.context.trial + task.trials(side.trials)):
+        left = await side.requests(task, judge, spec, trial)
+        asked = every if left is None else every.of(left)
+        total += _Requests(asked=asked, cached=max(0, every.requests - asked.requests))
+    return total
 
 
 def _priced(judge: JudgeConfig, tokens: TokenEstimate, *, batched: bool) -> CostEstimate:
@@ -80,14 +112,14 @@ def _priced(judge: JudgeConfig, tokens: TokenEstimate, *, batched: bool) -> Cost
     )
 
 
-def _line(expected: JudgeEstimate, *, cached: bool) -> str:
+def _line(expected: JudgeEstimate) -> str:
     judge, estimate = expected.judge, expected.estimate
-    less = ", minus cached judgements" if cached else ""
+    cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
     more = "; more if further votes are needed" if judge.votes == "auto" else ""
     return (
         f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
         f"{estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, "
-        f"{_cost(estimate)}{less}{more}"
+        f"{_cost(estimate)}{cached}{more}"
     )
 
 

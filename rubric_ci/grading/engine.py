@@ -57,11 +57,9 @@ async def grade(
 
     Each case is answered and graded `trials` times from the context's trial on, and as many times
     more as `further_trials` of that result demands; its result is the median trial. `batched`:
-    requests to models are sent in batches and no answer is assessed before all are there.
-    `on_result` is called with each result as soon as it is there. At the time limit of the context,
-    running cases are cancelled and errored. On cancellation (Ctrl-C), and after `stop_after` cases
-    that fail or have no verdict, running cases are stopped and the finished ones are returned: then
-    there are fewer results than tasks. A UserError stops the run and is raised.
+    model requests are sent in batches, and no answer is assessed before all are there. At the time
+    limit of the context, running cases are errored. On cancellation (Ctrl-C), and after
+    `stop_after` cases that fail or have no verdict, there are fewer results than tasks.
     """
     run = _Run(
         limits=_limits(tasks, concurrency, trials, batched=batched),
@@ -81,7 +79,9 @@ async def grade(
         failures.count(result)
         return result
 
-    return await task_groups.gather_until_cancelled(one(task) for task in tasks)
+    results = await task_groups.gather_until_cancelled(one(task) for task in tasks)
+    failures.end()
+    return results
 
 
 class _FailureLimit:
@@ -98,6 +98,11 @@ class _FailureLimit:
         self._left -= 1
         if self._left == 0 and self._run:
             self._run.cancel()
+
+    def end(self) -> None:
+        """Let what comes after the cases run, unless Ctrl-C or SIGTERM stopped them as well."""
+        if self._left is not None and self._left <= 0 and self._run:
+            self._run.uncancel()
 
 
 def is_failure(result: CaseResult) -> bool:

@@ -193,7 +193,7 @@ def needs_judge(case: EvalCase) -> bool:
 
 def judges_of(
     case: EvalCase, judge: JudgeConfig | None
-) -> Iterator[tuple[JudgeConfig, EvaluatorSpec]]:
+) -> Iterator[tuple[JudgeConfig, RubricSpec | LlmJudgeSpec]]:
     """Yield each evaluator that uses a judge, with that judge; `judge` is the default."""
     for spec in _judge_specs(case):
         chosen = with_model(judge, spec.model)

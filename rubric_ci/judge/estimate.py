@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from rubric_ci.judge.freeform import freeform_messages
 from rubric_ci.judge.prompt import rubric_messages
@@ -33,13 +34,25 @@ class TokenEstimate:
             output_tokens=self.output_tokens + other.output_tokens,
         )
 
+    def of(self, requests: int) -> "TokenEstimate":
+        """Return the estimate of this many requests of the same size."""
+        each = max(self.requests, 1)
+        return TokenEstimate(
+            requests=requests,
+            input_tokens=self.input_tokens * requests // each,
+            output_tokens=self.output_tokens * requests // each,
+        )
+
+
+NO_REQUESTS: Final = TokenEstimate()
+
 
 def estimate(cases: Iterable[EvalCase], judge: JudgeConfig) -> TokenEstimate:
     """Return the sum of all requests, without repairs; `auto` counts as one vote."""
     parts = (
         _evaluator(case, spec, judge) for case in cases for spec in every_evaluator(case.evaluators)
     )
-    return sum(parts, TokenEstimate())
+    return sum(parts, NO_REQUESTS)
 
 
 def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
@@ -51,12 +64,12 @@ def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> Token
                 _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group))
                 for group in groups
             ]
-            return sum(requests * votes, TokenEstimate())
+            return sum(requests * votes, NO_REQUESTS)
         case LlmJudgeSpec(prompt=prompt):
             messages = freeform_messages(case, Answer(text=""), prompt, fence="")
             return _request(messages, FREEFORM_TOKENS)
         case _:
-            return TokenEstimate()
+            return NO_REQUESTS
 
 
 def _request(messages: tuple[ChatMessage, ...], output_tokens: int) -> TokenEstimate:

@@ -1,10 +1,11 @@
 """What a change broke, fixed and left failing: the words, order and word diff of all formats."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.report import RunReport
+from rubric_ci.model.report import Against, RunReport
 from rubric_ci.model.results import (
     Assessed,
     CaseResult,
@@ -35,12 +36,29 @@ RunKind: TypeAlias = Literal["same", "removed", "added"]
 
 
 def base(report: RunReport) -> str:
-    """Return the commit of the base and its date; empty without a base."""
-    if report.against is None:
+    """Return the commit of the base, its date and its age; empty without a base."""
+    return commit(report.against, report.started_at) if report.against else ""
+
+
+def commit(against: Against, now: str) -> str:
+    """Return the commit of a base, its date and its age at a time in RFC 3339."""
+    if not against.commit:
+        return "no base"
+    place = f"`{against.commit[:_SHORT]}`"
+    if not against.committed_at:
+        return place
+    return f"{place} of {against.committed_at[:10]}{_aged(now, against.committed_at)}"
+
+
+def _aged(now: str, then: str) -> str:
+    try:
+        age = datetime.fromisoformat(now) - datetime.fromisoformat(then)
+    except (ValueError, TypeError):  # a report of a fork may hold any text
         return ""
-    place = f"`{report.against.commit[:_SHORT]}`" if report.against.commit else "no base"
-    date = report.against.committed_at[:10]
-    return f"{place} of {date}" if date else place
+    if age < timedelta(0):  # the clocks of two machines differ
+        return ""
+    days = numbers.plural(age.days, "day") if age.days else "less than a day"
+    return f", {days} old"
 
 
 def counts(report: RunReport) -> str:

@@ -46,7 +46,8 @@ def build_report(
     seconds: float,
 ) -> RunReport:
     """Return the report of a run, without secrets; unfinished tasks are errored cases."""
-    cases = _with_interrupted(tasks, ended, _why_unfinished(ended, settings))
+    reason = _why_unfinished(ended, settings)
+    cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
     interrupted = len(ended) < len(tasks)
     verdict = run_verdict(cases, complete=not loaded.invalid and not interrupted)
     waivers = with_outcomes(selection.waivers, cases)
@@ -84,9 +85,12 @@ def _why_unfinished(ended: Sequence[CaseResult], settings: RunSettings) -> str:
 
 
 def _with_interrupted(
-    tasks: Sequence[Task], ended: Sequence[CaseResult], reason: str
+    tasks: Sequence[Task], ended: Sequence[CaseResult], reason: str, *, compared: bool
 ) -> tuple[CaseResult, ...]:
-    """Return a result for every task, in the order of the tasks; unfinished ones are errored."""
+    """Return a result for every task, in the order of the tasks; unfinished ones are errored.
+
+    `compared`: with a base, where they are not comparable.
+    """
     by_case = {(result.file, result.id): result for result in ended}
     return tuple(
         by_case.get((task.case.file, task.case.id))
@@ -100,6 +104,8 @@ def _with_interrupted(
             target=task.target.name,
             question=task.case.question,
             expected_outcome=task.case.expected_outcome,
+            change="not-comparable" if compared else None,
+            change_reason=reason if compared else "",
         )
         for task in tasks
     )

@@ -95,9 +95,11 @@ def open_baseline(settings: RunSettings) -> Baseline | None:
 def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSettings) -> RunReport:
     """Add the comparison with the baseline, if one was requested.
 
-    The first run of a scheduled workflow has no baseline: a note, not an error.
+    The first run of a scheduled workflow has no baseline: a note, not an error. With a base there
+    is a comparison, and no note.
     """
-    if settings.baseline is None:
+    compared = report.against is not None and bool(report.against.commit)
+    if settings.baseline is None or (baseline is None and compared):
         return report
     if baseline is None:
         note = f"No comparison: the baseline {settings.baseline.as_posix()} does not exist."

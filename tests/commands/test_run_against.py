@@ -268,3 +268,34 @@ def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, number: int
         run(checkout, "evals", "--against", "HEAD", TMPDIR=str(place))
     assert checkout.git("worktree", "list").count("rubric-ci-base-") == 0
     assert list(place.glob("rubric-ci-base-*")) == []
+
+
+def test_a_run_that_stops_early_compares_what_it_graded(changed: Checkout, log: Path) -> None:
+    arguments = ("evals", "--against", "main", "--max-failures", "1", "--concurrency", "1")
+    assert run(changed, *arguments).returncode == 1
+    stopped = "not run: stopped after 1 failure (--max-failures 1)"
+    names = ("heals", "bad", "good", "asked", "added")
+    assert changes(changed) == {
+        "breaks": SEEN["breaks"],
+        **dict.fromkeys(names, ("not-comparable", stopped)),
+    }
+    assert {line.split()[1] for line in asked(log)} == {"breaks"}
+    assert (report(changed)["interrupted"], report(changed)["against"]["asked"]) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("against", "notes"),
+    [
+        (("--against", "HEAD"), []),
+        (("--against", "auto"), ["No comparison: the baseline none.json does not exist."]),
+        ((), ["No comparison: the baseline none.json does not exist."]),
+    ],
+    ids=["a base", "no base", "without --against"],
+)
+def test_the_note_about_a_missing_baseline(
+    checkout: Checkout, against: tuple[str, ...], notes: list[str]
+) -> None:
+    target = "targets: [{name: default, provider: mock, response: hello}]\n"
+    checkout.commit({"rubric-ci.yaml": target, "evals/a.yaml": cases("one")})
+    run(checkout, "evals", "--baseline", "none.json", *against)
+    assert report(checkout)["notes"] == notes

@@ -76,12 +76,13 @@ FOUND = {
 def payload(event: str, commits: dict[str, str]) -> dict[str, Any]:
     main, repository = commits["main"], {"repository": {"default_branch": "main"}}
     head = {"sha": commits["topic"], "ref": "topic", "repo": {"full_name": "o/r"}}
-    return repository | {
+    payloads: dict[str, dict[str, Any]] = {
         "pull_request": {"pull_request": {"number": 1, "base": {"sha": main}, "head": head}},
         "merge_group": {"merge_group": {"base_sha": main, "head_sha": commits["merge"]}},
         "push": {"before": commits["first"], "after": commits["topic"]},
         "created": {"before": "0" * 40, "after": commits["topic"]},
-    }.get(event, {})
+    }
+    return repository | payloads.get(event, {})
 
 
 @pytest.mark.parametrize(("at", "event", "base", "origin"), FOUND.values(), ids=FOUND)

@@ -206,3 +206,60 @@ def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path) -> None:
     assert run(checkout, "evals", "--against", "HEAD", "--reuse-answers").returncode == 0
     assert asked(log) == []
     assert set(changes(checkout).values()) == {("unchanged", "")}
+
+
+def prompted(name: str, system: str = "[{type: file, value: prompts/system.md}]") -> str:
+    case = PROMPTED.removeprefix("evalcases:\n").replace("id: one", f"id: {name}")
+    case = case.replace("content: Hi", f"content: Hi {name}")
+    return case.replace("[{type: file, value: prompts/system.md}]", system)
+
+
+LISTED = """\
+evals/a.yaml:2   one    default  every case was asked for
+evals/a.yaml:7   two    default  every case was asked for
+evals/a.yaml:12  three  default  every case was asked for
+3 cases
+target default: {head}
+base `{commit}` of {date}, {age}: 1 case to answer there, 1 with the answer of the checkout, 1 new
+base target default: {base}
+{judge}
+"""
+JUDGED = "about {} to openai/judge, {} + {} tokens, price unknown{}"
+
+
+def test_the_list_counts_both_sides_less_what_the_caches_hold(
+    checkout: Checkout, judge: AnswerJudge
+) -> None:
+    config = MODEL.format(url=judge.url, name="a")
+    base = "evalcases:\n" + prompted("one", "Be warm") + prompted("two")
+    commit = checkout.commit(WARM | {"rubric-ci.yaml": config, "evals/a.yaml": base})
+    head = base.replace("Be warm", "Be very warm") + prompted("three")
+    checkout.write({"evals/a.yaml": head})
+
+    def listed() -> str:
+        done = run(checkout, "evals", "--against", "HEAD", "--list", "--reuse-answers")
+        assert done.returncode == 0
+        return done.stdout
+
+    facts = {"commit": commit[:10], "date": checkout.git("log", "-1", "--format=%cs")}
+    facts |= {"age": "less than a day old"}
+    asks = "{} to openai/a, cost unknown before the answers"
+    assert listed() == LISTED.format(
+        head=asks.format("3 requests"),
+        base=asks.format("1 request"),
+        judge=JUDGED.format("4 requests", "2,821", "320", ""),
+        **facts,
+    )
+    assert (judge.asked, judge.seen) == ([], [])
+    assert not (checkout.root / ".rubric-ci").exists()
+
+    estimated = run(checkout, "evals", "--against", "HEAD").stderr.splitlines()
+    assert JUDGED.format("4 requests", "2,821", "320", "") in estimated
+    assert (len(judge.asked), len(judge.seen)) == (4, 4)
+    cached = "; {} in the cache"
+    assert listed() == LISTED.format(
+        head=asks.format("0 requests") + cached.format("3 more answers"),
+        base=asks.format("0 requests") + cached.format("1 more answer"),
+        judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")),
+        **facts,
+    )

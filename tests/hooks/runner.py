@@ -2,9 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -46,6 +49,18 @@ class Job:
         return "".join(e["content"] for e in self.events if e.get("command") == "summary")
 
 
+def linked(published: Path) -> Path:
+    """Return a folder that is the published action, as a link: act copies it twice per step."""
+    folder = published.with_name("action")
+    if not folder.exists():
+        made = Path(tempfile.mkdtemp(dir=published.parent))
+        shutil.copy(published / "action.yml", made)
+        (made / "hooks").symlink_to(published / "hooks")
+        with suppress(OSError):  # another worker was faster
+            made.rename(folder)
+    return folder
+
+
 def stand_ins() -> dict[str, Path]:
     """The actions of GitHub's that workflows use, each at its pinned commit, as simple ones."""
     folders = {name: ACTIONS / name.removeprefix("actions/") for name in PINS}
@@ -76,7 +91,7 @@ def run(
     scratch = repository.root.parent
     written = scratch / "event.json"
     written.write_text(json.dumps(payload))
-    local = {at(OURS): published.root, **stand_ins()}
+    local = {at(OURS): linked(published.root), **stand_ins()}
     environ = {"KEPT": str(scratch / "kept"), **environ}
     words: list[str | Path] = [
         *(ACT, event, "--json", "--no-cache-server", "--pull=false", "--eventpath", written),

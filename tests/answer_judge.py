@@ -26,6 +26,7 @@ class AnswerJudge:
     """The answer of a model to the texts of its messages; other models are the judge."""
     asked: list[tuple[str, ...]] = field(default_factory=list)  # of targets: model and texts
     seen: list[str] = field(default_factory=list)  # by the judge: the texts of each request
+    models: set[str] = field(default_factory=set)  # as which it was asked
 
     def reply(self, request: dict[str, Any]) -> str:
         """Answer as a target, or mark every criterion of the request by the word."""
@@ -42,6 +43,7 @@ class AnswerJudge:
         (fence,) = re.findall(r"<NAME_(\w+)>", system)[:1]
         (answer,) = re.findall(rf"<answer_{fence}>\n(.*?)\n</answer_{fence}>", user, re.DOTALL)
         self.answers.append(answer)
+        self.models.add(request["model"])
         satisfied = self.word in answer
         reasoning = "It has the word." if satisfied else "It lacks the word."
         mark = {"evidence": "", "reasoning": reasoning, "satisfied": satisfied}

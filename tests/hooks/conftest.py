@@ -9,7 +9,6 @@ from filelock import FileLock
 from tests.checkout import Checkout
 
 ROOT = Path(__file__).parents[2]
-ACTION = ("action.yml", "hooks", "requirements", "rubric_ci", "schemas")
 
 
 @pytest.fixture(scope="session")
@@ -25,12 +24,6 @@ def published(shared: Path) -> Checkout:
     return Checkout(once(shared / "published", publish))
 
 
-@pytest.fixture(scope="session")
-def action(shared: Path) -> Checkout:
-    """Only what a step of the action needs: act copies the whole of it for each step."""
-    return Checkout(once(shared / "action", lambda folder: publish(folder, ACTION)))
-
-
 def once(folder: Path, make: Callable[[Path], None]) -> Path:
     """Make a folder that every worker of this session shares."""
     with FileLock(folder.with_suffix(".lock"), timeout=120):
@@ -39,11 +32,10 @@ def once(folder: Path, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def publish(folder: Path, parts: tuple[str, ...] = ()) -> None:
-    """Commit the working tree or parts of it, with what is not yet committed here."""
+def publish(folder: Path) -> None:
+    """Commit the working tree, with what is not yet committed here."""
     published = Checkout.create(folder)
-    wanted = ("-z", "--cached", "--others", "--exclude-standard", "--", *parts)
-    listed = Checkout(ROOT).git("ls-files", *wanted)
+    listed = Checkout(ROOT).git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

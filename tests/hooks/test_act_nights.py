@@ -59,12 +59,17 @@ class Nights:
     checkout: Checkout
     judge: AnswerJudge
     github: GitHub
-    action: Checkout
+    published: Checkout
     commits: list[str] = field(default_factory=list)
 
     @property
     def kept(self) -> Path:
-        return self.checkout.root.parent / "kept/cache"
+        return self.checkout.root.parent / "kept"
+
+    @property
+    def reference(self) -> Path:
+        """The newest cache of the reference."""
+        return max(self.kept.glob("caches/**/rubric-ci-reference-*/kept"))
 
     def run(self, *, greeting: str, farewell: str, accept: str = "") -> runner.Job:
         """Commit an agent with these answers, and run the workflow."""
@@ -86,7 +91,7 @@ class Nights:
                 "schedule": "43 2 * * *",
                 "repository": {"full_name": "acme/app"},
             },
-            published=self.action,
+            published=self.published,
             environ={"GITHUB_API_URL": self.github.url},
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
         )
@@ -106,11 +111,11 @@ class Nights:
                 },
                 "repository": {"full_name": "acme/app", "default_branch": "main"},
             },
-            published=self.action,
+            published=self.published,
             environ=at_home("https://github.com/acme/app", self.remote),
             secrets={"GITHUB_TOKEN": TOKEN},
         )
-        shutil.rmtree(self.kept.with_name("rubric-ci-report"))  # artifacts are of one run
+        shutil.rmtree(self.kept / "rubric-ci-report")  # artifacts are of one run
         return job
 
     @property
@@ -125,7 +130,7 @@ class Nights:
 
     def trials(self) -> dict[str, str]:
         """Return the trials of the reference by case: P pass, F fail."""
-        cases = read_baseline(self.kept).report.cases
+        cases = read_baseline(self.reference).report.cases
         return {
             case.id: "".join(trial.verdict[0].upper() for trial in case.trials)
             for case in cases
@@ -134,13 +139,13 @@ class Nights:
 
 
 @pytest.fixture
-def nights(checkout: Checkout, judge: AnswerJudge, github: GitHub, action: Checkout) -> Nights:
+def nights(checkout: Checkout, judge: AnswerJudge, github: GitHub, published: Checkout) -> Nights:
     checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
     remote = checkout.root.parent / "remote.git"
     checkout.git("init", "--quiet", "--bare", f"--initial-branch={HISTORY}", str(remote))
     checkout.commit({})
     checkout.git("push", "--quiet", remote.as_uri(), f"main:{HISTORY}")
-    return Nights(checkout, judge, github, action)
+    return Nights(checkout, judge, github, published)
 
 
 def at_home(url: str, path: Path) -> dict[str, str]:
@@ -201,10 +206,10 @@ def test_six_nights(nights: Nights) -> None:
     assert len(nights.github.issues) == 1
     nights.publish()
     assert nights.history() == ["fail", "fail", "fail", "fail", "pass", "error"]
-    page = (nights.kept.with_name("pages") / "index.html").read_text()
+    page = (nights.kept / "pages" / "index.html").read_text()
     assert "6 runs" in page
     assert nights.trials() == reference  # no night moved it
-    log = json.loads((nights.kept / "reference.json").read_text())
+    log = json.loads((nights.reference / "reference.json").read_text())
     shown = [(night["gate"], night["worse"]) for night in log["nights"]]
     assert shown == [
         ("fail", False),

@@ -1,0 +1,290 @@
+"""Every workflow of examples/workflows/ in every role that it can run in, under act.
+
+A row says which steps ran in each job, how they ended, which answers reached the judge, what was
+posted and what was kept. A workflow without a row in a role must not start there.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import Checkout
+from tests.contract.fake_github import GitHub, Pull, Token, serving
+from tests.hooks import gate_repository, runner
+from tests.hooks.conftest import once
+from tests.hooks.gate_repository import Repository
+from tests.hooks.roles import ROLES, Role, finished
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(
+        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What a workflow does in a role."""
+
+    jobs: tuple[str, ...] = ()  # `job: steps`; `=1` is the exit code of a step that failed
+    judged: str = ""
+    posted: int = 0  # comments and issues
+    kept: str = ""
+
+
+GRADES, POSTS = "pull-request-fork-safe.yml", "pull-request-report.yml"
+NIGHTLY, PUBLISHES = "regression.yml", "history.yml"
+FOLLOWS = {GRADES: POSTS, NIGHTLY: PUBLISHES}
+"""The second workflow of each first, which starts when the first ends."""
+# The head's answer in three trials, then the base's; its first trial is in the cache of main.
+BOTH_SIDES = "go away x3, hello again x2"
+CACHE = "refs/{}/.rubric-ci_cache"
+RESTORES = "grade: checkout cache/restore cache/restore rubric-ci"
+
+VALIDATED = Row(jobs=("validate: checkout rubric-ci",))
+INVALID = Row(jobs=("validate: checkout rubric-ci=1",))  # the rule that the change turns off
+GATE = Row(jobs=(f"{RESTORES}=1 cache/save",), judged=BOTH_SIDES, kept=CACHE.format("pull/7/merge"))
+SAFE = replace(GATE, jobs=(f"{GATE.jobs[0]} upload-artifact",), kept=f"artifact, {GATE.kept}")
+REPORT = Row(jobs=("comment: download-artifact rubric-ci",), posted=1)
+PULL_REQUEST = {
+    "validate.yml": INVALID,
+    "pull-request.yml": replace(GATE, posted=1),
+    GRADES: SAFE,
+    POSTS: REPORT,
+}
+STRANGERS = {  # green, and nothing was asked: no secrets
+    "validate.yml": INVALID,
+    "pull-request.yml": replace(GATE, jobs=(f"{RESTORES} cache/save",), judged=""),
+    GRADES: replace(SAFE, jobs=(f"{RESTORES} cache/save upload-artifact",), judged=""),
+    POSTS: REPORT,
+}
+STARTS = "regression: checkout cache/restore"
+FETCHES = "publish: checkout download-artifact"
+QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
+NOTHING = Row()
+"""A workflow that starts, and skips every job."""
+DEFAULT_BRANCH = Row(
+    jobs=("grade: checkout cache/restore rubric-ci cache/save cache/save",),
+    kept="refs/heads/main/.rubric-ci_cache, refs/heads/main/.rubric-ci_report.json",
+)
+SHARDS = Row(
+    jobs=(
+        "plan: checkout rubric-ci",
+        "1: checkout rubric-ci upload-artifact",
+        "merge: download-artifact rubric-ci",
+    ),
+    judged="hello x1, hello again x1",
+    kept="artifact",
+)
+NIGHT = Row(  # the first: it makes the reference, of 15 trials and 5 of the sentinel
+    jobs=(f"{STARTS} rubric-ci rubric-ci upload-artifact cache/save rubric-ci",),
+    judged="hello x20, hello again x20",
+    kept="artifact, refs/heads/main/.rubric-ci_reference",
+)
+PAGE = Row(
+    jobs=(f"{FETCHES} rubric-ci push the history upload-pages-artifact deploy-pages",),
+    kept="page",
+)
+# Nothing to draft here: tests/hooks/test_act_generate.py has a case without rubrics.
+GENERATE = Row(jobs=("generate: checkout rubric-ci",))
+TABLE = {
+    "base": PULL_REQUEST,
+    "fork": STRANGERS,
+    "copy-that-is-no-fork": STRANGERS,
+    "in-a-forked-repository": PULL_REQUEST,
+    "dependabot": STRANGERS,
+    "commit-on-dependabots-branch": PULL_REQUEST,
+    "merge-group": {
+        "validate.yml": INVALID,
+        "pull-request.yml": replace(GATE, kept=QUEUE),
+        GRADES: replace(SAFE, kept=f"artifact, {QUEUE}"),
+        POSTS: NOTHING,
+    },
+    "push": {
+        "validate.yml": VALIDATED,
+        "default-branch.yml": DEFAULT_BRANCH,
+        "shards.yml": SHARDS,
+    },
+    "push-by-dependabot": {
+        "validate.yml": VALIDATED,
+        "default-branch.yml": NOTHING,
+        "shards.yml": NOTHING,
+    },
+    "schedule": {"generate.yml": GENERATE, NIGHTLY: NIGHT, PUBLISHES: PAGE},
+    "dispatch": {
+        "default-branch.yml": DEFAULT_BRANCH,
+        "generate.yml": GENERATE,
+        NIGHTLY: NIGHT,
+        PUBLISHES: PAGE,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where workflows run: a repository, a judge, a GitHub, and what runs keep."""
+
+    repository: Repository
+    published: Checkout
+    judge: AnswerJudge
+    github: GitHub
+    scratch: Path
+
+    def play(self, workflow: str, role: Role, conclusion: str = "failure") -> tuple[Row, str]:
+        """Run a workflow; return what it did, and its log."""
+        self.judge.answers.clear()
+        before = set(self.kept())
+        follows = workflow in FOLLOWS.values()
+        sent = finished(role, self.repository.head, conclusion)
+        job = self.repository.run(
+            workflow,
+            role,
+            published=self.published,
+            scratch=self.scratch,
+            environ=self.environ(),
+            event=("workflow_run", sent) if follows else None,
+        )
+        asked = sorted(Counter(self.judge.answers).items())
+        row = Row(
+            jobs=tuple(line.replace("rubric-ci/rubric-ci", "rubric-ci") for line in job.ran),
+            judged=", ".join(f"{name} x{n}" for name, n in asked),
+            posted=len(self.github.pulls[7].comments) + len(self.github.issues),
+            kept=", ".join(sorted({place(path) for path in set(self.kept()) - before})),
+        )
+        return row, job.log
+
+    def kept(self) -> Iterator[Path]:
+        """Yield what runs have kept."""
+        top = self.scratch / "kept"
+        yield from (path.relative_to(top) for path in top.rglob("*") if path.is_file())
+
+    def environ(self) -> dict[str, str]:
+        """Return what leads requests and git to this machine; only a token that writes pushes."""
+        return {
+            "GITHUB_API_URL": self.github.url,
+            "OPENAI_BASE_URL": f"{self.judge.url}/v1",
+            "GIT_CONFIG_COUNT": "2",
+            "GIT_CONFIG_KEY_0": f"url.{self.scratch}/history.git.insteadOf",
+            "GIT_CONFIG_VALUE_0": "https://github.com/acme/app",
+            "GIT_CONFIG_KEY_1": f"url.{self.scratch}/history.git.insteadOf",
+            "GIT_CONFIG_VALUE_1": "https://x-access-token:writes@github.com/acme/app",
+        }
+
+
+def place(path: Path) -> str:
+    """Return the cache, without its key, or the kind of thing that a file belongs to."""
+    if path.parts[0] == "caches":
+        return re.sub(r"caches/(.*)/[\w-]+-\d+-1/kept\b.*", r"\1", path.as_posix())
+    return "page" if path.parts[0] == "pages" else "artifact"
+
+
+@pytest.fixture(scope="session")
+def repository(shared: Path) -> Repository:
+    return Repository(once(shared / "acme", gate_repository.create))
+
+
+@pytest.fixture
+def judge() -> Iterator[AnswerJudge]:
+    with judging() as server:
+        yield server
+
+
+@pytest.fixture
+def github(repository: Repository) -> Iterator[GitHub]:
+    tokens = {"writes": Token(), "reads": Token(writes=False)}
+    pull = Pull(7, head_sha=repository.head)
+    with serving(GitHub(tokens=tokens, pulls={7: pull})) as server:
+        yield server
+
+
+@pytest.fixture
+def cold(
+    repository: Repository, published: Checkout, judge: AnswerJudge, github: GitHub, tmp_path: Path
+) -> Scene:
+    """Return a scene in which nothing ran yet."""
+    shutil.copytree(repository.folder / "history.git", tmp_path / "history.git")
+    return Scene(repository, published, judge, github, tmp_path)
+
+
+@pytest.fixture
+def warm(cold: Scene, shared: Path) -> Scene:
+    """Return a scene after a push to the default branch, which filled the caches."""
+
+    def push(folder: Path) -> None:
+        did, log = cold.play("default-branch.yml", ROLES["push"])
+        assert did == replace(DEFAULT_BRANCH, judged="hello x1, hello again x1"), log
+        (cold.scratch / "kept").rename(folder)
+
+    shutil.copytree(once(shared / "warm", push), cold.scratch / "kept")
+    return cold
+
+
+@pytest.mark.parametrize(
+    ("role", "workflow"),
+    [(role, name) for role, rows in TABLE.items() for name in rows if name not in FOLLOWS.values()],
+)
+def test_what_a_workflow_does(role: str, workflow: str, warm: Scene) -> None:
+    warm.github.pulls[7].head_owner = ROLES[role].head.partition("/")[0]
+    for name in filter(None, (workflow, FOLLOWS.get(workflow))):
+        did, log = warm.play(name, ROLES[role])
+        assert did == TABLE[role][name], log
+    assert warm.judge.models <= {"honest"}  # never that of the change
+    assert warm.github.checks == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_other_workflow_starts(role: str, repository: Repository) -> None:
+    starts = runner.listed(repository.main, ROLES[role].event)
+    assert starts == TABLE[role].keys() - FOLLOWS.values()
+
+
+@pytest.mark.parametrize(
+    ("workflow", "role", "conclusion"),
+    [
+        (POSTS, "base", "cancelled"),
+        (POSTS, "schedule", "failure"),
+        (PUBLISHES, "base", "failure"),  # a pull request may name a workflow as it likes
+        (PUBLISHES, "fork", "success"),
+        (PUBLISHES, "push", "success"),
+        (PUBLISHES, "schedule", "cancelled"),
+    ],
+)
+def test_a_second_workflow_ignores_other_runs(
+    workflow: str, role: str, conclusion: str, cold: Scene
+) -> None:
+    did, log = cold.play(workflow, ROLES[role], conclusion)
+    assert did == NOTHING, log
+
+
+def test_an_outage_is_not_a_baseline(cold: Scene) -> None:
+    cold.judge.out = True
+    did, log = cold.play("default-branch.yml", ROLES["push"])
+    assert did.jobs == ("grade: checkout cache/restore rubric-ci=3 cache/save",), log
+    assert ".rubric-ci_report.json" not in did.kept
+
+
+def test_a_night_without_a_report_publishes_nothing(cold: Scene) -> None:
+    without_secrets = replace(ROLES["schedule"], head="someone/app")
+    did, log = cold.play(NIGHTLY, without_secrets)
+    assert did == Row(jobs=(f"{STARTS} rubric-ci=2",)), log
+    did, log = cold.play(PUBLISHES, ROLES["schedule"])
+    assert did == Row(jobs=(f"{FETCHES}=1",)), log
+
+
+def test_init_writes_these_workflows(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "rubric_ci", "init", "--yes"]
+    subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    written = {path.read_text() for path in (tmp_path / ".github/workflows").glob("*.yml")}
+    names = ("validate.yml", "pull-request.yml", NIGHTLY)
+    folder = gate_repository.ROOT / "examples/workflows"
+    assert written == {(folder / name).read_text() for name in names}

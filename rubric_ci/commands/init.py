@@ -22,6 +22,10 @@ _KEY_LINE: Final = re.compile(rf"^.*{_FIRST.key}.*\n", re.MULTILINE)
 _ONLY_KEY: Final = re.compile(  # an `env:` of a workflow that has no other variable
     rf"^( *)env:\n\1  {_FIRST.key}: .*\n(?!\1  )", re.MULTILINE
 )
+_OTHERS: Final = (
+    "# Workflows that are named here and missing are in\n"
+    "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
+)
 _MODEL_TARGET: Final = """\
   # A model answers.
   - name: default
@@ -119,6 +123,8 @@ def _text(file: _File, settings: InitSettings) -> str:
     """Return a file of the scaffold for the provider and the kind of target."""
     provider = PROVIDERS[settings.provider]
     text = resources.read_example(file.source).replace(_MODEL_TARGET, _TARGETS[settings.target])
+    if file.path.startswith(".github/"):
+        text = _OTHERS + text
     if not provider.key:
         text = _KEY_LINE.sub("", _ONLY_KEY.sub("", text))
     return text.replace(_FIRST.key, provider.key).replace(_FIRST.model, provider.model)

@@ -112,6 +112,30 @@ def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
     assert "export ANTHROPIC_API_KEY=... && rubric-ci run" in done.stdout
 
 
+def test_the_workflows_say_where_others_are(tmp_path: Path) -> None:
+    command(tmp_path, "init", "--yes")
+    for name in FILES[:3]:
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert text.startswith(
+            "# Workflows that are named here and missing are in\n"
+            "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
+        )
+
+
+def test_editors_find_the_schemas(tmp_path: Path) -> None:
+    command(tmp_path, "init", "--yes")
+    lines = [
+        (tmp_path / name).read_text(encoding="utf-8").split("\n")[0]
+        for name in (FILES[8], FILES[6])
+    ]
+    start = (
+        "# yaml-language-server: $schema=https://raw.githubusercontent.com/rubric-ci/rubric-ci/main"
+    )
+    names = [line.removeprefix(f"{start}/") for line in lines]
+    assert names == ["schemas/config.schema.json", "schemas/eval.schema.json"]
+    assert all((Path(__file__).parents[2] / name).is_file() for name in names)
+
+
 def test_a_command_is_started(tmp_path: Path) -> None:
     done = command(tmp_path, "init", "--yes", "--target", "command")
     assert "wrote agent.py" in done.stdout

@@ -37,7 +37,7 @@ def demo(settings: DemoSettings) -> ExitCode:
             )
         )
     click.echo(
-        f"\nExit code {code}: one answer breaks a promise that its rubric forbids.\n"
+        f"Exit code {code}: one answer breaks a promise that its rubric forbids.\n"
         f"See {folder}/evals/support.eval.yaml and {folder}/.rubric-ci/report.html."
     )
     return ExitCode.OK if code is ExitCode.GATE else code

@@ -36,7 +36,7 @@ def word_diff(before: str, after: str) -> str:
 def _broken(case: Graded) -> Iterator[str]:
     yield _line(case)
     if case.question:
-        yield f"Question: {escape.prose(base_wording.short(case.question))}"
+        yield f"Question: {escape.prose(base_wording.short_question(case.question))}"
     if case.before:
         yield escape.fence(word_diff(case.before.answer, case.answer), "diff")
         if lines := "\n".join(_moved(case)):

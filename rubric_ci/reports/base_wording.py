@@ -14,6 +14,7 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Graded,
 )
+from rubric_ci.reports import wording
 from rubric_ci.text import numbers
 
 TITLE: Final = "Compared with the base"
@@ -132,6 +133,11 @@ def is_cut(before: str, after: str) -> bool:
 def short(text: str) -> str:
     """Return a question or a reason in one line of limited length."""
     return numbers.shortened(" ".join(text.split()), _MOST)
+
+
+def short_question(question: str) -> str:
+    """Return a question in one line of limited length, without the messages before the last."""
+    return short(wording.brief_question(question, _MOST))
 
 
 def _marks(evaluator: EvaluatorResult) -> Iterator[tuple[tuple[str, str], float, str]]:

@@ -108,8 +108,7 @@ def _texts(case: Graded, detail: Detail) -> Iterator[str]:
     """Yield the beginnings of question, expected outcome and answer."""
     limit = min(LONGEST_TEXT, detail.characters)
     lines = [
-        f"**{title}**: {escape.prose(numbers.shortened(text, limit))}"
-        for title, text in wording.texts(case)
+        f"**{title}**: {escape.prose(text)}" for title, text in wording.beginnings(case, limit)
     ]
     if lines and detail.shows_texts:
         yield "<br>\n".join(lines)

@@ -187,9 +187,9 @@ def _missed(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[Rende
 
 
 def _texts(case: Graded) -> Iterator[RenderableType]:
-    for title, text in wording.texts(case):
+    for title, text in wording.beginnings(case, LONGEST_TEXT):
         yield Padding(_text(f"{title}:", "dim"), (0, 0, 0, 2))
-        yield Padding(_text(numbers.shortened(text, LONGEST_TEXT)), (0, 0, 0, 4))
+        yield Padding(_text(text), (0, 0, 0, 4))
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:

@@ -177,6 +177,20 @@ def texts(case: CaseResult) -> list[tuple[str, str]]:
     return [entry for entry in every if entry[1]]
 
 
+def beginnings(case: CaseResult, limit: int) -> list[tuple[str, str]]:
+    """Return `texts`, each cut to a number of characters."""
+    cut = {"Question": brief_question(case.question, limit)}
+    return [(title, numbers.shortened(cut.get(title, text), limit)) for title, text in texts(case)]
+
+
+def brief_question(question: str, limit: int) -> str:
+    """Return the last message of a question that is too long: system prompts come before it."""
+    if len(question) <= limit:
+        return question
+    _, header, last = question.rpartition("\n\n[user]\n")
+    return f"…{header.strip()}\n{last}" if last.strip() and header else question
+
+
 def trials(case: CaseResult) -> str:
     """Return how many trials of a case pass, if it has more than one."""
     if not isinstance(case, Graded) or len(case.trials) < 2:

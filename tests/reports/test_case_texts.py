@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.results import CaseResult
-from rubric_ci.reports import formats, markdown, wording
+from rubric_ci.reports import formats, markdown, terminal, wording
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
@@ -60,6 +60,35 @@ def test_markdown_shows_their_beginnings() -> None:
         f"**Expected outcome**: {'x' * 399}…<br>\n"
         "**Answer**: \\*So\\*\n"
     ) in markdown.render(a_report(case))
+
+
+PROMPT = "[system]\n" + "Be kind. " * 50
+
+
+@pytest.mark.parametrize(
+    ("question", "brief"),
+    [
+        pytest.param("[system]\nS\n\n[user]\nWhy?", "[system]\nS\n\n[user]\nWhy?", id="short"),
+        pytest.param(f"{PROMPT}\n\n[user]\nWhy?", "…[user]\nWhy?", id="a long system prompt"),
+        pytest.param(
+            f"{PROMPT}\n\n[user]\nA\n\n[assistant]\nB\n\n[user]\nWhy?",
+            "…[user]\nWhy?",
+            id="a conversation",
+        ),
+        pytest.param("Why? " * 99, "Why? " * 99, id="one message"),
+        pytest.param(f"{PROMPT}\n\n[user]\n ", f"{PROMPT}\n\n[user]\n ", id="an empty message"),
+    ],
+)
+def test_a_long_system_prompt_does_not_hide_the_question(question: str, brief: str) -> None:
+    assert wording.brief_question(question, 400) == brief
+
+
+def test_markdown_and_terminal_show_the_last_message_of_a_long_question() -> None:
+    report = a_report(graded("a", "fail", question=f"{PROMPT * 5}\n\n[user]\nWhy?"))
+    assert "**Question**: …\\[user\\] Why?<br>" in markdown.render(report)
+    assert "    …[user]\n    Why?\n" in terminal.render(
+        report, detail="full", width=80, color=False
+    )
 
 
 def test_markdown_omits_them_before_reasons_are_cut() -> None:

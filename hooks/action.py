@@ -81,6 +81,7 @@ COMMANDS = {
     ),
     "keep": Command(("baseline", "keep"), "github"),
     "accept": Command(("baseline", "accept"), "github"),
+    "accept-merge": Command(("baseline", "accept-merge"), "github"),
     "rejudge": Command(("rejudge",), "judge"),
     "compare": Command(("compare",), "github", ("RUBRIC_CI_COMPARE_ISSUE",)),
     "history": Command(("history", "publish"), "light"),

@@ -131,4 +131,19 @@ def accept(**options: Any) -> None:
     raise SystemExit(accept_run(AcceptSettings(**options)))
 
 
+@baseline.command("accept-merge")
+@_report
+@_folder
+def accept_merge(**options: Any) -> None:
+    """Move the reference for what a merge fixed or accepted.
+
+    REPORT is the report.json of a run over all cases with `--against`. A case moves if it is fixed
+    and better than its reference, or if a waiver excuses it and it is worse.
+    """
+    from rubric_ci.commands.baseline import accept_merged_run
+    from rubric_ci.model.options import KeepSettings
+
+    raise SystemExit(accept_merged_run(KeepSettings(**options)))
+
+
 COMMANDS: Final = (compare, comment, baseline)

@@ -1,5 +1,6 @@
 """`rubric-ci baseline`: keep a run next to the pinned reference, or accept it as the reference."""
 
+import os
 from datetime import UTC, datetime
 
 import click
@@ -8,7 +9,9 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import AcceptSettings, KeepSettings
 from rubric_ci.reports import comparison_text
 from rubric_ci.reports.files import read_report
+from rubric_ci.reports.merge_decision import accept_merge
 from rubric_ci.reports.reference_folder import Acceptance, accept, keep
+from rubric_ci.reports.step_outputs import write_lines_to_summary
 from rubric_ci.text import escape
 
 
@@ -19,13 +22,23 @@ def keep_run(settings: KeepSettings) -> ExitCode:
     return ExitCode.OK
 
 
+def accept_merged_run(settings: KeepSettings) -> ExitCode:
+    """Move the reference for what a merge fixed or accepted; print and summarise what was done."""
+    lines = [*accept_merge(read_report(settings.report), settings.baseline, _now())]
+    for line in lines:
+        click.echo(escape.log_line(line))
+    for problem in write_lines_to_summary(lines, os.environ):
+        click.echo(escape.log_line(problem), err=True)
+    return ExitCode.OK
+
+
 def accept_run(settings: AcceptSettings) -> ExitCode:
     """Print what is accepted, and make it the reference."""
     head = read_report(settings.report)
     acceptance = Acceptance(
         reason=settings.reason,
         cases=settings.cases,
-        decided_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        decided_at=_now(),
     )
     comparison = accept(head, settings.baseline, acceptance)
     if comparison:
@@ -33,3 +46,7 @@ def accept_run(settings: AcceptSettings) -> ExitCode:
     measured = escape.log_line(f"{settings.report} of {head.started_at}")
     click.echo(f"accepted: {measured} ({escape.log_line(settings.reason)})")
     return ExitCode.OK
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -71,6 +71,7 @@ _FILES: Final = (
     _File(path="agent.py", source="scaffold/agent.py", only="command"),
     _File(path=".github/workflows/evals-validate.yml", source="workflows/validate.yml"),
     _File(path=".github/workflows/evals-gate.yml", source="workflows/pull-request.yml"),
+    _File(path=".github/workflows/evals-default-branch.yml", source="workflows/default-branch.yml"),
     _File(path=".github/workflows/evals-nightly.yml", source="workflows/regression.yml"),
     _File(path=".pre-commit-config.yaml", source="scaffold/pre-commit-config.yaml", shared=True),
     _File(path=".gitignore", source="scaffold/gitignore", shared=True, appended=True),

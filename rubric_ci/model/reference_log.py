@@ -21,6 +21,18 @@ class Decision:
     measured_at: str  # start of the run, RFC 3339, UTC
     decided_at: str  # RFC 3339, UTC
     cases: int  # that the decision moved
+    partial: bool = False  # the other cases kept their reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceMove:
+    """A decision about some cases, as the report of a later run shows it."""
+
+    commit: str  # empty: unknown
+    measured_at: str  # RFC 3339, UTC
+    age_days: int | None = None  # at the start of the run; None: the run is older
+    cases: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +61,17 @@ class ReferenceLog:
         """The decision that moved the reference last."""
         return self.decisions[-1]
 
+    @property
+    def whole(self) -> Decision:
+        """The last decision about all cases."""
+        return next((d for d in reversed(self.decisions) if not d.partial), self.decisions[0])
+
+    @property
+    def moves(self) -> tuple[Decision, ...]:
+        """The decisions about some cases since `whole`, the newest last."""
+        place = max(n for n, decision in enumerate(self.decisions) if decision is self.whole)
+        return self.decisions[place + 1 :]
+
     def before(self, started_at: str) -> tuple[Night, ...]:
         """Return the nights before a run."""
         return tuple(night for night in self.nights if night.started_at < started_at)
@@ -59,7 +82,11 @@ class ReferenceLog:
         ordered = sorted([*others, night], key=lambda each: each.started_at)
         return replace(self, nights=tuple(ordered))
 
-    def with_decision(self, decision: Decision) -> "ReferenceLog":
-        """Return the log with a decision; evidence against the earlier reference is dropped."""
+    def with_decision(self, decision: Decision, *, keeps_evidence: bool = False) -> "ReferenceLog":
+        """Return the log with a decision; evidence against the earlier reference is dropped.
+
+        `keeps_evidence`: unless the reference only rose, which no slide can hide behind.
+        """
         nights = tuple(replace(night, log_products=()) for night in self.nights)
-        return replace(self, decisions=(*self.decisions, decision), nights=nights)
+        kept = self.nights if keeps_evidence else nights
+        return replace(self, decisions=(*self.decisions, decision), nights=kept)

@@ -9,6 +9,7 @@ from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.reference_log import ReferenceMove
 from rubric_ci.model.results import (
     Assessed,
     CaseResult,
@@ -145,6 +146,7 @@ class ReferenceInfo:
     age_days: int | None = None  # at the start of this run; None: this run is older
     trials: int  # per case
     reason: str = ""  # of the decision that made it the reference; empty: not pinned
+    moves: tuple[ReferenceMove, ...] = ()  # of some cases since then, the newest last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from rubric_ci.model.reference_log import ReferenceMove
 from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,
@@ -15,6 +16,7 @@ from rubric_ci.reports import json_format, significance
 from rubric_ci.text import escape, numbers
 
 SHORT = 7  # characters of a commit
+MOVES = 3  # of some cases of the reference, that are shown
 
 SIGNS: Mapping[str, str] = {"regressed": "▼", "improved": "▲", "flaky": "≈", "unclear": "?"}
 
@@ -66,15 +68,23 @@ def lines(comparison: Comparison) -> Iterator[str]:
 
 
 def reference(info: ReferenceInfo) -> str:
-    """Return commit, date, age and reason of a reference."""
-    commit = f"commit `{info.commit[:SHORT]}`" if info.commit else "an unknown commit"
-    facts = [
-        f"{commit} of {info.measured_at[:10]}",
-        "" if info.age_days is None else f"{numbers.plural(info.age_days, 'day')} old",
-        f"{numbers.plural(info.trials, 'trial')} per case",
-    ]
+    """Return commit, date, age and reason of a reference, and the last moves of some cases."""
+    trials = f"{numbers.plural(info.trials, 'trial')} per case"
     reason = f" ({info.reason})" if info.reason else ""
-    return ", ".join(filter(None, facts)) + reason
+    moves = [_move(each) for each in info.moves[-MOVES:]]
+    if earlier := len(info.moves) - len(moves):
+        moves.insert(0, f"{numbers.plural(earlier, 'earlier move')} of some cases")
+    return "; ".join([f"{_measured(info)}, {trials}{reason}", *moves])
+
+
+def _move(move: ReferenceMove) -> str:
+    return f"{numbers.plural(move.cases, 'case')} since {_measured(move)} ({move.reason})"
+
+
+def _measured(run: ReferenceInfo | ReferenceMove) -> str:
+    commit = f"commit `{run.commit[:SHORT]}`" if run.commit else "an unknown commit"
+    age = "" if run.age_days is None else f", {numbers.plural(run.age_days, 'day')} old"
+    return f"{commit} of {run.measured_at[:10]}{age}"
 
 
 def _slide(slide: SlowSlide) -> str:

@@ -7,7 +7,14 @@ from datetime import datetime
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import RegressionConfig
-from rubric_ci.model.reference_log import CaseKey, GateState, Night, ReferenceLog
+from rubric_ci.model.reference_log import (
+    CaseKey,
+    Decision,
+    GateState,
+    Night,
+    ReferenceLog,
+    ReferenceMove,
+)
 from rubric_ci.model.report import (
     Comparison,
     ReferenceInfo,
@@ -34,19 +41,35 @@ class Baseline:
 
 def info(head: RunReport, baseline: RunReport, log: ReferenceLog | None) -> ReferenceInfo | None:
     """Return commit, date and age of the baseline; None if it is not pinned and has no commit."""
-    decision = log.decision if log else None
+    decision = log.whole if log else None
     commit = decision.commit if decision else baseline.metadata.get("head_sha", "")
     if not (decision or commit):
         return None
     measured_at = decision.measured_at if decision else baseline.started_at
-    age = (datetime.fromisoformat(head.started_at) - datetime.fromisoformat(measured_at)).days
     return ReferenceInfo(
         commit=commit,
         measured_at=measured_at,
-        age_days=age if age >= 0 else None,
+        age_days=_age(head, measured_at),
         trials=alarm_budget.trials_per_case(baseline.cases),
         reason=decision.reason if decision else "",
+        moves=tuple(_move(head, each) for each in log.moves) if log else (),
     )
+
+
+def _move(head: RunReport, decision: Decision) -> ReferenceMove:
+    return ReferenceMove(
+        commit=decision.commit,
+        measured_at=decision.measured_at,
+        age_days=_age(head, decision.measured_at),
+        cases=decision.cases,
+        reason=decision.reason,
+    )
+
+
+def _age(head: RunReport, measured_at: str) -> int | None:
+    """Return the days up to the start of a run; None if the run is older."""
+    age = (datetime.fromisoformat(head.started_at) - datetime.fromisoformat(measured_at)).days
+    return age if age >= 0 else None
 
 
 def evidence(
@@ -151,6 +174,6 @@ def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | Non
         cases=cases,
         totals=totals(cases),
         verdict=word,
-        gate=concluded(report.gate, cases, word),
+        gate=concluded(report.gate, cases, word, report.waivers, report.grading_changes),
         comparison=None,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.config import RegressionConfig
-from rubric_ci.model.reference_log import Decision, ReferenceLog
+from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
 from rubric_ci.model.report import Comparison, RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text
@@ -32,10 +32,14 @@ class Acceptance:
 
     reason: str
     cases: tuple[str, ...] = ()  # globs over case ids; empty: all
+    keys: frozenset[CaseKey] | None = None  # None: all
     decided_at: str  # RFC 3339, UTC
+    keeps_evidence: bool = False  # of a slow slide: no case is moved to a worse result
 
     def moves(self, case: Graded) -> bool:
         """Return True if the results of this case become the reference."""
+        if self.keys is not None and (case.file, case.id) not in self.keys:
+            return False
         return not self.cases or any(fnmatchcase(case.id, glob) for glob in self.cases)
 
 
@@ -104,10 +108,20 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison 
         measured_at=head.started_at,
         decided_at=acceptance.decided_at,
         cases=len(keys),
+        partial=bool(kept),
     )
-    log = present.log if present else None
-    write_log(folder, log.with_decision(decision) if log else ReferenceLog(decisions=(decision,)))
+    _log_decision(folder, present, decision, keeps_evidence=acceptance.keeps_evidence)
     return comparison
+
+
+def _log_decision(
+    folder: Path, present: Baseline | None, decision: Decision, *, keeps_evidence: bool
+) -> None:
+    log = present.log if present else None
+    if log:
+        write_log(folder, log.with_decision(decision, keeps_evidence=keeps_evidence))
+    else:
+        write_log(folder, ReferenceLog(decisions=(decision,)))
 
 
 def replace_reports(path: Path, report: RunReport, now: str) -> None:

@@ -9,6 +9,7 @@ from rubric_ci.model.report import Comparison, RunReport, Totals
 from rubric_ci.reports import formats, markdown
 from rubric_ci.reports.markdown_case import Links
 from rubric_ci.reports.reference import gate_state
+from rubric_ci.text import escape
 
 
 def write_step_outputs(
@@ -35,6 +36,16 @@ def write_comparison_outputs(
     try:
         if file := environment.get("GITHUB_OUTPUT"):
             set_outputs(file, values)
+    except CannotWriteFile as error:
+        return [f"not written: {error.message}"]
+    return []
+
+
+def write_lines_to_summary(lines: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Add a list of plain lines to the step's summary; return one line per failure."""
+    try:
+        if file := environment.get("GITHUB_STEP_SUMMARY"):
+            add_summary(file, "\n".join(f"- {escape.prose(line)}" for line in lines))
     except CannotWriteFile as error:
         return [f"not written: {error.message}"]
     return []

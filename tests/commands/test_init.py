@@ -15,6 +15,7 @@ from rubric_ci.system import resources
 pytestmark = pytest.mark.timeout(120)
 
 FILES = [
+    ".github/workflows/evals-default-branch.yml",
     ".github/workflows/evals-gate.yml",
     ".github/workflows/evals-nightly.yml",
     ".github/workflows/evals-validate.yml",
@@ -32,6 +33,7 @@ WROTE = [
     "wrote evals/example.replay.jsonl",
     "wrote .github/workflows/evals-validate.yml",
     "wrote .github/workflows/evals-gate.yml",
+    "wrote .github/workflows/evals-default-branch.yml",
     "wrote .github/workflows/evals-nightly.yml",
 ]
 OFFLINE = ("run", "--target", "recorded", "--replay", "evals/example.replay.jsonl")
@@ -101,7 +103,7 @@ def test_the_workflows_are_valid(tmp_path: Path, provider: str) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, len(workflows)) == (0, 3), done.stdout
+    assert (done.returncode, len(workflows)) == (0, 4), done.stdout
 
 
 def test_the_provider_is_in_every_file(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.model.results import Graded
+from rubric_ci.reports.alarm_budget import trials_of
 from rubric_ci.reports.files import read_baseline
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
@@ -73,14 +74,7 @@ class Nights:
 
     def run(self, *, greeting: str, farewell: str, accept: str = "") -> runner.Job:
         """Commit an agent with these answers, and run the workflow."""
-        agent = f'case "$1" in greeting) {greeting};; *) {farewell};; esac\n'
-        files = {
-            "rubric-ci.yaml": CONFIG.format(url=self.judge.url),
-            "evals/a.eval.yaml": EVALS,
-            "agent.sh": agent,
-            ".gitignore": ".rubric-ci/\n",
-        }
-        self.commits.append(self.checkout.commit(files))
+        self.commit(greeting, farewell)
         event = "workflow_dispatch" if accept else "schedule"
         return runner.run(
             self.checkout,
@@ -95,6 +89,32 @@ class Nights:
             environ={"GITHUB_API_URL": self.github.url},
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
         )
+
+    def merge(self, *, greeting: str, farewell: str) -> runner.Job:
+        """Commit an agent with these answers, and push the commit to the default branch."""
+        shutil.rmtree(self.kept / "rubric-ci-report")  # artifacts are of one run
+        before = self.commits[-1]
+        self.commit(greeting, farewell)
+        repository = {"full_name": "acme/app", "default_branch": "main"}
+        return runner.run(
+            self.checkout,
+            "default-branch.yml",
+            event="push",
+            payload={"ref": "refs/heads/main", "before": before, "repository": repository},
+            published=self.published,
+            secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
+        )
+
+    def commit(self, greeting: str, farewell: str) -> None:
+        """Commit an agent with these answers."""
+        agent = f'case "$1" in greeting) {greeting};; *) {farewell};; esac\n'
+        files = {
+            "rubric-ci.yaml": CONFIG.format(url=self.judge.url),
+            "evals/a.eval.yaml": EVALS,
+            "agent.sh": agent,
+            ".gitignore": ".rubric-ci/\n",
+        }
+        self.commits.append(self.checkout.commit(files))
 
     def publish(self, *, event: str = "schedule") -> runner.Job:
         """Run the workflow of the history, as GitHub does when the nightly one has ended."""
@@ -132,7 +152,7 @@ class Nights:
         """Return the trials of the reference by case: P pass, F fail."""
         cases = read_baseline(self.reference).report.cases
         return {
-            case.id: "".join(trial.verdict[0].upper() for trial in case.trials)
+            case.id: "".join(trial.verdict[0].upper() for trial in trials_of(case))
             for case in cases
             if isinstance(case, Graded)
         }
@@ -220,3 +240,14 @@ def test_six_nights(nights: Nights) -> None:
         ("no-verdict", False),
     ]
     assert [decision["commit"] for decision in log["decisions"]] == nights.commits[:1]
+
+
+def test_a_merge_moves_the_reference(nights: Nights) -> None:
+    nights.run(greeting=GOOD, farewell=BAD)
+    job = nights.merge(greeting=GOOD, farewell=GOOD)
+    assert job.succeeded, job.log
+    assert nights.trials() == {"greeting": "P" * 15, "farewell": "P"}
+    first, merged = (commit[:7] for commit in nights.commits)
+    moved = f"the reference moved to {merged} for 1 case (merge: fixed farewell)"
+    assert moved in job.summary
+    assert f"Reference: commit `{first}` of" in job.summary

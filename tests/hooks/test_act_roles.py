@@ -74,8 +74,12 @@ QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
 """A workflow that starts, and skips every job."""
 DEFAULT_BRANCH = Row(
-    jobs=("grade: checkout cache/restore rubric-ci cache/save cache/save",),
-    kept="refs/heads/main/.rubric-ci_cache, refs/heads/main/.rubric-ci_report.json",
+    jobs=("grade: checkout cache/restore rubric-ci cache/save cache/save upload-artifact",),
+    kept="artifact, refs/heads/main/.rubric-ci_cache, refs/heads/main/.rubric-ci_report.json",
+)
+PUSHED = replace(  # there is no reference that it could move
+    DEFAULT_BRANCH,
+    jobs=(*DEFAULT_BRANCH.jobs, "reference: download-artifact cache/restore rubric-ci"),
 )
 SHARDS = Row(
     jobs=(
@@ -112,7 +116,7 @@ TABLE = {
     },
     "push": {
         "validate.yml": VALIDATED,
-        "default-branch.yml": DEFAULT_BRANCH,
+        "default-branch.yml": PUSHED,
         "shards.yml": SHARDS,
     },
     "push-by-dependabot": {
@@ -222,7 +226,7 @@ def warm(cold: Scene, shared: Path) -> Scene:
 
     def push(folder: Path) -> None:
         did, log = cold.play("default-branch.yml", ROLES["push"])
-        assert did == replace(DEFAULT_BRANCH, judged="hello x1, hello again x1"), log
+        assert did == replace(PUSHED, judged="hello x1, hello again x1"), log
         (cold.scratch / "kept").rename(folder)
 
     shutil.copytree(once(shared / "warm", push), cold.scratch / "kept")
@@ -285,6 +289,6 @@ def test_init_writes_these_workflows(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "rubric_ci", "init", "--yes"]
     subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=60, check=True)
     written = {path.read_text() for path in (tmp_path / ".github/workflows").glob("*.yml")}
-    names = ("validate.yml", "pull-request.yml", NIGHTLY)
+    names = ("validate.yml", "pull-request.yml", "default-branch.yml", NIGHTLY)
     folder = gate_repository.ROOT / "examples/workflows"
     assert written == {(folder / name).read_text() for name in names}

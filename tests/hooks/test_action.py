@@ -32,7 +32,10 @@ def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedPr
 )
 def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
-    known = "validate, run, generate, comment, plan, merge, keep, accept, rejudge, compare, history"
+    known = (
+        "validate, run, generate, comment, plan, merge, keep, accept, accept-merge, rejudge, "
+        "compare, history"
+    )
     assert (
         started.stdout
         == f"::error title=rubric-ci::{message}: set the input `command` to one of {known}\n"

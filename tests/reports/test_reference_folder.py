@@ -11,9 +11,11 @@ from rubric_ci.model.results import Graded
 from rubric_ci.reports import comparison_text
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.files import read_baseline
+from rubric_ci.reports.gate import concluded
 from rubric_ci.reports.reference_folder import Acceptance, accept, keep
 from rubric_ci.reports.reference_log_file import LOG_FILE, read_log
 from tests.nights import case, night
+from tests.reports.test_waivers import a_waiver
 from tests.sample_reports import errored
 
 NOW = "2026-02-01T00:00:00+00:00"
@@ -96,6 +98,14 @@ def test_keep(
         assert trials(folder) == found
 
 
+def test_a_gate_that_fails_for_a_waiver_stays_readable(tmp_path: Path) -> None:
+    """The waiver of a criterion that is met fails the gate, also of the part that is kept."""
+    waivers = (a_waiver("unneeded", case="a"),)
+    run = replace(night(1, case("a", 15)), waivers=waivers)
+    kept(tmp_path, replace(run, gate=concluded(run.gate, run.cases, run.verdict, waivers)))
+    assert trials(tmp_path) == {"a": "P" * 15}
+
+
 def test_a_folder_of_reports_gets_a_log(tmp_path: Path) -> None:
     kept(tmp_path, FULL)
     (tmp_path / LOG_FILE).unlink()
@@ -123,13 +133,24 @@ def test_a_part_of_a_run_is_refused(tmp_path: Path, part: RunReport) -> None:
 
 
 @pytest.mark.parametrize(
-    ("globs", "found"),
+    ("globs", "found", "shown"),
     [
-        pytest.param((), {"a": "F" * 15, "b": "P" * 15}, id="all"),
-        pytest.param(("a*",), {"b": "F" * 15, "a": "F" * 15}, id="one case"),
+        pytest.param(
+            (),
+            {"a": "F" * 15, "b": "P" * 15},
+            "commit `3333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)",
+            id="all",
+        ),
+        pytest.param(
+            ("a*",),
+            {"b": "F" * 15, "a": "F" * 15},
+            "commit `1111111` of 2026-01-01, 2 days old, 15 trials per case (first run); "
+            "1 case since commit `3333333` of 2026-01-03, 0 days old (wanted)",
+            id="one case",
+        ),
     ],
 )
-def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str]) -> None:
+def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], shown: str) -> None:
     kept(tmp_path, FULL, night(2, case("a", 0, 10), case("b", 0, 3)))
     head = night(3, case("a", 0, 15), case("b", 15))
     comparison = accept(head, tmp_path, Acceptance(reason="wanted", cases=globs, decided_at=NOW))
@@ -146,9 +167,7 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str]) -
     assert [each.log_products for each in log.nights] == [(), ()]
     after = compare(head, read_baseline(tmp_path).report, log=log)
     assert after.count("regressed") == 0
-    assert list(comparison_text.lines(after))[-2] == (
-        "Reference: commit `3333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)"
-    )
+    assert list(comparison_text.lines(after))[-2] == f"Reference: {shown}"
 
 
 def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:

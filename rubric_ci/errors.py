@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
     NO_VERDICT = 3  # a target, a judge, a script or the budget failed
 
 
-FailureScope: TypeAlias = Literal["request", "account", "server"]
+FailureScope: TypeAlias = Literal["request", "account", "host", "server"]
 
 
 class UserError(Exception):
@@ -188,8 +188,8 @@ class OverBudget(NoVerdict):
 class CannotReachModel(NoVerdict):
     """A model call failed permanently: refused, unauthorised, or out of retries.
 
-    `scope` is what failed: this request, every request of the account (key, model, quota), or the
-    server.
+    `scope` is what failed: this request, every request of the account (key, model, quota), the
+    connection to the host, or the server.
     """
 
     def __init__(

@@ -1,12 +1,18 @@
-"""Circuit breaker: a server that accepts no request is asked no further.
+"""Circuit breaker: a server that accepts no request is asked no further for a while.
 
 Until a request succeeds, and again after one that failed, calls are sent one at a time. So the
 first call of each model is its preflight, and a judge that is down costs one call, not one a case.
+
+After a pause the breaker is half-open: one call is sent as a probe. If it succeeds, all are sent
+again; if not, the pause is twice as long. An account that is refused stays refused.
 """
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from math import inf
+from time import monotonic
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel
@@ -15,13 +21,17 @@ from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
 MOST_FAILURES: Final = 5
 """Calls that fail in a row, each after its retries, before the server is asked no further."""
+PAUSE_SECONDS: Final = 60.0
+"""The time without requests before the first probe; doubled after each probe that fails."""
 
 
 class CircuitBreaker:
     """Which servers reply, by model, host and key."""
 
-    def __init__(self, most: int = MOST_FAILURES) -> None:
-        self._servers: dict[str, _Server] = defaultdict(lambda: _Server(most))
+    def __init__(
+        self, most: int = MOST_FAILURES, *, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._servers: dict[str, _Server] = defaultdict(lambda: _Server(most, clock))
 
     def wrap(self, ask: ModelCaller) -> ModelCaller:
         """Return the caller, which raises CannotReachModel at once for a server that is down."""
@@ -39,27 +49,36 @@ class CircuitBreaker:
         return asked
 
     def why_closed(self, endpoint: Endpoint) -> str:
-        """Return why a model is asked no further; empty: it is asked."""
-        return self._servers[_identity(endpoint)].down
+        """Return why a model is asked no further; empty: it is asked, or probed."""
+        return self._servers[_identity(endpoint)].why_closed()
 
     def close(self, endpoint: Endpoint, reason: str) -> None:
-        """Ask a model no further."""
-        self._servers[_identity(endpoint)].down = reason
+        """Ask a model no further in this run."""
+        self._servers[_identity(endpoint)].close(reason)
 
 
 class _Server:
     """What is known of one server."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, clock: Callable[[], float]) -> None:
         self._most = most
+        self._clock = clock
         self._failures = 0  # in a row
+        self._down = ""  # why it is asked no further
+        self._until = 0.0  # when it is probed, by the clock
+        self._pause = PAUSE_SECONDS
         self.replies = False  # the last call to end succeeded
-        self.down = ""  # why it is asked no further
         self.turn = asyncio.Lock()  # held by the call that is sent alone
 
+    def why_closed(self) -> str:
+        return self._down if self._clock() < self._until else ""
+
     def check(self) -> None:
-        if self.down:
-            raise CannotReachModel(self.down)
+        if reason := self.why_closed():
+            raise CannotReachModel(reason)
+
+    def close(self, reason: str, seconds: float = inf) -> None:
+        self._down, self._until = reason, self._clock() + seconds
 
     async def send(self, ask: ModelCaller, call: ModelCall) -> ModelReply:
         try:
@@ -67,20 +86,25 @@ class _Server:
         except CannotReachModel as error:
             self._count(error)
             raise
-        self.replies, self._failures = True, 0
+        self.replies, self._failures, self._down, self._pause = True, 0, "", PAUSE_SECONDS
         return reply
 
     def _count(self, error: CannotReachModel) -> None:
         """Count a failure that another request would have as well."""
-        if error.scope == "request":
+        if error.scope == "request" or self.why_closed():  # closed while this call was in flight
             return
-        never = not self.replies and not self._failures
+        first = not self.replies and not self._failures
         self.replies = False
         self._failures += 1
-        if error.scope == "account" and never:
-            self.down = str(error)
-        elif self._failures >= self._most:
-            self.down = f"{error}; not requested again after {self._most} failures in a row"
+        if first and error.scope in {"account", "host"}:
+            self._open(error, str(error))
+        elif self._down or self._failures >= self._most:
+            self._pause *= 2 if self._down else 1
+            row = f"not requested again after {self._failures} failures in a row"
+            self._open(error, f"{error}; {row}")
+
+    def _open(self, error: CannotReachModel, reason: str) -> None:
+        self.close(reason, inf if error.scope == "account" else self._pause)
 
 
 def _identity(endpoint: Endpoint) -> str:

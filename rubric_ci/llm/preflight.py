@@ -29,7 +29,7 @@ async def find_obstacle(endpoint: Endpoint) -> str:
     try:
         await with_retries(_look_up)(ModelCall(endpoint=endpoint, messages=(), key=""))
     except CannotReachModel as error:
-        return str(error) if error.scope == "account" else ""
+        return str(error) if error.scope in {"account", "host"} else ""
     return ""
 
 

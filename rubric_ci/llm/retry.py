@@ -50,9 +50,11 @@ class RequestError(Exception):
 
     @property
     def scope(self) -> FailureScope:
-        """What failed: this request, every request of the account, or the server."""
-        if self.out_of_quota or self.status in ACCOUNT_STATUS or not self.reached:
+        """What failed: this request, all of the account, the connection, or the server."""
+        if self.out_of_quota or self.status in ACCOUNT_STATUS:
             return "account"
+        if not self.reached:
+            return "host" if self.retryable else "account"
         return "server" if self.retryable else "request"
 
     def wait_after(self, attempt: int, backoff: Backoff) -> float | None:

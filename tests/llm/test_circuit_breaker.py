@@ -69,11 +69,12 @@ def test_the_first_call_is_sent_alone_and_the_others_together() -> None:
     assert not breaker.why_closed(call().endpoint)
 
 
-def test_a_refused_account_is_asked_once() -> None:
-    server = Server(failed("account"))
+@pytest.mark.parametrize("scope", ["account", "host"])
+def test_a_refused_account_and_an_unreachable_host_are_asked_once(scope: FailureScope) -> None:
+    server = Server(failed(scope))
     ended, breaker = run(server, *[call()] * 5)
-    assert (ended, server.calls) == (["m: account failed"] * 5, 1)
-    assert breaker.why_closed(call().endpoint) == "m: account failed"
+    assert (ended, server.calls) == ([f"m: {scope} failed"] * 5, 1)
+    assert breaker.why_closed(call().endpoint) == f"m: {scope} failed"
 
 
 def test_a_server_that_is_down_is_asked_a_limited_number_of_times() -> None:
@@ -108,3 +109,67 @@ def test_each_model_host_and_key_is_a_server_of_its_own() -> None:
     others = [call(), call("n"), call(api_base="http://a"), call(api_key="k"), call()]
     run(server, *others)
     assert server.calls == 4
+
+
+def send_at(
+    times: Sequence[float], server: Server, breaker: CircuitBreaker, now: list[float]
+) -> list[tuple[int, set[str]]]:
+    """Send four calls at each time; return the calls that reached the server, and the outcomes."""
+    ask = breaker.wrap(server)
+
+    async def send() -> list[tuple[int, set[str]]]:
+        seen = []
+        for now[0] in times:
+            before = server.calls
+            ended = await asyncio.gather(*(ask(call()) for _ in range(4)), return_exceptions=True)
+            texts = {each.text if isinstance(each, ModelReply) else str(each) for each in ended}
+            seen.append((server.calls - before, texts))
+        return seen
+
+    return asyncio.run(send())
+
+
+DOWN = "m: {} failed; not requested again after {} failures in a row"
+
+
+def test_a_server_that_is_up_again_is_asked_on_after_a_probe() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(2, clock=lambda: now[0])
+    server = Server(*[failed("server")] * 3, OK)
+    assert send_at((0, 59, 60, 179, 180), server, breaker, now) == [
+        (2, {"m: server failed", DOWN.format("server", 2)}),
+        (0, {DOWN.format("server", 2)}),
+        (1, {"m: server failed", DOWN.format("server", 3)}),  # the probe fails: twice the pause
+        (0, {DOWN.format("server", 3)}),
+        (4, {"yes"}),
+    ]
+
+
+def test_a_host_that_is_not_there_yet_is_probed() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(clock=lambda: now[0])
+    server = Server(failed("host"), failed("host"), OK)
+    assert send_at((0, 60, 120, 180), server, breaker, now) == [
+        (1, {"m: host failed"}),
+        (1, {"m: host failed", DOWN.format("host", 2)}),
+        (0, {DOWN.format("host", 2)}),
+        (4, {"yes"}),
+    ]
+
+
+def test_a_refused_account_is_not_probed() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(clock=lambda: now[0])
+    server = Server(failed("account"), OK)
+    assert send_at((0, 10**9), server, breaker, now) == [
+        (1, {"m: account failed"}),
+        (0, {"m: account failed"}),
+    ]
+
+
+def test_calls_in_flight_do_not_lengthen_the_pause() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(2, clock=lambda: now[0])
+    server = Server(OK, *[failed("server")] * 3, OK)
+    seen = send_at((0, 0, 60), server, breaker, now)
+    assert [calls for calls, _ in seen] == [4, 0, 4]

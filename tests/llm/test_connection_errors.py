@@ -164,7 +164,8 @@ NO_CONNECTION = {
 def test_no_connection(url: str, text: str, retryable: bool, wire: str) -> None:
     error = ask(wire, url)
     assert str(error) == text
-    assert (error.retryable, error.billed, error.scope) == (retryable, False, "account")
+    scope = "host" if retryable else "account"
+    assert (error.retryable, error.billed, error.scope) == (retryable, False, scope)
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -186,4 +187,4 @@ def test_https_where_the_server_speaks_http(wire: str) -> None:
         f"cannot connect to 127.0.0.1:{port}: the TLS handshake failed (wrong version number); "
         "check `http` or `https` in `api_base`"
     )
-    assert (error.retryable, error.billed, error.scope) == (True, False, "account")
+    assert (error.retryable, error.billed, error.scope) == (True, False, "host")

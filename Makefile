@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types golden docs bench mutants lock act dist release-check pin clean
+.PHONY: demo test lint types golden docs bench mutants lock act proxy toxiproxy dist release-check pin clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 
@@ -58,6 +58,7 @@ lock: $(READY)
 	$(COMPILE) --extra github -o requirements/github.txt
 	$(COMPILE) --extra judge --extra github -o requirements/judge.txt
 	$(COMPILE) --extra judge --extra github --group dev -o requirements/dev.txt
+	sed -n 's/^litellm==\([0-9.]*\).*/litellm[proxy]==\1/p' requirements/judge.txt | $(COMPILE:pyproject.toml=-) -o requirements/litellm-proxy.txt
 
 $(READY): requirements/dev.txt pyproject.toml
 	rm -rf $(VENV)
@@ -93,6 +94,22 @@ act: $(ACT)
 $(ACT):
 	@GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install github.com/nektos/act@v0.2.89 \
 	|| echo "act cannot be built here (needs Go 1.25): tests that run workflows under it will be skipped"
+
+# A gateway and a proxy that breaks connections, for tests/llm: both optional.
+PROXY := .tools/litellm-proxy/bin/litellm
+proxy: $(PROXY)
+$(PROXY): requirements/litellm-proxy.txt | $(READY)
+	@rm -rf .tools/litellm-proxy; $(BIN)/uv venv --quiet --python $(BIN)/python .tools/litellm-proxy \
+	&& $(BIN)/uv pip sync --quiet --require-hashes --python .tools/litellm-proxy requirements/litellm-proxy.txt \
+	&& touch $@ \
+	|| { rm -rf .tools/litellm-proxy; echo "LiteLLM's proxy cannot be installed here: its tests will be skipped"; }
+
+TOXIPROXY := .tools/toxiproxy
+toxiproxy: $(TOXIPROXY)
+$(TOXIPROXY):
+	@GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools/bin go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0 \
+	&& mv .tools/bin/server $@ && rmdir .tools/bin \
+	|| echo "toxiproxy cannot be built here (needs Go): tests with broken connections will be skipped"
 
 clean:
 	rm -rf $(VENV) .tools tests/npm/node_modules dist build .rubric-ci

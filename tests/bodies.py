@@ -36,7 +36,7 @@ def answering(*replies: Body) -> Iterator[Bodies]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = bodies.next(self.rfile.read(int(self.headers["Content-Length"])))
+            body = bodies.next(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             self.send_response(body.status)
             for name, value in body.headers.items():
                 self.send_header(name, value)

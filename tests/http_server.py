@@ -65,3 +65,10 @@ def serving(handler: Handler) -> Iterator[Server]:
         thread.join(5)
     if server.errors:
         raise server.errors[0]
+
+
+def free_port() -> int:
+    """Return a port that was free a moment ago, for servers that need one named."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port

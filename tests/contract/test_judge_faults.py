@@ -21,7 +21,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, Usage
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, Usage
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from tests.aimock import Aimock, Reply, breaks, fails, says
@@ -164,22 +164,24 @@ def warm(aimock: Aimock) -> Aimock:
     return aimock
 
 
+async def assess(endpoint: Endpoint, ask: ModelCaller) -> Assessment | NoVerdict:
+    """Mark an answer by three criteria of all kinds; a failure is a value."""
+    judge = JudgeConfig(endpoint=endpoint)
+    context = RunContext(call_model=ask, root=Path(), environment={}, judge=judge)
+    try:
+        result = await rubric(CASE, Answer(text="Dear you"), SPEC, context)
+    except NoVerdict as error:
+        return error
+    assert isinstance(result, Assessment)
+    return result
+
+
 def grade(endpoint: Endpoint) -> tuple[Assessment | str, Usage]:
     async def at_once(_: float) -> None:
         await asyncio.sleep(0)
 
-    context = RunContext(
-        call_model=with_retries(request, sleep=at_once),
-        root=Path(),
-        environment={},
-        judge=JudgeConfig(endpoint=endpoint),
-    )
-    try:
-        result = asyncio.run(rubric(CASE, Answer(text="Dear you"), SPEC, context))
-    except NoVerdict as error:
-        return str(error), error.usage
-    assert isinstance(result, Assessment)
-    return result, result.usage
+    result = asyncio.run(assess(endpoint, with_retries(request, sleep=at_once)))
+    return (str(result) if isinstance(result, NoVerdict) else result), result.usage
 
 
 @pytest.mark.parametrize("wire", WIRES)

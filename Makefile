@@ -83,9 +83,10 @@ pin:
 	@$(PYTHON) .ci/release.py pin $(TAG) $$(git rev-parse --verify --quiet '$(TAG)^{commit}')
 
 # Node is optional: the tests that need it say so when they are skipped.
-$(NODE_READY): tests/npm/package.json tests/npm/package-lock.json
+$(NODE_READY): tests/npm/package.json tests/npm/package-lock.json tests/npm/unpack-chromium.mjs
 	@if command -v npm >/dev/null; then npm ci --prefix tests/npm --ignore-scripts --no-audit --no-fund --loglevel=error \
-	&& rm -f tests/npm/node_modules/@octokit/openapi/generated/*.deref.json && touch $@; \
+	&& rm -f tests/npm/node_modules/@octokit/openapi/generated/*.deref.json \
+	&& node tests/npm/unpack-chromium.mjs && touch $@; \
 	else echo "npm is not installed: tests against the Node tools will be skipped"; fi
 
 # Go is optional too: act runs the workflows of examples/workflows/ as GitHub would.

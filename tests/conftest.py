@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import aimock as server
+from tests import chromium
 from tests.aimock import Aimock
 from tests.checkout import Checkout
 
@@ -22,6 +23,15 @@ def interruptible() -> None:
 def checkout(tmp_path: Path) -> Checkout:
     """An empty git repository on the branch `main`."""
     return Checkout.create(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[chromium.Browser]:
+    """A headless Chromium; skips where there is none."""
+    if (path := chromium.find()) is None:
+        pytest.skip(chromium.MISSING)
+    with chromium.running(path) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -64,7 +64,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "project/test_loader.py": "parsing/evaluators",
     "project/test_project.py": "validation/config_summary",
     "reports/test_comparison.py": "reports/case_change reports/comparison_notes",
-    "reports/test_golden.py": "reports/html_style reports/junit",
+    "reports/test_golden.py": "reports/junit",
     "security/test_committed_cache.py": "git/committed",
     "security/test_policy_from_base.py": """
         selection/policy selection/policy_source selection/rule_switches""",

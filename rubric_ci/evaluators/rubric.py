@@ -10,7 +10,7 @@ from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored, scale
+from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored, met, scale
 from rubric_ci.model.scoring import score
 from rubric_ci.system.text_work import worked_on
 
@@ -60,6 +60,7 @@ def _criterion_result(
         normalised=criterion.normalise(mark),
         gated=criterion.gates(mark),
         gate=_gate(criterion),
+        met=" ".join(met(criterion, mark).split()),
         reasoning=mark.reasoning,
         evidence=mark.evidence,
         votes=votes,

@@ -10,7 +10,8 @@ from rubric_ci.history.page_style import STYLE
 from rubric_ci.history.record import LETTERS, RunRecord
 from rubric_ci.history.terminal import flips
 from rubric_ci.history.trends import ABSENT, JudgeChange, Strip, judge_changes, strips
-from rubric_ci.reports.html import case_anchor
+from rubric_ci.reports.html.anchors import case_anchor
+from rubric_ci.reports.html.parts import base_style
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import html
 
@@ -35,7 +36,7 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             f"<title>{html(title)}</title>",
-            f"<style>{STYLE}</style></head><body><main>",
+            f"<style>{base_style()}{STYLE}</style></head><body><main>",
             *_head(records, title),
             *_scores(records, changes, hrefs),
             *_costs(records, hrefs),

@@ -1,10 +1,8 @@
-"""The style sheet of the history page; colours are those of the HTML report."""
+"""The style sheet of the history page, in addition to the base style of the HTML report."""
 
 from typing import Final
 
-from rubric_ci.reports.html_style import STYLE as REPORT_STYLE
-
-_HISTORY: Final = """
+STYLE: Final = """
 :root { --waived: #0969da; --score: #0969da; --rate: #1a7f37 }
 @media (prefers-color-scheme: dark) { :root { --waived: #4493f8; --score: #4493f8;
   --rate: #3fb950 } }
@@ -49,5 +47,3 @@ a { color: inherit } .strip a { text-decoration-color: var(--soft) }
 .runs td:nth-child(3)::before { content: "score " }
 .runs td:nth-child(4)::before { content: "pass " } }
 """
-
-STYLE: Final = REPORT_STYLE + _HISTORY

@@ -117,6 +117,7 @@ class CaseChange:
     after: Trial | None = None
     flips: bool = False  # the verdicts of its trials differ, in the baseline or in this run
     p_value: float | None = None  # of a suspect, adjusted for all cases; None: not a suspect
+    answer_before: str = ""  # in the baseline, if the case changed and its answer differs
 
     @property
     def difference(self) -> float | None:

@@ -48,6 +48,7 @@ class CriterionResult:
     normalised: float
     gated: bool  # the gate of this criterion is missed
     gate: str = ""  # the requirement: "required", "score >= 7", "level >= 3"; empty: no gate
+    met: str = ""  # the range or level of the mark: "4-6: polite"; empty: none
     reasoning: str = ""
     evidence: str = ""
     votes: tuple[MarkValue, ...] = ()  # each vote, if there are several

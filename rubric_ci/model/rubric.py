@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.model.diagnostics import Span
@@ -128,6 +129,23 @@ def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tu
             )
         case _:
             assert_never(criterion)
+
+
+def met(criterion: Criterion, mark: Mark) -> str:
+    """Return the range or level of a mark, such as "4-6: polite"; a check has none."""
+    value = mark.value
+    if value == CANNOT_ASSESS:
+        return ""
+    match criterion:
+        case Check():
+            holds = []
+        case Scored():
+            holds = [each.low <= value <= each.high for each in criterion.ranges]
+        case Levelled():
+            holds = [each.level == value for each in criterion.levels]
+        case _:
+            assert_never(criterion)
+    return next(compress(scale(criterion), holds), "")
 
 
 @dataclass(frozen=True, slots=True)

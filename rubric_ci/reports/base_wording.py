@@ -101,6 +101,15 @@ def verdicts(case: CaseResult) -> str:
     return ""
 
 
+def movement(case: Graded) -> str:
+    """Return the verdict and score at the base and here; empty without a verdict at the base."""
+    then = case.before
+    if then is None or then.verdict is None or then.score is None:
+        return ""
+    before = f"{then.verdict} {numbers.score(then.score)}"
+    return f"{before} → {case.verdict} {numbers.score(case.score)}"
+
+
 def moved(case: CaseResult) -> Iterator[tuple[str, str, str]]:
     """Yield what has a lower mark than at the base: its name, both marks and the reason."""
     before = case.before.evaluators if isinstance(case, Graded) and case.before else ()

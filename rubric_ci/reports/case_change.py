@@ -30,14 +30,16 @@ def change_of(case: CaseResult, was: CaseResult | None, rules: ChangeRules) -> C
         return None
     tested = rules.tested
     most = rules.config.reference_trials
+    kind = _kind(case, before, rules)
     return CaseChange(
-        kind=_kind(case, before, rules),
+        kind=kind,
         file=case.file,
         id=case.id,
         before=alarm_budget.mean_trial(before, most) if before and tested else _trial(before),
         after=alarm_budget.mean_trial(after) if after and tested else _trial(after),
         flips=_flips(before) or _flips(after),
         p_value=tested.p_values.get(key_of(case)) if tested else None,
+        answer_before=_answer_before(after, before) if kind != "same" else "",
     )
 
 
@@ -116,6 +118,13 @@ def _tiers(case: Graded) -> list[float]:
 
 def _scores(case: Graded) -> list[float]:
     return [trial.score for trial in trials_of(case)]
+
+
+def _answer_before(after: Graded | None, before: Graded | None) -> str:
+    """Return the answer in the baseline, if both are known and differ."""
+    if after is None or before is None or after.answer == before.answer:
+        return ""
+    return before.answer
 
 
 def _flips(case: Graded | None) -> bool:

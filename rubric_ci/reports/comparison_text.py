@@ -119,15 +119,22 @@ def _p_values(comparison: Comparison) -> str:
 
 def _change(change: CaseChange) -> str:
     sign = SIGNS.get(change.kind, "")
-    before, after = _trial(change.before), _trial(change.after)
     match change.kind:
         case "regressed" | "improved" | "flaky" | "unclear":
-            text = f"{sign} {change.kind}: {before} → {after}{_p_value(change)}"
+            text = f"{sign} {change.kind}: {movement(change)}"
         case "errored" | "gone":
-            text = f"was {before}" if before else ""
+            text = movement(change)
         case _:
             text = change.kind
     return f"{text} (flips)" if change.flips and change.kind != "flaky" else text
+
+
+def movement(change: CaseChange) -> str:
+    """Return both verdicts with their scores, or the one that is known: "was pass 0.90"."""
+    before, after = _trial(change.before), _trial(change.after)
+    if before and after:
+        return f"{before} → {after}{_p_value(change)}"
+    return f"was {before}" if before else ""
 
 
 def _p_value(change: CaseChange) -> str:

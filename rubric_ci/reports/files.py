@@ -21,6 +21,7 @@ from rubric_ci.reports.pooling import pool
 from rubric_ci.reports.publish import on_github
 from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.reference_log_file import read_log
+from rubric_ci.system import atomic_write
 from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
 
@@ -59,7 +60,9 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     for name in settings.reports:
         path = settings.output_dir / formats.FILES[name]
         try:
-            discovery.write_text(path, formats.render(name, report))
+            discovery.check_folder(path.parent)
+            pieces = (piece.encode() for piece in formats.pieces(name, report))
+            atomic_write.write_pieces(path, pieces)
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",

@@ -1,6 +1,6 @@
 """The report formats by name: the file of each, and its renderer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, assert_never
 
 from rubric_ci.model.defaults import ReportFormat
@@ -14,6 +14,15 @@ FILES: Final[Mapping[ReportFormat, str]] = {
     "html": "report.html",
 }
 """The file of each format in the output folder."""
+
+
+def pieces(name: ReportFormat, report: RunReport) -> Iterable[str]:
+    """Return the report in a format as pieces: large formats are not in memory as a whole."""
+    if name == "html":
+        from rubric_ci.reports.html import page
+
+        return page.pieces(report)
+    return (render(name, report),)
 
 
 def render(name: ReportFormat, report: RunReport) -> str:
@@ -36,8 +45,8 @@ def render(name: ReportFormat, report: RunReport) -> str:
 
             return sarif.render(report)
         case "html":
-            from rubric_ci.reports import html
+            from rubric_ci.reports.html import page
 
-            return html.render(report)
+            return page.render(report)
         case _:
             assert_never(name)

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -11,8 +11,13 @@ from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
 
 def write(path: Path, content: bytes) -> None:
     """Create or replace a file; its folder is created if it is missing."""
+    write_pieces(path, (content,))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Create or replace a file from the pieces of its content."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _draft(path, content, mode=0o666) as draft:
+    with _draft(path, pieces, mode=0o666) as draft:
         draft.replace(path)
 
 
@@ -42,7 +47,7 @@ class _Changed(Exception):
 
 def _replace(target: Path, before: bytes, after: bytes) -> None:
     try:
-        with _draft(target, after, mode=0o600, sync=True) as draft:
+        with _draft(target, (after,), mode=0o600, sync=True) as draft:
             _copy_mode(target, draft)
             if target.read_bytes() != before:
                 raise _Changed
@@ -52,13 +57,15 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
 
 
 @contextmanager
-def _draft(target: Path, content: bytes, *, mode: int, sync: bool = False) -> Iterator[Path]:
+def _draft(
+    target: Path, pieces: Iterable[bytes], *, mode: int, sync: bool = False
+) -> Iterator[Path]:
     """Yield a new file with this content in the target's folder; delete it if it is still there."""
     draft = target.with_name(f"{target.name}.{os.urandom(4).hex()}.tmp")
     draft.touch(mode, exist_ok=False)
     try:
         with draft.open("wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())

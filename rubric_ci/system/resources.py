@@ -1,4 +1,4 @@
-"""Data files that ship with the package: JSON Schemas and the files of a new project."""
+"""Data files that ship with the package: JSON Schemas, parts of pages, files of a new project."""
 
 from pathlib import Path
 
@@ -13,6 +13,11 @@ def read_schema(name: str) -> str:
 def read_example(name: str) -> str:
     """Return the text of a file below `examples/`, such as "scaffold/rubric-ci.yaml"."""
     return _read("_scaffold", "examples", name)
+
+
+def read_page_part(name: str) -> str:
+    """Return the text of a style sheet or script of the HTML pages, such as "page.css"."""
+    return (_PACKAGE / "reports" / "html" / name).read_text(encoding="utf-8")
 
 
 def _read(installed: str, checkout: str, name: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.reports import json_format
-from rubric_ci.reports.html import case_anchor
+from rubric_ci.reports.html.anchors import case_anchor
 from tests.checkout import Checkout
 from tests.history.nights import a_history, a_night
 

@@ -96,6 +96,7 @@ def test_a_judgement_in_full() -> None:
                 normalised=0.3,
                 gated=True,
                 gate="score >= 7",
+                met="0-4: Thin",
                 reasoning="Thin.",
             ),
             CriterionResult(
@@ -108,6 +109,7 @@ def test_a_judgement_in_full() -> None:
                 normalised=1.0,
                 gated=False,
                 gate="level >= 5",
+                met="5: warm",
                 reasoning="Warm.",
                 evidence="Yours",
             ),

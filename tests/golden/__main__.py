@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_ci.reports import annotations, formats, json_format, markdown, terminal
+from rubric_ci.reports.html import page, parts
 from rubric_ci.reports.markdown_case import Links
 
 HERE = Path(__file__).parent
@@ -23,15 +24,24 @@ def outputs() -> Iterator[tuple[Path, str]]:
     for source in sorted(HERE.glob("*.report.json")):
         report = json_format.read(source.read_text(encoding="utf-8"), source.name)
         stem = source.name.removesuffix(".report.json")
-        for name in ("markdown", "junit", "sarif", "html"):
+        for name in ("markdown", "junit", "sarif"):
             suffix = Path(formats.FILES[name]).suffix
             yield HERE / f"{stem}{suffix}", formats.render(name, report)
+        yield HERE / f"{stem}.html", own_html(page.render(report))
         comment = markdown.render(
             report, limit=markdown.COMMENT_LIMIT, most=markdown.COMMENT_CASES, links=LINKS
         )
         yield HERE / f"{stem}.comment.md", comment
         yield HERE / f"{stem}.annotations.txt", annotations.render(report)
         yield HERE / f"{stem}.terminal.txt", terminal.render(report, width=100, color=False)
+
+
+def own_html(text: str) -> str:
+    """Return a page an element a line, without what all pages have: style sheet and script."""
+    script, style = parts.script(), parts.style()
+    for shared, name in ((script, "page.js"), (style, "page.css")):
+        text = text.replace(shared, name)
+    return text.replace(parts.policy(script, style), "policy").replace("><", ">\n<")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def test_texts(case: CaseResult, texts: list[tuple[str, str]]) -> None:
 def test_html_shows_them_before_the_evaluators() -> None:
     case = graded("a", "fail", a_criterion(), **TEXTS, answer="So <b>.")
     page = formats.render("html", a_report(case))
-    assert re.findall(r"<h3>(\w[\w ]+?)(?:</h3><pre>(.*?)</pre>| <small>)", page) == [
+    assert re.findall(r"<h[34]>(\w[\w ]+?)(?:</h4><pre>(.*?)</pre>| <small>)", page) == [
         ("Question", "Why?"),
         ("Expected outcome", "A reason."),
         ("Answer", "So &lt;b&gt;."),

@@ -24,12 +24,17 @@ SAME = compare(BEFORE, BEFORE)
 
 def test_html_shows_the_change_of_each_case() -> None:
     page = formats.render("html", replace(AFTER, comparison=WORSE))
-    marks = re.findall(r"<b>([^<]+)</b>\n<span class=\"score\">[^\n]*\n<small>(.*?)</small>", page)
+    marks = re.findall(
+        r'<b>([^<]+)</b>((?:<span class="badge|<small).*?)?<span class="score">', page
+    )
     assert marks == [
-        ("a|b", "▼ regressed: pass 1.00 → fail 0.00"),
-        ("lost", "was pass 1.00"),
-        ("same", "same"),
-        ("&lt;new&gt;", "new"),
+        (
+            "a|b",
+            '<span class="badge fail">regressed</span><small>pass 1.00 → fail 0.00</small>',
+        ),
+        ("lost", '<span class="badge errored">errored</span><small>was pass 1.00</small>'),
+        ("same", ""),
+        ("&lt;new&gt;", '<span class="badge waived">new</span>'),
     ]
 
 
@@ -90,6 +95,7 @@ def test_json() -> None:
         "after": {"verdict": "fail", "score": 0.0, **unknown},
         "flips": False,
         "p_value": None,
+        "answer_before": "",
     }
 
 

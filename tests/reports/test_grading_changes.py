@@ -10,9 +10,10 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import FailOn, GateConfig
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports import annotations, consistency, html, json_format, markdown, sarif, terminal
+from rubric_ci.reports import annotations, consistency, json_format, markdown, sarif, terminal
 from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.gate import concluded, gate_of
+from rubric_ci.reports.html import page
 from tests.sample_project import CONFIG, Project
 from tests.sample_reports import a_report, graded
 
@@ -60,8 +61,8 @@ def test_at_the_terminal_and_in_html() -> None:
     text = terminal.render(NOTED, width=120, color=False)
     assert "Changes to the grading: 1 weaker, 1 changed\n" in text
     assert "  weaker: gate gate.fail_on: fail → never  rubric-ci.yaml:7\n" in text
-    assert "<h4>Changes to the grading: 1 weaker, 1 changed</h4>" in html.render(NOTED)
-    assert "<b>period</b>" not in html.render(NOTED)
+    assert "<h4>Changes to the grading: 1 weaker, 1 changed</h4>" in page.render(NOTED)
+    assert "<b>period</b>" not in page.render(NOTED)
 
 
 def test_weaker_ones_are_annotations() -> None:

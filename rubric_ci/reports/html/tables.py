@@ -1,0 +1,66 @@
+"""The tables per eval file and per criterion; a name in them is a link that filters the cases."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+from urllib.parse import urlencode
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports import wording
+from rubric_ci.reports.html.view import CriterionGroup, FileGroup, criterion_groups, file_groups
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import html, visible
+
+MOST: Final = 500  # rows of a table
+
+
+def tables(report: RunReport) -> Iterator[str]:
+    """Yield both tables, folded."""
+    files, criteria = file_groups(report), criterion_groups(report)
+    kinds = [kind for kind, _, _ in wording.counts(report.totals)]
+    names = [word for _, _, word in wording.counts(report.totals)]
+    if files:
+        heads = ["Eval file", *names, "mean score", "cost"]
+        yield from _table("files", "eval file", heads, [_file(each, kinds) for each in files])
+    if criteria:
+        heads = ["Criterion", "cases", "missed", "mean mark"]
+        yield from _table("criteria", "criterion", heads, [*map(_criterion, criteria)])
+
+
+def link(**filters: str) -> str:
+    """Return the address that filters the cases of this page."""
+    return html("#" + urlencode({name: visible(text) for name, text in filters.items()}))
+
+
+def _table(name: str, one: str, heads: Sequence[str], rows: Sequence[str]) -> Iterator[str]:
+    many = {"criterion": "criteria"}.get(one, "")
+    yield f'<details class="groups" id="{name}"><summary>{numbers.plural(len(rows), one, many)}'
+    yield "</summary><noscript><div class='scroll'><table><thead><tr>"
+    yield from (f"<th>{head}</th>" for head in heads)
+    yield "</tr></thead><tbody>"
+    yield from rows[:MOST]
+    yield "</tbody></table></div>"
+    if len(rows) > MOST:
+        yield f"<p class='meta'>The first {MOST:,} of {len(rows):,} are shown.</p>"
+    yield "</noscript></details>"
+
+
+def _file(group: FileGroup, kinds: Iterable[wording.CaseStatus]) -> str:
+    name = f'<a href="{link(file=group.file)}">{html(group.file)}</a>'
+    counts = "".join(_number(group.counts[kind], kind) for kind in kinds)
+    mean = "" if group.mean is None else numbers.score(group.mean)
+    cost = numbers.dollars(group.cost_usd) if group.cost_usd else ""
+    return f"<tr><td>{name}</td>{counts}<td>{mean}</td><td>{cost}</td></tr>"
+
+
+def _criterion(group: CriterionGroup) -> str:
+    every, missed = link(criterion=group.anchor), link(criterion=group.anchor, missed="yes")
+    name = f'<a href="{every}"><b>{html(group.id)}</b></a><p>{html(group.text)}</p>'
+    lost = f'<a href="{missed}">{group.missed:,}</a>' if group.missed else ""
+    return (
+        f'<tr id="{group.anchor}"><td>{name}</td><td>{group.cases:,}</td>'
+        f'<td class="fail">{lost}</td><td>{numbers.score(group.mean)}</td></tr>'
+    )
+
+
+def _number(number: int, kind: wording.CaseStatus) -> str:
+    return f'<td class="{kind}">{number:,}</td>' if number else "<td></td>"

@@ -20,6 +20,7 @@ from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DECIMALS
 from rubric_ci.system.processes import describe_exit
+from rubric_ci.system.text_work import worked_on
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
@@ -37,7 +38,9 @@ async def llm_judge(
         spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
     _check(spec, variables)
     judge = judge_of(spec, context.judge)
-    call = freeform_call(
+    call = await worked_on(
+        len(answer.text),
+        freeform_call,
         case,
         answer,
         spec.prompt,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.judge.repair import ParsedReply, request_valid_reply
+from rubric_ci.judge.repair import ParsedReply, read_text, request_valid_reply
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import ModelCall, Usage
 
@@ -26,7 +26,7 @@ async def request_cached_reply(
     async with context.in_flight.setdefault(key, asyncio.Lock()):
         text = context.cache.get(key)
         if text is not None:
-            value = read(text)
+            value = await read_text(call, text, read)
             if not isinstance(value, InvalidReply):
                 return ParsedReply(value=value, text=text, usage=Usage(cache_hits=1))
         reply = await request_valid_reply(context.call_model, call, read)

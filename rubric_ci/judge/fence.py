@@ -6,15 +6,10 @@ from functools import lru_cache
 
 from rubric_ci.text.invisible import is_ignorable
 
-# Text that looks like a fence, with any number: data must not close or open one.
-_FORGED = re.compile(
-    r"<(?=\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_)", re.IGNORECASE
-)
-
-# The same in a text whose lookalikes are folded, with invisible characters between its letters.
 _NAMES = ("question_", "expected_outcome_", "reference_answer_", "answer_", "data_")
-_SPLIT = "|".join("\0*+".join(name) for name in _NAMES)
-_DISGUISED = re.compile(rf"<(?=[\s\0]*+(?:/[\s\0]*+)?(?:{_SPLIT}))")
+_BEGINNINGS = frozenset(name[:end] for name in _NAMES for end in range(1, len(name) + 1))
+_SIGNS = "<«ᐸ‹≮\u2329❮⟨〈《︽︿﹤＜"  # every character that `_plain` returns `<` for
+_OPENING = re.compile(rf"[{_SIGNS}](?!\s*+[!-.0-@{_SIGNS}])")  # not what cannot begin a name
 _LOOKALIKES = {
     sign: plain
     for plain, signs in {
@@ -44,14 +39,29 @@ def fenced(name: str, text: str, fence: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape text that looks like a fence tag, to a program or to the eye."""
-    text = _FORGED.sub("&lt;", text)
-    if text.isascii() and "\0" not in text:
-        return text
-    signs = list(text)
-    for found in _DISGUISED.finditer("".join(map(_plain, text))):
-        signs[found.start()] = "&lt;"
-    return "".join(signs)
+    """Escape text that looks like a fence tag with any number, to a program or to the eye."""
+    return _OPENING.sub(
+        lambda sign: "&lt;" if _is_tag_from(text, sign.end()) else sign[0],
+        text,
+    )
+
+
+def _is_tag_from(text: str, start: int) -> bool:
+    """Return True if the name of a fence follows, whatever is between its letters."""
+    name, closing = "", False
+    for at in range(start, len(text)):
+        sign = _plain(text[at])
+        if sign == "\0" or (not name and sign.isspace()):
+            continue
+        if sign == "/" and not name and not closing:
+            closing = True
+            continue
+        name += sign
+        if name not in _BEGINNINGS:
+            return False
+        if name in _NAMES:
+            return True
+    return False
 
 
 @lru_cache(maxsize=10_000)

@@ -27,6 +27,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import Criterion, Judgement, MarkValue, Rubric
 from rubric_ci.system import task_groups
+from rubric_ci.system.text_work import worked_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,9 @@ async def _ask(
             judgement = without_canary(judgement)
         return judgement
 
-    call = rubric_call(
+    call = await worked_on(
+        len(request.answer),
+        rubric_call,
         request.case,
         request.answer,
         marked,

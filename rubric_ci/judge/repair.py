@@ -15,6 +15,7 @@ from rubric_ci.model.llm_calls import (
     ModelReply,
     Usage,
 )
+from rubric_ci.system.text_work import worked_on
 
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply
@@ -49,7 +50,7 @@ async def request_valid_reply(
             reply = await ask(call)
             used += reply.usage
             fallback = fallback or reply.fallback
-            value = _parsed(reply, read)
+            value = await _parsed(call, reply, read)
         except NoVerdict as error:
             raise error.with_usage(used + error.usage) from error
         if not isinstance(value, InvalidReply):
@@ -64,7 +65,17 @@ async def request_valid_reply(
     )
 
 
-def _parsed(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | InvalidReply:
+async def read_text(
+    call: ModelCall, text: str, read: Callable[[str], T | InvalidReply]
+) -> T | InvalidReply:
+    """Return what `read` makes of a text; it may look for quotes in the messages of the call."""
+    size = len(text) + sum(len(message.content) for message in call.messages)
+    return await worked_on(size, read, text)
+
+
+async def _parsed(
+    call: ModelCall, reply: ModelReply, read: Callable[[str], T | InvalidReply]
+) -> T | InvalidReply:
     if len(reply.text) > MOST_REPLY:
         message = f"has {len(reply.text):,} characters; at most {MOST_REPLY:,} are read"
         raise CannotJudge(f"the reply of the judge {message}")
@@ -76,7 +87,7 @@ def _parsed(reply: ModelReply, read: Callable[[str], T | InvalidReply]) -> T | I
                 (f"the model refused to mark: {reply.text.strip() or 'no reason given'}",)
             )
         case "stop":
-            return read(reply.text)
+            return await read_text(call, reply.text, read)
 
 
 def _advice(call: ModelCall, reply: ModelReply) -> str:

@@ -1,11 +1,13 @@
 """Fences: for any data, each text can be found between its tags."""
 
 import re
+import sys
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rubric_ci.judge import fence
 from rubric_ci.judge.fence import escaped, fenced
 from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.model.evals import EvalCase, Message, TextPart
@@ -72,3 +74,10 @@ def test_escaping_twice_changes_nothing_more(text: str) -> None:
 )
 def test_other_markup_is_left_alone(text: str) -> None:
     assert fenced("answer", text, FENCE) == f"<answer_{FENCE}>\n{text}\n</answer_{FENCE}>"
+
+
+def test_every_sign_that_looks_like_an_opening_is_one() -> None:
+    every = map(chr, range(sys.maxunicode + 1))
+    alike = {sign for sign in every if fence._plain.__wrapped__(sign) == "<"}
+    assert {sign for sign in alike if not fence._OPENING.match(sign)} == set()
+    assert alike == set(fence._SIGNS)

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from rubric_ci import evaluators
+from rubric_ci.errors import CannotReachModel
+from rubric_ci.judge.evidence import with_quotes
+from rubric_ci.judge.repair import read_text
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.evals import EvaluatorSpec, RubricSpec
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
 from tests.cases import build_case, build_context, span, text_answer, text_message
 
 MARK = {"c1": {"evidence": "", "reasoning": "It is.", "satisfied": True}}
@@ -26,6 +29,10 @@ FIELDS = FieldAccuracySpec(
     name="f", span=span(), fields=(FieldSpec(path="a", match="exact", span=span()),)
 )
 ENOUGH = 20
+LARGE = "\uff1cé<é " * 100_000  # each sign could begin a tag, and is looked at
+
+
+LLM_JUDGE = LlmJudgeSpec(name="l", span=span())
 
 
 async def reply(_: ModelCall) -> ModelReply:
@@ -63,4 +70,28 @@ def test_an_evaluator_leaves_turns(spec: EvaluatorSpec, unit: str, tmp_path: Pat
     case = build_case(expected_messages=(text_message('{"a": 1}', "assistant"),))
     answer = text_answer(unit * (500_000 // len(unit)))
     work = evaluators.evaluate(case, answer, spec, context)
+    assert asyncio.run(turns_during(work)) >= ENOUGH
+
+
+@pytest.mark.parametrize("spec", [RUBRIC, LLM_JUDGE], ids=["rubric", "llm_judge"])
+def test_the_prompt_leaves_turns(spec: EvaluatorSpec, tmp_path: Path) -> None:
+    """The judge fails at once, so what is counted is the work before its request."""
+
+    async def fails(_: ModelCall) -> ModelReply:
+        raise CannotReachModel("down")
+
+    judge = JudgeConfig(endpoint=Endpoint(model="m"))
+    context = build_context(tmp_path, call_model=fails, judge=judge)
+
+    work = evaluators.evaluate(build_case(), text_answer(LARGE), spec, context)
+    assert asyncio.run(turns_during(work)) >= ENOUGH
+
+
+def test_the_check_of_quotes_leaves_turns() -> None:
+    criteria = RUBRIC.rubric.criteria
+    judgement = Judgement({"polite": Mark(value=True, reasoning="", evidence="it is")})
+    call = ModelCall(
+        endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content=LARGE),), key="k"
+    )
+    work = read_text(call, "{}", lambda _: with_quotes(judgement, criteria, LARGE))
     assert asyncio.run(turns_during(work)) >= ENOUGH

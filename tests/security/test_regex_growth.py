@@ -125,8 +125,8 @@ def methods(tree: ast.Module, call: ast.Call) -> set[str]:
     names = {
         target.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and node.value is call
-        for target in node.targets
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is call
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
     uses = {

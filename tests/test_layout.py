@@ -72,7 +72,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_workflow_commands.py": "system/output",
     "selection/test_grading_changes.py": """
         selection/case_grading selection/config_grading selection/config_place
-        selection/file_grading""",
+        selection/file_grading selection/target_grading""",
     "selection/test_changed_cases.py": """
         selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
     "targets/test_targets.py": """

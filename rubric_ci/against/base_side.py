@@ -19,7 +19,7 @@ from rubric_ci.grading.resolve import choose_cases
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.context import Dependencies
-from rubric_ci.model.evals import JSON, EvalCase, FilePart
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RemovedCase
@@ -30,6 +30,7 @@ from rubric_ci.selection.base_state import BaseState, load_base_state
 from rubric_ci.selection.changed_cases import find_base
 from rubric_ci.selection.compare_cases import matched
 from rubric_ci.selection.diff import Difference, read_difference
+from rubric_ci.selection.fingerprint import question
 
 Key: TypeAlias = tuple[str, str]
 """File and id of a case of the head."""
@@ -126,7 +127,7 @@ def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Ke
 
 def _base_task(task: Task, was: EvalCase, state: BaseState, settings: RunSettings) -> Task | str:
     """Return the task of a case at the base, or why the two cannot be compared."""
-    if _question(task.case) != _question(was):
+    if question(task.case) != question(was):
         return "its question changed"
     if problem := state.config_problem(was.file):
         return problem
@@ -144,19 +145,6 @@ def _base_task(task: Task, was: EvalCase, state: BaseState, settings: RunSetting
         trials=task.case.trials,
     )
     return replace(built, case=graded, judge=task.judge, cluster=task.cluster, waived=task.waived)
-
-
-def _question(case: EvalCase) -> JSON:
-    """Return what is asked: all but system messages and the texts of files, which are prompts."""
-    return [
-        [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
-        for m in case.input_messages
-        if m.role != "system" and not m.is_guideline
-    ]
-
-
-def _written(part: object) -> JSON:
-    return "file" if isinstance(part, FilePart) else getattr(part, "text", "")
 
 
 def _removed(

@@ -20,7 +20,7 @@ from rubric_ci.model.grading_changes import Direction, GradingChange, GradingCha
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored, scale
 from rubric_ci.model.waivers import SAFETY
 from rubric_ci.selection.compare_cases import Key
-from rubric_ci.selection.fingerprint import content
+from rubric_ci.selection.fingerprint import question
 
 
 def case_changes(
@@ -67,6 +67,8 @@ def _of_case(
 def _changes(case: EvalCase, was: EvalCase, groups: Collection[str]) -> Iterator[GradingChange]:
     yield from _tags(case, was, {*groups, SAFETY})
     yield from _trials(case, was)
+    yield from _question(case, was)
+    yield from _depends_on(case, was)
     yield from _reference(case, was)
     now, then = _by_name(case.evaluators), _by_name(was.evaluators)
     for name in then.keys() - now.keys():
@@ -114,16 +116,44 @@ def compared(before: Fraction | float, after: Fraction | float) -> Direction:
     return "weaker" if after < before else "stronger"
 
 
+def _question(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    """Yield an edited question; system messages and files are prompts, which a change may edit."""
+    if question(case) != question(was):
+        about = f"{case.id}: question"
+        yield _of_case(case, "case", "changed", about, was.question, case.question)
+
+
+def _depends_on(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    if set(case.depends_on) != set(was.depends_on):
+        about, before, after = f"{case.id}: depends_on", was.depends_on, case.depends_on
+        direction = narrowed(before, after)
+        yield _of_case(case, "depends-on", direction, about, ", ".join(before), ", ".join(after))
+
+
 def _reference(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
-    now, then = content(case), content(was)
-    for name in ("expected_outcome", "expected_messages"):
-        if now[name] != then[name]:
-            before, after = _text(was, name), _text(case, name)
-            yield _of_case(case, "reference", "changed", f"{case.id}: {name}", before, after)
+    """Yield edits of what is expected, also in a file that holds it."""
+    if case.expected_outcome != was.expected_outcome:
+        about = f"{case.id}: expected_outcome"
+        before, after = was.expected_outcome, case.expected_outcome
+        yield _of_case(case, "reference", "changed", about, before, after)
+    if _expected(case) != _expected(was):
+        about = f"{case.id}: expected_messages"
+        before, after = was.reference_answer, case.reference_answer
+        yield _of_case(case, "reference", "changed", about, before, after)
 
 
-def _text(case: EvalCase, name: str) -> str:
-    return case.expected_outcome if name == "expected_outcome" else case.reference_answer
+def _expected(case: EvalCase) -> list[tuple[object, ...]]:
+    return [(m.role, m.name, m.text, m.tool_calls) for m in case.expected_messages]
+
+
+def narrowed(before: Sequence[str] | None, after: Sequence[str] | None) -> Direction:
+    """Return the direction of `depends_on`; None is every file of the repository."""
+    if before is None or after is None:
+        return "weaker" if before is None else "stronger"
+    gone, new = set(before) - set(after), set(after) - set(before)
+    if gone and not new:
+        return "weaker"
+    return "stronger" if new and not gone else "changed"
 
 
 def _evaluator(
@@ -142,7 +172,7 @@ def _evaluator(
         case CompositeSpec(), CompositeSpec():
             yield from _members(case, about, spec, was)
         case _:
-            before, after = _described(was), _described(spec)
+            before, after = _edited(was, spec)
             if before != after:
                 yield change("evaluator", "changed", about, before, after)
 
@@ -155,23 +185,33 @@ def _members(
         yield _of_case(case, "evaluator", "weaker", f"{about}/{name}", then[name].type, "")
     for name, member in now.items():
         yield from _evaluator(case, f"{about}/{name}", member, then.get(name))
-    if repr(_unplaced(spec.aggregator)) != repr(_unplaced(was.aggregator)):
-        yield _of_case(case, "evaluator", "changed", f"{about}: aggregator", "edited", "edited")
+    before, after = _edited(was.aggregator, spec.aggregator)
+    if before != after:
+        yield _of_case(case, "evaluator", "changed", f"{about}: aggregator", before, after)
 
 
-def _described(spec: EvaluatorSpec) -> str:
-    """Return the settings of an evaluator without its place and weight."""
-    if isinstance(spec, CodeJudgeSpec):
-        script = spec.script if isinstance(spec.script, str) else " ".join(spec.script)
-        rest = _unplaced(spec, "script")
-        return f"{script} {rest}"
-    return str(_unplaced(spec))
+def _edited(was: object, spec: object) -> tuple[str, str]:
+    """Return the settings that differ, on each side; places, names and weights are left out."""
+    then, now = _settings(was), _settings(spec)
+    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    shown = (
+        ", ".join(f"{name}: {side[name]}" for name in names if name in side) for side in (then, now)
+    )
+    return next(shown), next(shown)
 
 
-def _unplaced(value: object, *left_out: str) -> str:
+def _settings(value: object) -> dict[str, str]:
     names = getattr(value, "__slots__", ())
-    kept = [name for name in names if name not in {"span", "weight", "name", *left_out}]
-    return ", ".join(f"{name}={getattr(value, name)!r}" for name in kept)
+    return {
+        name: _plain(getattr(value, name))
+        for name in names
+        if name not in {"span", "weight", "name"}
+    }
+
+
+def _plain(value: object) -> str:
+    """Return a setting as text; a script of its own has no place either."""
+    return str(_settings(value)) if isinstance(value, CodeJudgeSpec) else str(value)
 
 
 def _criteria(case: EvalCase, spec: RubricSpec, was: RubricSpec) -> Iterator[GradingChange]:

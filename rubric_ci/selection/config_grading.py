@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from rubric_ci.model.config import Config, RecordedTarget, Target
+from rubric_ci.model.config import Config, MockTarget, RecordedTarget, Target
 from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.project.policy import policy_changes
-from rubric_ci.selection.case_grading import compared
+from rubric_ci.selection.case_grading import compared, narrowed
 
 LineOf: TypeAlias = Callable[[str], tuple[str, int]]
 """A key such as `gate.fail_on` or `targets.agent.depends_on` to its file and line."""
@@ -17,6 +17,7 @@ _HIGHER_IS_STRONGER: Final = (
     "gate.thresholds.pass",
     "gate.thresholds.borderline",
     "gate.min_kappa",
+    "regression.false_alarms",
 )
 _SAFEGUARDS: Final[Mapping[str, Sequence[str]]] = {
     "judge.evidence": ("warn", "strict"),
@@ -57,6 +58,7 @@ def _kind(key: str) -> GradingChangeKind | None:
         "gate": "gate",
         "judge": "judge",
         "rules": "rule",
+        "regression": "gate",  # which breaks count
         "targets": "judge",  # the targets that judge
     }
     return kinds.get(owner)
@@ -118,16 +120,13 @@ def _targets(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingCha
 
 
 def _provider(name: str, now: Target, then: Target, line_of: LineOf) -> Iterator[GradingChange]:
-    before, after = _answers(then), _answers(now)
+    before, after = answers_of(then), answers_of(now)
     if before == after:
         return
-    direction: Direction = "changed"
-    if isinstance(now, RecordedTarget) is not isinstance(then, RecordedTarget):
-        direction = "weaker" if isinstance(now, RecordedTarget) else "stronger"
     file, line = line_of(f"targets.{name}")
     yield GradingChange(
         kind="recording",
-        direction=direction,
+        direction=answered(then, now),
         about=f"targets.{name}",
         file=file,
         line=line,
@@ -136,19 +135,23 @@ def _provider(name: str, now: Target, then: Target, line_of: LineOf) -> Iterator
     )
 
 
-def _answers(target: Target) -> str:
-    """Return where the answers come from; only recordings are told apart."""
-    return f"recorded: {target.answers}" if isinstance(target, RecordedTarget) else "asked"
+def answered(then: Target, now: Target) -> Direction:
+    """Return the direction if other answers are graded; those that are written down are weaker."""
+    was, is_now = (isinstance(target, RecordedTarget | MockTarget) for target in (then, now))
+    if was is is_now:
+        return "changed"
+    return "weaker" if is_now else "stronger"
 
 
-def narrowed(before: Sequence[str] | None, after: Sequence[str] | None) -> Direction:
-    """Return the direction of `depends_on`; None is every file of the repository."""
-    if before is None or after is None:
-        return "weaker" if before is None else "stronger"
-    gone, new = set(before) - set(after), set(after) - set(before)
-    if gone and not new:
-        return "weaker"
-    return "stronger" if new and not gone else "changed"
+def answers_of(target: Target) -> str:
+    """Return where the answers come from; only those that are written down are told apart."""
+    match target:
+        case RecordedTarget(answers=path):
+            return f"recorded: {path}"
+        case MockTarget(response=text):
+            return f"fixed: {text}"
+        case _:
+            return "asked"
 
 
 def _globs(globs: Sequence[str] | None) -> str:

@@ -1,30 +1,47 @@
 """Changes to the grading in other files: scripts, recordings, labels, calibration, waivers."""
 
-import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from posixpath import join, normpath
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.selection.case_grading import compared
+from rubric_ci.selection.script_files import ScriptFiles
 from rubric_ci.text import numbers
+from rubric_ci.validation.ignore_comments import ignored_rules
 
 
-def script_changes(cases: Iterable[EvalCase], changed: frozenset[str]) -> Iterator[GradingChange]:
-    """Yield the changed files that a script of `code_judge` names."""
+def script_changes(
+    cases: Iterable[EvalCase], files: ScriptFiles, changed: Set[str]
+) -> Iterator[GradingChange]:
+    """Yield the changed files that a script of `code_judge` names or imports."""
     specs = (spec for case in cases for spec in every_evaluator(case.evaluators))
-    named = {path for spec in specs if isinstance(spec, CodeJudgeSpec) for path in _files(spec)}
-    for path in sorted(named & changed):
+    scripts = {(spec.cwd, spec.script): spec for spec in specs if isinstance(spec, CodeJudgeSpec)}
+    used = {path for spec in scripts.values() for path in files.used_by(spec)}
+    for path in sorted(used & changed):
         yield _edited("script", path, 1, "as at the base", "edited")
 
 
-def _files(spec: CodeJudgeSpec) -> Iterator[str]:
-    try:
-        words = shlex.split(spec.script) if isinstance(spec.script, str) else spec.script
-    except ValueError:
-        words = spec.script.split() if isinstance(spec.script, str) else spec.script
-    return (normpath(join(spec.cwd, word)) for word in words)
+def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:
+    """Yield the rules that comments of an eval file turn off, or not any more."""
+    then, now = ([each.rule for each in ignored_rules(text)] for text in (before, after))
+    lines = {each.rule: each.line for each in (*ignored_rules(before), *ignored_rules(after))}
+    for rule in sorted({*then, *now}):
+        count = now.count(rule) - then.count(rule)
+        if count:
+            yield GradingChange(
+                kind="rule",
+                direction="weaker" if count > 0 else "stronger",
+                about=rule,
+                file=path,
+                line=lines[rule],
+                before=_ignored(then.count(rule)),
+                after=_ignored(now.count(rule)),
+            )
+
+
+def _ignored(count: int) -> str:
+    return f"ignored in {numbers.plural(count, 'comment')}" if count else ""
 
 
 def line_changes(

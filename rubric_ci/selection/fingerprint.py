@@ -56,6 +56,19 @@ def content(case: EvalCase) -> Parts:
     }
 
 
+def question(case: EvalCase) -> JSON:
+    """Return what is asked: all but system messages and the texts of files, which are prompts."""
+    return [
+        [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
+        for m in case.input_messages
+        if m.role != "system" and not m.is_guideline
+    ]
+
+
+def _written(part: Part) -> JSON:
+    return "file" if isinstance(part, FilePart) else part.text
+
+
 def files(case: EvalCase) -> Parts:
     """Return the text of each file that is part of the case, by path."""
     messages = (*case.input_messages, *case.expected_messages)

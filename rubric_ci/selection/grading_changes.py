@@ -15,7 +15,7 @@ from rubric_ci.model.grading_changes import GradingChange, by_order
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import CALIBRATION
+from rubric_ci.project.file_names import CALIBRATION, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project, RepositoryFiles
 from rubric_ci.project.waiver_file import load_waivers
@@ -27,7 +27,14 @@ from rubric_ci.selection.compare_cases import matched
 from rubric_ci.selection.config_grading import config_changes
 from rubric_ci.selection.config_place import ConfigPlaces
 from rubric_ci.selection.diff import Difference, read_difference
-from rubric_ci.selection.file_grading import line_changes, script_changes, waiver_changes
+from rubric_ci.selection.file_grading import (
+    ignore_changes,
+    line_changes,
+    script_changes,
+    waiver_changes,
+)
+from rubric_ci.selection.script_files import ScriptFiles
+from rubric_ci.selection.target_grading import target_changes
 
 
 def grading_changes_of(
@@ -85,19 +92,22 @@ def _changes(
     if was.config_name:
         yield from chain(*(config_changes(now, before, places.line_of) for now, before in configs))
     groups = [tag for _, before in configs for tag in before.gate.groups]
-    yield from _cases(loaded, state, was, groups)
-    head_cases = [case for file in loaded.files for case in file.cases]
-    yield from script_changes(head_cases, difference.changed)
+    yield from _cases(loaded, state, own, was, groups)
+    yield from _scripts(loaded, own.files, difference)
+    yield from _ignores(loaded, own.files, then, difference)
     yield from _files([now for now, _ in configs], own.files, then, difference)
 
 
 def _cases(
-    loaded: LoadedProject, state: BaseState, was: Project, groups: Sequence[str]
+    loaded: LoadedProject, state: BaseState, own: Project, was: Project, groups: Sequence[str]
 ) -> Iterator[GradingChange]:
     head = [case for file in loaded.files for case in file.cases]
     before = matched(head, state.cases)
     unread = state.unreadable
     yield from case_changes([case for case in head if case.file not in unread], before, groups)
+    if was.config_name:
+        pairs = [(case, before[key]) for case in head if (key := (case.file, case.id)) in before]
+        yield from target_changes(pairs, own.policy_for, was.policy_for)
     kept = {id(case) for case in before.values()}
     yield from removed_cases([case for case in state.cases if id(case) not in kept], "")
     yield from removed_cases(_unmatched(loaded, was), "no longer matched by `evals`")
@@ -117,6 +127,24 @@ def _unmatched(loaded: LoadedProject, was: Project) -> list[EvalCase]:
 
 def _evals(globs: tuple[str, ...], loaded: LoadedProject) -> Sequence[Path]:
     return discovery.find_evals([], globs, loaded.root)
+
+
+def _scripts(
+    loaded: LoadedProject, head: RepositoryFiles, difference: Difference
+) -> Iterator[GradingChange]:
+    cases = [case for file in loaded.files for case in file.cases]
+    changed = difference.changed_paths
+    yield from script_changes(
+        cases, ScriptFiles({*difference.entries, *changed}, head.read), changed
+    )
+
+
+def _ignores(
+    loaded: LoadedProject, head: RepositoryFiles, then: Snapshot, difference: Difference
+) -> Iterator[GradingChange]:
+    paths = (name for file in loaded.files for name in (file.path, sidecar_name(file.path)))
+    for path in filter(difference.may_have_changed, paths):
+        yield from ignore_changes(path, _text(then, path), _text(head, path))
 
 
 def _files(

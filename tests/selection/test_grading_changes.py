@@ -12,7 +12,7 @@ from rubric_ci.selection.grading_changes import find_grading_changes
 from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\
-evals: [evals/*.eval.yaml]
+evals: [evals/*.eval.yaml, evals/*.jsonl]
 judge: {model: openai/a, votes: 3, evidence: strict}
 targets:
   - {name: default, provider: recorded, answers: answers.jsonl}
@@ -22,6 +22,7 @@ gate:
   thresholds: {pass: 0.8, borderline: 0.6}
   max_waivers: 2
   on_weaker_grading: note
+  groups: {smoke: {min_pass_rate: 0.9}}
 rules: {gate-kind: error}
 """
 EVAL = """\
@@ -42,8 +43,28 @@ evalcases:
         score_ranges: {0: Bad, 4: Fair, 8: Good}
   - id: greeting
     input: Say hello
+    tags: [smoke]
     rubrics: [Greets]
 """
+OTHERS = """\
+evalcases:
+  - id: other
+    input: Hi
+    target: agent
+    depends_on: [docs/**, app/**]
+    expected_messages: [{role: assistant, content: [{type: file, value: reference.md}]}]
+    execution:
+      evaluators:
+        - {name: taste, type: llm_judge, prompt: taste.md}
+        - {name: shell, type: code_judge, script: 'bash -c "python tools/linked.py"', cwd: ..}
+        - name: both
+          type: composite
+          aggregator: {type: weighted_average, weights: {one: 2}}
+          evaluators:
+            - {name: one, type: code_judge, script: python one.py}
+            - {name: two, type: code_judge, script: python -m checks.two}
+"""
+SUITE = "rubrics: [{id: rubric-1, expected_outcome: Greets, required: false}]\n"
 WAIVER = """\
 waivers:
   - case: greeting
@@ -57,11 +78,25 @@ FILES = {
     "rubric-ci.yaml": CONFIG,
     "evals/a.eval.yaml": EVAL,
     "answers.jsonl": '{"id": "refund", "answer": "30 days"}\n{"id": "greeting", "answer": "Hi"}\n',
-    "check.py": "print(1)\n",
+    "evals/b.eval.yaml": OTHERS,
+    "evals/c.jsonl": '{"id": "line", "input": "Hi"}\n',
+    "evals/c.yaml": "rubrics: [{id: kind, expected_outcome: Is kind}]\n",
+    "evals/reference.md": "Hello\n",
+    "evals/taste.md": "Taste {{ answer }}\n",
+    "evals/one.py": "print(1)\n",
+    "evals/checks/two.py": "from checks.inner import depth\n",
+    "evals/checks/inner/depth.py": "LIMIT = 1\n",
+    "tools/real.py": "print(1)\n",
+    "tools/linked.py": "-> real.py",
+    "check.py": "import strict\nprint(1)\n",
+    "strict.py": "LIMITS = open('limits.json')\n",
+    "limits.json": "{}\n",
+    "unused.py": "print(1)\n",
     "labels.jsonl": "{}\n",
     "calibration.json": "{}\n",
     "waivers.yaml": WAIVER,
 }
+LINK = "-> "
 YAML, EVALS = "rubric-ci.yaml", "evals/a.eval.yaml"
 LATE = WAIVER.replace("2026-06-30", "2026-12-31")
 TABLE: dict[str, tuple[str, str, str, list[str]]] = {
@@ -95,7 +130,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "rule off": (
         YAML, "gate-kind: error", "gate-kind: off",
-        ["weaker rule rules.gate-kind 11: error → off"],
+        ["weaker rule rules.gate-kind 12: error → off"],
     ),
     "recording used": (
         YAML, "{name: agent, provider: cli, command_template: x, ",
@@ -161,7 +196,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "1 of the base gone")
         ],
     ),
-    "script": ("check.py", "1", "2", ["changed script check.py 1: as at the base → edited"]),
+    "script": ("check.py", "(1)", "(2)", ["changed script check.py 1: as at the base → edited"]),
     "labels": (
         "labels.jsonl", "{}", "[]",
         ["changed labels labels.jsonl 1: 1 line → 1 line: 1 new or edited, 1 of the base gone"],
@@ -181,6 +216,132 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         "waivers.yaml", WAIVER, "waivers: []\n",
         ["stronger waiver greeting/rubric-1 2: waived until 2026-06-30 → "],
     ),
+    "group removed": (
+        YAML, "  groups: {smoke: {min_pass_rate: 0.9}}\n", "", [
+            "stronger gate gate.groups.smoke.min_pass_rate 6: 0.9 → ",
+        ],
+    ),
+    "group lowered": (YAML, "rate: 0.9", "rate: 0.5", [
+            "weaker gate gate.groups.smoke.min_pass_rate 11: 0.9 → 0.5",
+        ]),
+    "false alarms": (YAML, "rules:", "regression: {false_alarms: 0.001}\nrules:", [
+            "weaker gate regression.false_alarms 12: 0.05 → 0.001",
+        ]),
+    "another judge of a target": (
+        YAML, "{name: agent, ", "{name: j, model: openai/j}\n  - {name: agent, judge_target: j, ",
+        [
+            "changed judge targets.j.model 5:  → openai/j",
+            "changed judge targets.j.timeout_seconds 5:  → 60.0",
+            "changed judge targets.agent.judge_target 6:  → j",
+        ],
+    ),
+    "fixed answer": (
+        YAML, "provider: cli, command_template: x, ", "provider: mock, response: ok, ", [
+            "weaker recording targets.agent 5: asked → fixed: ok",
+        ],
+    ),
+    "another target": ("evals/b.eval.yaml", "    target: agent\n", "", [
+            "weaker target other 2: agent (asked) → default (recorded: answers.jsonl)",
+        ]),
+    "question": (EVALS, "May I return it?", "Say yes", [
+            "changed case refund: question 2: May I return it? → Say yes",
+        ]),
+    "rule ignored in a comment": (
+        EVALS, "weight: 2}", "weight: 2} # rubric-ci: ignore[gate-kind]", [
+            "weaker rule gate-kind 12:  → ignored in 1 comment",
+        ],
+    ),
+    "tag of a group": (EVALS, "tags: [smoke]", "tags: []", [
+            "weaker tag greeting 16: smoke → ",
+        ]),
+    "trials removed": (EVALS, "    trials: {count: 5, pass: 4}\n", "", [
+            "changed trials refund 2: 4 of 5 pass → ",
+        ]),
+    "case renamed": (EVALS, "id: greeting", "id: hello", [
+            "weaker case greeting 16: graded → ",
+            "stronger case hello 16:  → added",
+        ]),
+    "evaluator removed": (
+        EVALS, EVAL[EVAL.index("    execution") : EVAL.index("    rubrics:\n")], "", [
+            "weaker evaluator refund/lint 2: code_judge → ",
+        ],
+    ),
+    "evaluator without weight": (EVALS, "{name: lint,", "{name: lint, weight: 0,", [
+            "weaker weight refund/lint 9: 1 → 0",
+        ]),
+    "script of an evaluator": (EVALS, "script: python check.py", "script: exit 0", [
+            "changed evaluator refund/lint 9: script: python check.py → script: exit 0",
+        ]),
+    "criterion through an anchor": (
+        EVALS, "      - {id: period, expected_outcome: Names the period}\n",
+        (
+            "      - <<: &period {id: period, expected_outcome: Names the period}\n"
+            "        required: false\n"
+        ),
+        [
+            "weaker required refund/period 11: required → ",
+        ],
+    ),
+    "rubrics of the suite": (
+        EVALS, EVAL[EVAL.index("evalcases") :],
+        SUITE + EVAL.replace("    rubrics: [Greets]\n", ""), [
+            "weaker required greeting/rubric-1 1: required → ",
+        ],
+    ),
+    "criterion of a sidecar": (
+        "evals/c.yaml", "Is kind}", "Is kind, required: false}", [
+            "weaker required line/kind 1: required → ",
+        ],
+    ),
+    "depends_on of a case": ("evals/b.eval.yaml", "[docs/**, app/**]", "[docs/**]", [
+            "weaker depends-on other: depends_on 2: docs/**, app/** → docs/**",
+        ]),
+    "file of the expected answer": ("evals/reference.md", "Hello", "Anything", [
+            "changed reference other: expected_messages 2: Hello\n → Anything\n",
+        ]),
+    "prompt file of a judge": ("evals/taste.md", "Taste", "Praise", [
+            (
+                "changed evaluator other/taste 9: prompt: Taste {{ answer }}\n → "
+                "prompt: Praise {{ answer }}\n"
+            ),
+        ]),
+    "member of a composite": (
+        "evals/b.eval.yaml",
+        "            - {name: two, type: code_judge, script: python -m checks.two}\n", "", [
+            "weaker evaluator other/both/two 2: code_judge → ",
+        ],
+    ),
+    "weights of a composite": ("evals/b.eval.yaml", "{one: 2}", "{one: 0}", [
+            (
+                "changed evaluator other/both: aggregator 2: "
+                "weights: {'one': 2.0} → weights: {'one': 0.0}"
+            ),
+        ]),
+    "imported module": ("strict.py", "limits", "other", [
+            "changed script strict.py 1: as at the base → edited",
+        ]),
+    "file that an imported module reads": ("limits.json", "{}", "[]", [
+            "changed script limits.json 1: as at the base → edited",
+        ]),
+    "module of a package": ("evals/checks/two.py", "depth", "depth, x", [
+            "changed script evals/checks/two.py 1: as at the base → edited",
+        ]),
+    "module that a module imports": ("evals/checks/inner/depth.py", "1", "2", [
+            "changed script evals/checks/inner/depth.py 1: as at the base → edited",
+        ]),
+    "script behind a link": ("tools/real.py", "1", "2", [
+            "changed script tools/linked.py 1: as at the base → edited",
+        ]),
+    "script replaced by a link": ("evals/one.py", "print(1)\n", "-> ../unused.py", [
+            "changed script evals/one.py 1: as at the base → edited",
+        ]),
+    "a file that no script names": ("unused.py", "1", "2", []),
+    "waiver of an edited criterion": (
+        "waivers.yaml", "0123456789ab", "ab0123456789", [
+            "weaker waiver greeting/rubric-1 2:  → waived until 2026-06-30",
+            "stronger waiver greeting/rubric-1 2: waived until 2026-06-30 → ",
+        ],
+    ),
 }  # fmt: skip
 
 
@@ -189,7 +350,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Base]:
     checkout = Checkout.create(tmp_path_factory.mktemp("project"))
     for name, text in FILES.items():
         write(checkout, name, text)
-    write(checkout, "evals/b.eval.yaml", "evalcases:\n  - {id: b, input: Hi, rubrics: [B]}\n")
     checkout.git("add", "--all")
     checkout.git("commit", "--quiet", "--message=base")
     base = base_revision.since(open_repository(checkout.root, ENVIRONMENT), "HEAD")
@@ -200,7 +360,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Base]:
 def write(checkout: Checkout, name: str, text: str) -> None:
     path = checkout.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.unlink(missing_ok=True)
+    if text.startswith(LINK):
+        path.symlink_to(text.removeprefix(LINK))
+    else:
+        path.write_text(text)
 
 
 @pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
@@ -219,6 +383,7 @@ def test_each_kind_of_change(
     write(checkout, file, FILES[file].replace(before, after, 1))
     monkeypatch.chdir(checkout.root)
     loaded = load_project((), open_project(None))
+    assert loaded.invalid == ()
     found = find_grading_changes(loaded, base, ".rubric-ci", ENVIRONMENT)
     shown = [
         f"{each.direction} {each.kind} {each.about} {each.line}: {each.before} → {each.after}"
@@ -242,3 +407,22 @@ def test_a_moved_case_is_no_change(
     )
     Path(checkout.root / "evals/c.eval.yaml").unlink()
     assert found == ()
+
+
+def test_a_new_module_that_an_unchanged_script_imports(
+    project: tuple[Checkout, Base], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script finds modules in its own folder first, whatever was meant by the name."""
+    checkout, base = project
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    new = checkout.root / "evals/checks/inner/__init__.py"
+    new.write_text("LIMIT = 9")
+    monkeypatch.chdir(checkout.root)
+    found = find_grading_changes(
+        load_project((), open_project(None)), base, ".rubric-ci", ENVIRONMENT
+    )
+    new.unlink()
+    assert [(each.kind, each.about) for each in found] == [
+        ("script", new.relative_to(checkout.root).as_posix())
+    ]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 
-from rubric_ci.calibration.corrected_rate import Stratum, correct
+from rubric_ci.calibration.corrected_rate import correct
+from rubric_ci.model.correction import Stratum
 
 TRUTHS = (0.5, 0.8, 0.95)
 JUDGES = {"good": (0.95, 0.9), "lenient": (0.98, 0.5), "strict": (0.7, 0.97)}

@@ -6,17 +6,10 @@ from functools import cache
 from math import fsum, sqrt
 from typing import Final
 
+from rubric_ci.model.correction import Stratum
 from rubric_ci.reports.significance import t_quantile
 
 MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stratum:
-    """The labelled answers among those with one judged verdict."""
-
-    labelled: int
-    passes: float  # that people give; a tie between people counts half
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

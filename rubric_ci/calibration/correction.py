@@ -1,14 +1,15 @@
-"""The line of a report that corrects its pass rate by labels, or says why it does not."""
+"""The pass rate of a report, corrected by labels, or why it is not corrected."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
-from rubric_ci.calibration.corrected_rate import CorrectedRate, Stratum, correct
+from rubric_ci.calibration.corrected_rate import correct
 from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
 from rubric_ci.calibration.sample import is_eligible, judge_text, judged_as
 from rubric_ci.history.from_report import pass_rate_variance
+from rubric_ci.model.correction import CorrectedPassRate, Stratum
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Graded
@@ -24,36 +25,75 @@ class Drawn:
     passes: float  # 1: all who labelled it pass it
 
 
-def correction_note(
+def correction_of(
     report: RunReport, labels: Sequence[Label], cases: Sequence[EvalCase]
-) -> str | None:
-    """Return the corrected pass rate of a whole suite, or why it is withheld; None: no labels."""
+) -> CorrectedPassRate | None:
+    """Return the corrected pass rate of a report, or why it is withheld; None: no labels.
+
+    `cases` are those of the whole suite, also for the report of a shard.
+    """
     labels = of_split(labels, "test")
-    graded = [case for case in report.cases if isinstance(case, Graded)]
+    graded = _graded(report)
     if not labels or not graded:
         return None
-    judged = fmean(judged_as(case) == "pass" for case in graded)
+    nothing = CorrectedPassRate(judged=_judged(graded))
     drawn = [label for label in labels if label.draw]
     if reason := next(_withheld(report, graded, drawn), ""):
-        return f"Pass rate judged {judged:.2f}, not corrected for the judge's errors: {reason}."
+        return replace(nothing, withheld=reason)
     thresholds = Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
     found = list(_verdicts(drawn, {(c.file, c.id): c for c in cases}, thresholds))
     if reason := next(_incomplete(drawn, found), ""):
-        return f"Pass rate judged {judged:.2f}, not corrected for the judge's errors: {reason}."
-    variance = pass_rate_variance(graded)
-    strata = {word: _stratum(found, word) for word in ("pass", "fail")}
-    corrected = correct(judged, len(graded), strata["pass"], strata["fail"], variance=variance)
-    return _line(judged, corrected, found)
-
-
-def _line(judged: float, corrected: CorrectedRate, found: Sequence[Drawn]) -> str:
-    days = sorted({each.draw.at for each in found})
-    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    interval = f"{corrected.low:.2f} to {corrected.high:.2f}"
-    return (
-        f"Pass rate judged {judged:.2f}; {corrected.value:.2f} ({interval}) corrected by "
-        f"{len(found):,} labels of {when}."
+        return replace(nothing, withheld=reason)
+    days = sorted(each.draw.at for each in found)
+    correction = replace(
+        nothing,
+        labels=len(found),
+        labelled_from=days[0],
+        labelled_to=days[-1],
+        passes=_stratum(found, "pass"),
+        fails=_stratum(found, "fail"),
     )
+    return correction if report.shard else of_suite(correction, report)
+
+
+def of_suite(correction: CorrectedPassRate, report: RunReport) -> CorrectedPassRate:
+    """Return the correction of the report of a whole suite, by the labels of a correction."""
+    graded = _graded(report)
+    judged = _judged(graded)
+    if correction.withheld:
+        return replace(correction, judged=judged)
+    found = correct(
+        judged,
+        len(graded),
+        correction.passes,
+        correction.fails,
+        variance=pass_rate_variance(graded),
+    )
+    # Rounded once, as scores are.
+    value, low, high = (round(each, 6) for each in (found.value, found.low, found.high))
+    return replace(correction, judged=judged, value=value, low=low, high=high)
+
+
+def note_of(correction: CorrectedPassRate) -> str:
+    """Return the line of a report about its correction."""
+    judged = f"Pass rate judged {correction.judged:.2f}"
+    if correction.value is None:
+        return f"{judged}, not corrected for the judge's errors: {correction.withheld}."
+    first, last = correction.labelled_from, correction.labelled_to
+    when = first if first == last else f"{first} to {last}"
+    interval = f"{correction.low:.2f} to {correction.high:.2f}"
+    return (
+        f"{judged}; {correction.value:.2f} ({interval}) corrected by "
+        f"{correction.labels} labels of {when}."
+    )
+
+
+def _graded(report: RunReport) -> list[Graded]:
+    return [case for case in report.cases if isinstance(case, Graded)]
+
+
+def _judged(graded: Sequence[Graded]) -> float:
+    return round(fmean(judged_as(case) == "pass" for case in graded), 6)
 
 
 def _withheld(report: RunReport, graded: Sequence[Graded], drawn: Sequence[Label]) -> Iterator[str]:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from rubric_ci.calibration.whole_suite import with_merged_correction
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import RunSettings
 from rubric_ci.reports import publish
@@ -21,7 +22,7 @@ from rubric_ci.reports.sharding import merge
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, print and publish."""
     shards = [read_report(path) for path in find_reports(paths)]
-    report = merge(shards, settings.fail_on)
+    report = with_merged_correction(merge(shards, settings.fail_on), shards)
     report = with_baseline(report, open_baseline(settings), settings)
     written = write_and_show(report, settings)
     publish.publish(report, written, settings, os.environ)

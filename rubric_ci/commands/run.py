@@ -173,7 +173,7 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
         sentinel=graded.sentinel,
     )
     report = without_secrets(report, masking.redactor())
-    report = with_correction(report, inputs.loaded, inputs.tasks, inputs.settings)
+    report = with_correction(report, inputs.loaded, inputs.settings)
     return with_baseline(report, inputs.baseline, inputs.settings)
 
 

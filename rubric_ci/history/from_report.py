@@ -46,7 +46,15 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         link=link or report.metadata.get("run_url", ""),
         cases=tuple((case.file, case.id) for case in report.cases),
         results=_columns(report.cases),
+        corrected=_corrected(report),
     )
+
+
+def _corrected(report: RunReport) -> Interval | None:
+    found = report.corrected_pass_rate
+    if found is None or found.value is None:
+        return None
+    return Interval(value=found.value, low=found.low, high=found.high)
 
 
 def _utc(text: str) -> str:

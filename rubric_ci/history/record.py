@@ -88,6 +88,7 @@ class RunRecord:
     link: str  # address of the report or of the workflow run; empty: unknown
     cases: tuple[CaseKey, ...]
     results: Columns
+    corrected: Interval | None = None  # the pass rate corrected by labels; None: not corrected
 
 
 def case_records(record: RunRecord) -> Iterator[CaseRecord]:

@@ -15,14 +15,20 @@ from rubric_ci.history.record import GRADED, LETTERS, TRIALS, VERSION, CaseKey, 
 def dump(record: RunRecord) -> str:
     """Return the record as one line without a newline; characters beyond ASCII are escaped.
 
+    Without a corrected pass rate it has no such key: its identity is that of earlier versions.
+
     Raises CannotReadReport for a lone surrogate in a name: no line can contain it.
     """
     try:
-        return _adapter().dump_json(record, ensure_ascii=True).decode()
+        return _adapter().dump_json(record, ensure_ascii=True, exclude=_absent(record)).decode()
     except PydanticSerializationError:
         raise CannotReadReport(
             "a name of the report is not valid Unicode", "rename the case and run it again"
         ) from None
+
+
+def _absent(record: RunRecord) -> set[str]:
+    return set() if record.corrected else {"corrected"}
 
 
 def load(line: str, where: str) -> RunRecord:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.correction import CorrectedPassRate
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
@@ -248,6 +249,7 @@ class RunReport:
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
+    corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from rubric_ci.calibration.corrected_rate import Stratum, correct
-from rubric_ci.calibration.correction import correction_note
+from rubric_ci.calibration.corrected_rate import correct
+from rubric_ci.calibration.correction import correction_of, note_of, of_suite
 from rubric_ci.calibration.labels import Draw, Label
 from rubric_ci.calibration.sample import draw
+from rubric_ci.model.correction import Stratum
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.report import JudgeInfo, RunReport
+from rubric_ci.model.report import JudgeInfo, RunReport, ShardInfo
 from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, span
 from tests.sample_reports import a_report, a_rubric, graded
@@ -153,12 +154,25 @@ NOTES = {
 
 @pytest.mark.parametrize(("labels", "report", "note"), NOTES.values(), ids=NOTES)
 def test_the_note(labels: list[Label], report: RunReport, note: str | None) -> None:
-    assert correction_note(report, labels, CASES) == note
+    found = correction_of(report, labels, CASES)
+    assert (found and note_of(found)) == note
 
 
 def test_people_who_disagree_count_half() -> None:
     second = replace(FIRST, by="Bea", marks={"c": not FIRST.marks["c"]})
-    both = correction_note(SUITE, [*LABELS, second], CASES)
-    wrong = correction_note(SUITE, [second, *LABELS[1:]], CASES)
-    values = [float(str(note).split("; ")[1].split(" ")[0]) for note in (both, wrong)]
-    assert 0.79 > values[0] > values[1]
+    both = correction_of(SUITE, [*LABELS, second], CASES)
+    wrong = correction_of(SUITE, [second, *LABELS[1:]], CASES)
+    assert both is not None
+    assert wrong is not None
+    assert 0.79 > (both.value or 0) > (wrong.value or 0)
+
+
+def test_a_shard_carries_the_labels_and_its_merge_has_the_value() -> None:
+    whole = correction_of(SUITE, LABELS, CASES)
+    assert whole is not None
+    info = ShardInfo(index=1, count=2, positions=tuple(range(25)))
+    half = replace(SUITE, cases=SUITE.cases[:25], shard=info)
+    part = correction_of(half, LABELS, CASES)
+    assert part is not None
+    assert (part.labels, part.value) == (28, None)
+    assert of_suite(part, SUITE) == whole

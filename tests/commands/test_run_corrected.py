@@ -1,6 +1,9 @@
 """`run` with labels that were drawn at random: a corrected pass rate in every report."""
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +11,12 @@ import pytest
 from rubric_ci.calibration import labels
 from rubric_ci.calibration.labels import Label
 from rubric_ci.calibration.sample import draw
+from rubric_ci.history.from_report import record_of
+from rubric_ci.history.record_json import dump, load
 from rubric_ci.reports import json_format
 from tests.aimock import Aimock
 from tests.commands.test_run_judged import Judged, marks
+from tests.sample_project import clean_environment
 
 NAMES = [f"case-{n}" for n in range(6)]
 
@@ -45,6 +51,46 @@ def test_a_whole_suite_is_corrected(labelled: Judged) -> None:
     assert note.startswith("Pass rate judged 1.00; 0.75 (")
     assert " corrected by 5 labels of 20" in note
     assert note in (labelled.root / ".rubric-ci/summary.md").read_text(encoding="utf-8")
+    found = labelled.report()["corrected_pass_rate"]
+    assert (found["judged"], round(found["value"], 2), found["withheld"]) == (1.0, 0.75, "")
+    assert found["low"] < found["value"] < found["high"]
+    assert found["labels"] == 5
+    assert found["passes"] == {"labelled": 5, "passes": 4.0}
+    assert found["fails"] == {"labelled": 0, "passes": 0.0}
+
+
+def test_merged_shards_are_corrected_as_the_whole_suite_is(labelled: Judged) -> None:
+    labelled.run()
+    whole = labelled.report()
+    for shard in (1, 2):
+        labelled.run("--shard", f"{shard}/2", "--output-dir", f"parts/{shard}")
+    part = json.loads((labelled.root / "parts/1/report.json").read_text(encoding="utf-8"))
+    assert (part["corrected_pass_rate"]["value"], part["notes"]) == (None, [])
+    done = subprocess.run(
+        [sys.executable, "-m", "rubric_ci", "merge", "parts"],
+        cwd=labelled.root,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    merged = labelled.report()
+    assert merged["corrected_pass_rate"] == whole["corrected_pass_rate"]
+    assert merged["notes"] == whole["notes"]
+
+
+def test_the_history_keeps_the_corrected_rate(labelled: Judged) -> None:
+    labelled.run()
+    report = json_format.read((labelled.root / ".rubric-ci/report.json").read_text("utf-8"))
+    found = record_of(report).corrected
+    assert found is not None
+    assert round(found.value, 2) == 0.75
+    assert load(dump(record_of(report)), "line 1").corrected == found
+    earlier = replace(record_of(report), corrected=None)
+    assert '"corrected"' not in dump(earlier)  # the identity of a run stays
+    assert load(dump(earlier), "line 1") == earlier
 
 
 def test_some_cases_are_not(labelled: Judged) -> None:

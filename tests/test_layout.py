@@ -37,8 +37,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         reports/build""",
     "commands/test_run_against.py": """
         against/base_side against/comparison against/confirmation against/grade_run
-        against/sides against/verdicts git/contents git/worktree selection/answer_dependencies
-        system/file_lock""",
+        against/sides selection/answer_dependencies""",
     "commands/test_run_against_targets.py": "against/listing grading/expected_work",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",

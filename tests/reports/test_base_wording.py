@@ -1,5 +1,7 @@
 """The words about a base that all formats share."""
 
+import pytest
+
 from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.reports import base_wording, terminal
 from tests.sample_reports import a_report, graded
@@ -31,3 +33,23 @@ def test_no_case_and_no_base() -> None:
     report = a_report(against=Against(ref="auto", commit=""))
     assert (base_wording.base(report), base_wording.counts(report)) == ("no base", "no case")
     assert base_wording.base(a_report()) == ""
+
+
+@pytest.mark.parametrize(
+    ("now", "shown"),
+    [
+        ("2026-11-22T10:00:00+00:00", "`abc1234567` of 2026-11-20, 2 days old"),
+        ("2026-11-21T10:00:00Z", "`abc1234567` of 2026-11-20, 1 day old"),
+        ("2026-11-20T12:00:00Z", "`abc1234567` of 2026-11-20, less than a day old"),
+        ("2026-11-20T01:00:00Z", "`abc1234567` of 2026-11-20"),
+        ("not a time", "`abc1234567` of 2026-11-20"),
+        ("2026-11-22T10:00:00", "`abc1234567` of 2026-11-20"),
+    ],
+)
+def test_the_age_of_the_base(now: str, shown: str) -> None:
+    base = Against(ref="auto", commit="abc1234567890", committed_at="2026-11-20T09:00:00+00:00")
+    assert base_wording.commit(base, now) == shown
+
+
+def test_no_base() -> None:
+    assert base_wording.commit(Against(ref="auto", commit=""), "2026-11-20T09:00:00Z") == "no base"

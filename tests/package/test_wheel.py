@@ -35,6 +35,12 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return scripts / "rubric-ci"
 
 
+def test_the_wheel_holds_the_parts_of_the_html_report(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        parts = {Path(name).name for name in archive.namelist() if "reports/html/" in name}
+    assert {"base.css", "page.css", "page.js"} <= parts
+
+
 def test_the_wheel_holds_the_schemas(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     schemas = {f"rubric_ci/_schemas/{path.name}" for path in (ROOT / "schemas").glob("*.json")}

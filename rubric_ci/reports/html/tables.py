@@ -1,6 +1,6 @@
 """The tables per eval file and per criterion; a name in them is a link that filters the cases."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -16,10 +16,9 @@ MOST: Final = 500  # rows of a table
 def tables(report: RunReport) -> Iterator[str]:
     """Yield both tables, folded."""
     files, criteria = file_groups(report), criterion_groups(report)
-    kinds = [kind for kind, _, _ in wording.counts(report.totals)]
-    names = [word for _, _, word in wording.counts(report.totals)]
+    kinds = {kind: word for kind, _, word in wording.counts(report.totals)}
     if files:
-        heads = ["Eval file", *names, "mean score", "cost"]
+        heads = ["Eval file", *kinds.values(), "mean score", "cost"]
         yield from _table("files", "eval file", heads, [_file(each, kinds) for each in files])
     if criteria:
         heads = ["Criterion", "cases", "missed", "mean mark"]
@@ -44,23 +43,32 @@ def _table(name: str, one: str, heads: Sequence[str], rows: Sequence[str]) -> It
     yield "</noscript></details>"
 
 
-def _file(group: FileGroup, kinds: Iterable[wording.CaseStatus]) -> str:
+def _file(group: FileGroup, kinds: Mapping[wording.CaseStatus, str]) -> str:
     name = f'<a href="{link(file=group.file)}">{html(group.file)}</a>'
-    counts = "".join(_number(group.counts[kind], kind) for kind in kinds)
-    mean = "" if group.mean is None else numbers.score(group.mean)
-    cost = numbers.dollars(group.cost_usd) if group.cost_usd else ""
-    return f"<tr><td>{name}</td>{counts}<td>{mean}</td><td>{cost}</td></tr>"
+    cells = [
+        *(_cell(word, _count(group.counts[kind]), kind) for kind, word in kinds.items()),
+        _cell("mean score", "" if group.mean is None else numbers.score(group.mean)),
+        _cell("cost", numbers.dollars(group.cost_usd) if group.cost_usd else ""),
+    ]
+    return f"<tr><td>{name}</td>{''.join(cells)}</tr>"
 
 
 def _criterion(group: CriterionGroup) -> str:
     every, missed = link(criterion=group.anchor), link(criterion=group.anchor, missed="yes")
     name = f'<a href="{every}"><b>{html(group.id)}</b></a><p>{html(group.text)}</p>'
     lost = f'<a href="{missed}">{group.missed:,}</a>' if group.missed else ""
-    return (
-        f'<tr id="{group.anchor}"><td>{name}</td><td>{group.cases:,}</td>'
-        f'<td class="fail">{lost}</td><td>{numbers.score(group.mean)}</td></tr>'
-    )
+    cells = [
+        _cell("cases", _count(group.cases)),
+        _cell("missed", lost, "fail"),
+        _cell("mean mark", numbers.score(group.mean)),
+    ]
+    return f'<tr id="{group.anchor}"><td>{name}</td>{"".join(cells)}</tr>'
 
 
-def _number(number: int, kind: wording.CaseStatus) -> str:
-    return f'<td class="{kind}">{number:,}</td>' if number else "<td></td>"
+def _count(number: int) -> str:
+    return f"{number:,}" if number else ""
+
+
+def _cell(name: str, shown: str, kind: str = "") -> str:
+    """Return a cell that repeats the head of its column, which a narrow screen does not show."""
+    return f'<td class="{kind}" data-name="{name}">{shown}</td>'

@@ -171,6 +171,14 @@ def test_pages_of_many_cases(many: Page) -> None:
     assert many.get("document.querySelector('#pages button:last-child').disabled")
 
 
+def test_no_pages_for_few_cases_or_none(few: Page) -> None:
+    heights = [few.get("document.getElementById('pages').offsetHeight")]
+    choose(few, "q", "nothing like this")
+    heights.append(few.get("document.getElementById('pages').offsetHeight"))
+    assert heights == [0, 0]
+    assert few.get("document.getElementById('found').textContent") == "0 of 6 cases"
+
+
 def test_bodies_are_built_when_they_are_opened(many: Page) -> None:
     assert many.get("document.querySelectorAll('.case pre').length") == 0
     many.get("document.querySelector('.case summary').click(), new Promise(d => setTimeout(d, 50))")

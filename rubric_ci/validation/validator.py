@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rubric_ci.model.references import Lookup, Machine, NearFile
 from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.validation.reference_rules import reference_problems
+from rubric_ci.validation.rubric_rules import GATE_KIND
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Problem
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
     from rubric_ci.validation.waiver_rules import FindStates
+
+_KINDS = frozenset(("score_ranges", "levels"))  # the keys that make a criterion of another kind
 
 
 def check_evals(
@@ -122,7 +125,9 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
     if not source.readable:
         return
     found = schema_problems("eval", source)
-    found.extend(_first(eval_problems(source.data)))
+    kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
+    rules = _first(eval_problems(source.data))
+    found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)
     if source.ambiguous:
         from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 

@@ -53,6 +53,30 @@ def test_version(installed: Path) -> None:
     assert done.stdout == f"rubric-ci, version {rubric_ci.__version__}\n"
 
 
+def test_demo(installed: Path, tmp_path: Path) -> None:
+    demo = run(installed, tmp_path, "demo", "shop")
+    assert demo.returncode == 0, demo.stderr
+    assert "fail: 1 of 3 graded cases fails" in demo.stdout.splitlines()
+
+
+@pytest.mark.parametrize("target", ["model", "command", "recorded"])
+def test_the_example_of_init_runs_offline(installed: Path, tmp_path: Path, target: str) -> None:
+    started = run(installed, tmp_path, "init", "--yes", "--target", target)
+    assert started.returncode == 0, started.stderr
+    lines = started.stdout.splitlines()
+    offline = [line.split("#")[0].split()[1:] for line in lines if line.endswith("# offline")]
+    assert [words[0] for words in offline] == ["validate", "run"]
+    done = [run(installed, tmp_path, *words) for words in offline]
+    assert [each.returncode for each in done] == [0, 0], done
+    assert "pass: all 2 graded cases pass" in done[1].stdout.splitlines()
+
+
+def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [installed, *words], cwd=folder, capture_output=True, encoding="utf-8", check=False
+    )
+
+
 def test_validate(installed: Path, tmp_path: Path) -> None:
     eval_file = tmp_path / "a.eval.yaml"
     eval_file.write_text("evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets]\n")

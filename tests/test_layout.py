@@ -58,7 +58,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
     "llm/test_batch.py": "llm/batch_format",
     "llm/test_openai_http.py": "llm/openai_format",
-    "project/test_discovery.py": "project/file_names",
+    "project/test_discovery.py": "project/jsonl_start project/file_names",
     "project/test_load_config.py": "parsing/config",
     "project/test_loader.py": "parsing/evaluators",
     "project/test_project.py": "validation/config_summary",

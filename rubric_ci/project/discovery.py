@@ -18,11 +18,6 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
 # Compiled by the first search: a hook that names its files needs none.
 _HOLDS_CASES = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
-_HOLDS_ID = rb"\"id\"\s*+:"
-_HOLDS_INPUT = rb"\"input(?:_messages)?\"\s*+:"
-
-_INPUTS: Final = frozenset(("input", "input_messages"))
-_MISSPELT_INPUTS: Final = frozenset(("inputs", "input_message", "prompt", "question", "messages"))
 
 
 def find_root(start: Path) -> Path:
@@ -60,8 +55,13 @@ def from_root(path: Path, root: Path) -> str:
     return os.path.relpath(real, top).replace(os.sep, "/") if inside else path.as_posix()
 
 
-def read_text(path: Path, root: Path | None = None) -> str:
-    """Return a file's text as `read_bytes` does; raises CannotReadFile."""
+def read_text(path: Path, root: Path | None = None, *, written_by: str = "") -> str:
+    """Return a file's text as `read_bytes` does; raises CannotReadFile.
+
+    The error of a missing file names the command that writes it, if given.
+    """
+    if written_by and not os.path.lexists(path):
+        raise CannotReadFile(f"{path} does not exist", f"`{written_by}` writes it")
     data = read_bytes(path, root)
     try:
         return data.decode("utf-8-sig")
@@ -175,8 +175,9 @@ def _may_hold_evals(path: Path) -> bool:
     if path.name in (*CONFIG_NAMES, *TARGETS_NAMES):
         return False
     if path.suffix == ".jsonl":
-        keys = _first_keys(path)
-        return keys is None or bool(keys & (_INPUTS | _MISSPELT_INPUTS))
+        from rubric_ci.project.jsonl_start import may_hold_cases
+
+        return may_hold_cases(path)
     is_sidecar = path.suffix == ".yaml" and path.with_suffix(".jsonl").is_file()
     return not is_sidecar or holds_cases(path)
 
@@ -223,7 +224,11 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
         return f"no file matches {written}", ""
     if path.exists():
         return f"{written} is neither a regular file nor a folder", "`validate -` reads a pipe"
-    return f"{written} does not exist", ""
+    from rubric_ci.project.near_files import near_file  # few paths are misspelt
+    from rubric_ci.text.suggestions import did_you_mean
+
+    here = os.path.realpath(HERE)
+    return f"{written} does not exist", did_you_mean(near_file(written, here, here))
 
 
 def _matches(written: str) -> list[Path]:
@@ -264,36 +269,7 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     except CannotReadFile:
         return path.exists()  # it is reported, unless it is a dangling link
     if path.suffix == ".jsonl":
-        return _line_holds_case(_first_line(data))
+        from rubric_ci.project.jsonl_start import holds_cases as lines_hold_cases
+
+        return lines_hold_cases(data)
     return re.search(_HOLDS_CASES, data) is not None
-
-
-def _line_holds_case(line: bytes) -> bool:
-    """Return True for a case, and for broken JSON that looks like one: its error is reported."""
-    keys = _keys(line)
-    if keys is None:
-        return bool(re.search(_HOLDS_ID, line) and re.search(_HOLDS_INPUT, line))
-    return "id" in keys and bool(keys & _INPUTS)
-
-
-def _first_keys(path: Path) -> frozenset[str] | None:
-    """Return the keys of the first line of JSON Lines, or None if it cannot be read."""
-    try:
-        return _keys(_first_line(confined.read_start(path)))
-    except CannotReadFile:
-        return None
-
-
-def _first_line(data: bytes) -> bytes:
-    lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
-    return next((line for line in lines if line.strip()), b"")
-
-
-def _keys(line: bytes) -> frozenset[str] | None:
-    import json  # only for JSON Lines
-
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return frozenset(value) if isinstance(value, dict) else None

@@ -145,7 +145,7 @@ def test_invalid_shard(shard: str, project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gone.json"], "rubric-ci: cannot read gone.json: No such file or directory\n"),
+        (["gone.json"], "rubric-ci: gone.json does not exist\n  `rubric-ci run` writes it\n"),
         (["evals"], "rubric-ci: evals: no report.json found\n  pass the reports of the shards\n"),
         (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
     ],

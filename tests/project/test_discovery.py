@@ -149,6 +149,21 @@ def test_a_pipe_is_not_read(tree: Path) -> None:
         assert caught.value.message == message
 
 
+def test_a_path_that_does_not_exist_names_the_nearest_file(tree: Path) -> None:
+    (tree / "evals/refund.eval.yaml").write_text("evalcases: []\n")
+    with pytest.raises(CannotFindEvals) as caught:
+        discovery.find_evals(["evals/refunds.eval.yaml"], [], tree)
+    assert caught.value.message == "evals/refunds.eval.yaml does not exist"
+    assert caught.value.hint == "did you mean `evals/refund.eval.yaml`?"
+
+
+def test_a_missing_file_names_the_command_that_writes_it(tree: Path) -> None:
+    with pytest.raises(CannotReadFile) as caught:
+        discovery.read_text(Path("labels.jsonl"), written_by="rubric-ci label")
+    assert caught.value.message == "labels.jsonl does not exist"
+    assert caught.value.hint == "`rubric-ci label` writes it"
+
+
 def test_read_text(tree: Path) -> None:
     (tree / "bom.yaml").write_bytes(b"\xef\xbb\xbfa: \xc3\xa4\r\n")
     assert discovery.read_text(tree / "bom.yaml") == "a: ä\r\n"

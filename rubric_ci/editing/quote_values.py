@@ -22,7 +22,7 @@ from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.syntax_errors import BREAK, YAML_SYNTAX, split_lines
 
 MAX_VALUES: Final = 20  # each parses the text again
-_BLOCK: Final = r"(\s*(?:- +|[\w$-]+: +)+)"
+_BLOCK: Final = r"\A(\s*+(?:- ++|[\w$-]++: ++)++)"
 _UNSTARTABLE: Final = re.compile(rf"{_BLOCK}([@`%].*)")
 _AFTER_QUOTES: Final = re.compile(rf"""{_BLOCK}("[^"\\]*" [^"]*|'[^']*' [^']*)""")
 _SEVERAL_MEANINGS: Final = re.compile(r":(?:\s|$)|\s#")

@@ -19,7 +19,7 @@ from rubric_ci.yaml_text.plain_scalars import YAML_ITEM_IN_TEXT
 from rubric_ci.yaml_text.problems import Path
 from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
 
-_ITEM: Final = re.compile(r"( *)- ")
+_ITEM: Final = re.compile(r"\A( *+)- ")
 
 
 class Absorbed(NamedTuple):

@@ -14,7 +14,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NAMES = {"\x85": "NEL (U+0085)", "\u2028": "LS (U+2028)", "\u2029": "PS (U+2029)"}
-_ITEM = re.compile(r"( *)- ")
+_ITEM = re.compile(r"\A( *+)- ")
 _WORDS = (
     ("did not find expected key", "the mapping ends unexpectedly: expected a key"),
     ("did not find expected '-' indicator", "the list ends unexpectedly: expected `- `"),

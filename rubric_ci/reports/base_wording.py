@@ -13,6 +13,7 @@ from rubric_ci.model.results import (
     Errored,
     EvaluatorResult,
     Graded,
+    standing,
 )
 from rubric_ci.reports import wording
 from rubric_ci.text import numbers
@@ -172,4 +173,5 @@ def _named(title: str, names: list[str]) -> str:
 
 def _why(case: CaseResult) -> str:
     reason = case.reason if isinstance(case, Graded | Errored) else ""
-    return case.change_reason or reason
+    waived = "waived: " if isinstance(case, Graded) and standing(case) == "waived" else ""
+    return waived + (case.change_reason or reason)

@@ -29,8 +29,9 @@ def sign(change: GradingChange) -> str:
 
 def line(change: GradingChange) -> str:
     """Return a change without its place: direction, subject, before and after."""
-    about = f"{change.direction}: {change.kind} {change.about}"
-    return f"{about}: {_shown(change.before)} → {_shown(change.after)}"
+    named = change.about.startswith(f"{change.kind}.")  # as "gate.fail_on" names its kind
+    about = change.about if named else f"{change.kind} {change.about}"
+    return f"{change.direction}: {about}: {_shown(change.before)} → {_shown(change.after)}"
 
 
 def _shown(text: str) -> str:

@@ -53,3 +53,10 @@ def test_the_age_of_the_base(now: str, shown: str) -> None:
 
 def test_no_base() -> None:
     assert base_wording.commit(Against(ref="auto", commit=""), "2026-11-20T09:00:00Z") == "no base"
+
+
+def test_a_waived_case_is_named_as_waived() -> None:
+    case = graded("known", waived=("c",), change="failing-before", without_waived="pass")
+    report = a_report(case, against=BASE)
+    title, cases = next(base_wording.listed(report))
+    assert (title, cases) == ("1 failing before as well", [("known", "waived: because")])

@@ -51,7 +51,7 @@ NOTED = reported(GateConfig())
 def test_in_markdown() -> None:
     assert (
         "**Changes to the grading: 1 weaker, 1 changed**\n\n"
-        "- 🔻 weaker: gate gate.fail_on: fail → never · rubric-ci.yaml:7\n"
+        "- 🔻 weaker: gate.fail_on: fail → never · rubric-ci.yaml:7\n"
         "- 🔹 changed: criterion refund/period: Names the &lt;b&gt;period&lt;/b&gt; → (none) · "
         "e.yaml:9\n"
     ) in markdown.render(NOTED).replace("\\_", "_").replace("\\<", "&lt;").replace("\\>", "&gt;")
@@ -60,7 +60,7 @@ def test_in_markdown() -> None:
 def test_at_the_terminal_and_in_html() -> None:
     text = terminal.render(NOTED, width=120, color=False)
     assert "Changes to the grading: 1 weaker, 1 changed\n" in text
-    assert "  weaker: gate gate.fail_on: fail → never  rubric-ci.yaml:7\n" in text
+    assert "  weaker: gate.fail_on: fail → never  rubric-ci.yaml:7\n" in text
     assert "<h4>Changes to the grading: 1 weaker, 1 changed</h4>" in page.render(NOTED)
     assert "<b>period</b>" not in page.render(NOTED)
 

@@ -1,7 +1,8 @@
 """Times `rubric-ci history` with 1,000 runs of 500 cases and three trials, as whole processes.
 
 Bounds of the same run: `page` against reading the same rows with plain sqlite3 and json, `add`
-against reading the report and importing what reads it.
+against reading the report and importing what reads it, and against a process that only imports
+click, yaml and sqlite3.
 """
 
 import argparse
@@ -106,11 +107,13 @@ def measure(runs: int, cases: int, rounds: int, folder: Path) -> Sequence[tuple[
         "json_format.read(pathlib.Path(sys.argv[1]).read_text())",
         str(report),
     )
+    importing = python("-c", "import click, yaml, sqlite3")
     show = python(*command, "page", "--history", str(database), "--output", str(page))
     add = python(*command, "add", str(report), "--history", str(database))
     rows = [
         ("page, whole process", seconds(show, rounds), bound),
         ("add, whole process", seconds(add, rounds), seconds(reading, rounds)),
+        ("add, whole process", seconds(add, rounds), seconds(importing, rounds)),
     ]
     copy.write_bytes(database.read_bytes())
     moments = iter(range(1, 10**6))

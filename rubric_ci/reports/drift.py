@@ -1,11 +1,12 @@
 """A slow slide: evidence, collected night by night, that the mean fell below the pinned reference.
 
 Each night bets that scores are lower than those of the reference. A bet of size λ multiplies its
-stake by Π_C (1 + λ y_C) over the independent cases or clusters C, where y_C is the drop of the
-scores less an allowance for the error of the reference. Without a drop, Σ_C E[y_C] ≤ 0 and the
-expected product is Π_C (1 + λ E[y_C]) ≤ exp(λ Σ_C E[y_C]) ≤ 1, whatever the distribution of the
-scores (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
-arXiv:2010.09686).
+stake by Π_C,k (1 + λ y_C,k) over the independent cases or clusters C and their trials k, where y is
+the drop of the scores less an allowance for the error of the reference. Without a drop,
+Σ_C E[y_C,k] ≤ 0 and the expected product is Π (1 + λ E[y]) ≤ exp(λ Σ E[y]) ≤ 1, whatever the
+distribution of the scores (Waudby-Smith and Ramdas, "Estimating means of bounded random variables
+by betting", arXiv:2010.09686). Scores cannot rise above 1, so that with a good reference a λ far
+above 1 cannot lose the stake: bets are shares of the largest λ that cannot.
 
 The products of the nights become a Shiryaev-Roberts e-detector: R ← (1 + R) · product, the mean of
 which over the bets is at most n in expectation after n nights without a drop, at any stopping time
@@ -20,8 +21,8 @@ from math import exp, fsum, log, log1p, sqrt
 from statistics import NormalDist, fmean, variance
 from typing import Final
 
-BETS: Final = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-"""Shares of the stake; small ones find a small drop of noisy scores, large ones a clear drop."""
+BETS: Final = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
+"""The most that a unit can lose of the stake; small ones find a small drop of noisy scores."""
 
 NIGHTS: Final = 200
 """Number of nights within which a false alarm is as probable as the budget allows."""
@@ -31,9 +32,9 @@ _LARGEST: Final = 100.0  # logarithm of a product that is far above any threshol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """One case in one night: its mean score, and the scores of the trials of the reference."""
+    """One case in one night: the scores of its trials, and of the trials of the reference."""
 
-    head: float  # 0..1
+    head: Sequence[float]  # at least one, each 0..1
     reference: Sequence[float]  # at least two, each 0..1; the same number for all cases
 
 
@@ -55,10 +56,12 @@ def log_products(clusters: Sequence[Sequence[Observed]], false_alarms: float) ->
     """Return the logarithm of a night's product for each of `BETS`; empty without a cluster."""
     if not clusters:
         return ()
-    largest = max(map(len, clusters))
     allowance = _error_of_reference(clusters, false_alarms / 2) / len(clusters)
-    drops = [_drop(cluster) / largest - allowance / largest for cluster in clusters]
-    return tuple(round(fsum(log1p(bet * drop) for drop in drops), 6) for bet in BETS)
+    most = max(fsum(1 - fmean(case.reference) for case in cluster) for cluster in clusters)
+    trials = min(len(case.head) for cluster in clusters for case in cluster)
+    drops = [_drop(each, k, trials) - allowance for each in clusters for k in range(trials)]
+    unit = most + allowance  # that a cluster can rise
+    return tuple(round(fsum(log1p(bet * drop / unit) for drop in drops), 6) for bet in BETS)
 
 
 def detect(nights: Sequence[Sequence[float]], false_alarms: float) -> Slide:
@@ -95,8 +98,9 @@ def _error_of_reference(clusters: Sequence[Sequence[Observed]], risk: float) -> 
     return NormalDist().inv_cdf(1 - risk) * deviation + log(1 / risk) / trials
 
 
-def _drop(cluster: Sequence[Observed]) -> float:
-    return fsum(fmean(case.reference) - case.head for case in cluster)
+def _drop(cluster: Sequence[Observed], part: int, parts: int) -> float:
+    """Return the drop of one of the equal parts that the trials of each case are shared out to."""
+    return fsum(fmean(case.reference) - fmean(case.head[part::parts]) for case in cluster)
 
 
 def _start(gains: Sequence[float]) -> int:

@@ -87,7 +87,7 @@ def evidence(
             trials = [trial.score for trial in trials_of(was)[: config.reference_trials]]
             if len(trials) == config.reference_trials:
                 scores = [trial.score for trial in first_trials(case)]
-                observed = Observed(head=sum(scores) / len(scores), reference=trials)
+                observed = Observed(head=scores, reference=trials)
                 clusters[case.cluster or (case.file, case.id)].append(observed)
     return drift.log_products(list(clusters.values()), config.false_alarms)
 
@@ -97,7 +97,8 @@ def slide(
 ) -> SlowSlide:
     """Return the state of the detector of slides after this run."""
     nights = [(n.started_at, n.log_products) for n in log.before(head.started_at)]
-    counted = [each for each in [*nights, (head.started_at, products)] if each[1]]
+    every = [*nights, (head.started_at, products)]
+    counted = [each for each in every if len(each[1]) == len(drift.BETS)]
     found = drift.detect([each for _, each in counted], config.false_alarms)
     return SlowSlide(
         evidence=round(found.evidence, 6),

@@ -12,12 +12,15 @@ from rubric_ci.reports import drift
 from rubric_ci.reports.drift import Observed
 
 BUDGET = 0.05
+BETS = len(drift.BETS)
 
 
-def nights(seed: int, *, cases: int, nights: int, slide: float = 0.0) -> list[tuple[float, ...]]:
-    """Return the products of nights with one trial, whose share of good answers falls by `slide`.
+def nights(
+    seed: int, *, cases: int, nights: int, slide: float = 0.0, trials: int = 1, size: int = 1
+) -> list[tuple[float, ...]]:
+    """Return the products of nights whose share of good answers falls by `slide` each night.
 
-    A case fails with a probability of its own, 0.02 to 0.2.
+    A case fails with a probability of its own, 0.02 to 0.2; `size` cases are a cluster.
     """
     random = Random(seed)
     chances = [random.uniform(0.02, 0.2) for _ in range(cases)]
@@ -26,16 +29,16 @@ def nights(seed: int, *, cases: int, nights: int, slide: float = 0.0) -> list[tu
         return float(random.random() >= chance)
 
     reference = [[trial(chance) for _ in range(15)] for chance in chances]
-    return [
-        drift.log_products(
-            [
-                [Observed(head=trial(chance + slide * night), reference=kept)]
-                for chance, kept in zip(chances, reference, strict=True)
-            ],
-            BUDGET,
-        )
-        for night in range(nights)
-    ]
+
+    def observed(night: int) -> list[list[Observed]]:
+        chosen = zip(chances, reference, strict=True)
+        every = [
+            Observed(head=[trial(chance + slide * night) for _ in range(trials)], reference=kept)
+            for chance, kept in chosen
+        ]
+        return [every[n : n + size] for n in range(0, cases, size)]
+
+    return [drift.log_products(observed(night), BUDGET) for night in range(nights)]
 
 
 def first_alarm(products: list[tuple[float, ...]]) -> int | None:
@@ -52,7 +55,16 @@ def test_quiet_nights_raise_no_alarm() -> None:
 def test_a_slide_of_a_fifth_over_80_nights_is_found() -> None:
     """From 1.00 to 0.80 of the answers that were good; a single night loses 0.0025."""
     found = [first_alarm(nights(seed, cases=100, nights=80, slide=0.0025)) for seed in range(5)]
-    assert found == [43, 28, 27, 28, 28]
+    assert found == [43, 28, 27, 29, 29]
+
+
+def test_a_slide_of_few_clusters_is_found() -> None:
+    """Each of three trials is a bet, and a bet may be as large as it cannot lose the stake."""
+    found = [
+        first_alarm(nights(seed, cases=20, nights=80, slide=0.0025, trials=3, size=5))
+        for seed in range(5)
+    ]
+    assert found == [55, 49, 57, 56, 45]
 
 
 def test_the_alarm_ends_when_the_scores_are_back() -> None:
@@ -78,34 +90,46 @@ def test_without_nights_there_is_no_evidence() -> None:
 @pytest.mark.parametrize("size", [1, 5])
 def test_the_allowance_covers_a_reference_without_variance(size: int) -> None:
     """Fifteen perfect trials do not show that a case never fails: one failure is no evidence."""
-    perfect = [Observed(head=1.0, reference=(1.0,) * 15) for _ in range(20)]
-    one_failed = [Observed(head=0.0, reference=(1.0,) * 15), *perfect[1:]]
+    perfect = [Observed(head=(1.0,), reference=(1.0,) * 15) for _ in range(20)]
+    one_failed = [Observed(head=(0.0,), reference=(1.0,) * 15), *perfect[1:]]
     clusters = [one_failed[n : n + size] for n in range(0, 20, size)]
     evidence = drift.detect([drift.log_products(clusters, BUDGET)], BUDGET).evidence
     assert evidence < 2
+
+
+def test_each_trial_is_evidence() -> None:
+    """If their numbers differ, each case has as many parts as the case with the fewest."""
+    reference = (1.0, 0.0) * 7 + (1.0,)
+    one = [Observed(head=(0.0, 1.0, 0.0), reference=reference)]
+    few = [Observed(head=(0.0, 1.0), reference=reference)]
+    three = drift.log_products([one, one], BUDGET)
+    assert three != drift.log_products([one, few], BUDGET)
+    mean = [Observed(head=(1 / 3,), reference=reference)]
+    alone = [Observed(head=(0.5,), reference=reference)]
+    assert drift.log_products([mean, alone], BUDGET) == drift.log_products([one, alone], BUDGET)
 
 
 @given(st.lists(st.floats(0, 1), min_size=15, max_size=15))
 def test_products_of_a_fair_night_are_at_most_one_in_expectation(reference: list[float]) -> None:
     """A head that is drawn from the reference's own trials is no drop."""
     products = [
-        drift.log_products([[Observed(head=head, reference=reference)]], BUDGET)
+        drift.log_products([[Observed(head=[head], reference=reference)]], BUDGET)
         for head in reference
     ]
     for bet in zip(*products, strict=True):
         assert fsum(map(exp, bet)) / len(bet) <= 1 + 1e-6
 
 
-@given(st.lists(st.lists(st.floats(-2000, 5), min_size=5, max_size=5), max_size=20))
+@given(st.lists(st.lists(st.floats(-2000, 5), min_size=BETS, max_size=BETS), max_size=20))
 def test_the_evidence_is_at_most_that_of_a_detector_without_a_limit(
     products: list[list[float]],
 ) -> None:
     found = drift.detect(products, BUDGET)
     unlimited = [
         list(accumulate((night[bet] for night in products), _grown, initial=0.0))[-1]
-        for bet in range(5)
+        for bet in range(BETS)
     ]
-    assert found.evidence <= fsum(unlimited) / 5 * (1 + 1e-9)
+    assert found.evidence <= fsum(unlimited) / BETS * (1 + 1e-9)
 
 
 def _grown(stake: float, gain: float) -> float:

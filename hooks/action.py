@@ -197,7 +197,8 @@ def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
     NOTE: Windows has neither; its profile and tool folders are private by their access lists.
     """
     status = folder.lstat()
-    mine = host.windows or (status.st_uid == os.geteuid() and not status.st_mode & forbidden)
+    user = getattr(os, "geteuid", int)()
+    mine = host.windows or (status.st_uid == user and not status.st_mode & forbidden)
     if stat.S_ISDIR(status.st_mode) and mine:
         return folder
     fix = "remove it, or set RUNNER_TOOL_CACHE to a folder of this user"

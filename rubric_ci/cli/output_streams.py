@@ -6,13 +6,16 @@ shows a secret that the process knows, not even in the traceback of a bug.
 
 import io
 import sys
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from codecs import lookup
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.system.masking import redact
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+SPELLED_OUT: Final = "backslashreplace"  # encodings of Windows lack most characters
 
 
 def open_streams() -> None:
@@ -61,12 +64,20 @@ def _safe(stream: TextIO, name: str) -> TextIO:
         return stream
     if stream.isatty():
         return _Redacting(
-            stream.buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True
+            stream.buffer, encoding=_encoding(stream), errors=SPELLED_OUT, line_buffering=True
         )
     raw = getattr(stream.buffer, "raw", stream.buffer)  # with -u there is only one layer
     return _Redacting(
         io.BufferedWriter(_SafeOutput(raw, name)),
-        encoding=stream.encoding,
-        errors="backslashreplace",  # encodings of Windows lack most characters
+        encoding=_encoding(stream),
+        errors=SPELLED_OUT,
         line_buffering=bool(stream.line_buffering),
     )
+
+
+def _encoding(stream: TextIO) -> str:
+    """Return the encoding of a stream; UTF-8 for ASCII, which is what `LC_ALL=C` sets.
+
+    NOTE: click takes ASCII for a mistake, and writes UTF-8 past this stream, and so past `redact`.
+    """
+    return "utf-8" if lookup(stream.encoding).name == "ascii" else stream.encoding

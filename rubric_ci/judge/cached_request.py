@@ -35,7 +35,7 @@ async def request_cached_reply(
         return reply
 
 
-def cache_key(call: ModelCall, trial: int = 0) -> str:
+def cache_key(call: ModelCall, trial: int) -> str:
     """Return a digest of the call, its host and its trial.
 
     The same name may be another model on another host. Equal answers of several trials are judged

@@ -26,11 +26,11 @@ def is_free(path: Path) -> bool:
     try:
         if sys.platform == "win32":
             path.unlink()
-            return True
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+        else:
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileNotFoundError:
-        return True
+        pass
     except OSError:
         return False
+    return True

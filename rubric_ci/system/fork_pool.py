@@ -42,7 +42,7 @@ def _start(work: Callable[[Item], Result], items: Sequence[Item]) -> tuple[int, 
     import pickle  # not for a hook's few files
 
     ours, theirs = os.pipe()
-    pid = os.fork()
+    pid = os.fork()  # type: ignore[attr-defined,unused-ignore] # `in_parallel` looks for it
     if pid:
         os.close(theirs)
         return pid, ours

@@ -12,8 +12,10 @@ TESTS: Final[Mapping[str, str]] = {
     "selection/fingerprint.py": "selection/test_fingerprint.py selection/test_compare_cases.py",
     "selection/dependencies.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
     "judge/freeform.py": "judge/test_freeform.py evaluators/test_llm_judge.py",
-    "reports/consistency.py": FORGED + "reports/test_waivers.py reports/test_gate.py",
-    "reports/case_consistency.py": FORGED + "reports/test_case_consistency.py",
+    "reports/consistency.py": FORGED
+    + "reports/test_consistency.py reports/test_waivers.py reports/test_gate.py",
+    "reports/case_consistency.py": FORGED
+    + "reports/test_consistency.py reports/test_case_consistency.py",
     "reports/json_format.py": "reports/test_json_format.py",
     "reports/sharding.py": "reports/test_sharding.py",
     "judge/voting.py": "judge/test_voting.py judge/test_panel.py",
@@ -32,7 +34,7 @@ TESTS: Final[Mapping[str, str]] = {
     "text/escape.py": "text/test_escape.py",
     "llm/budget.py": "llm/test_budget.py",
     "llm/retry.py": "llm/test_retry.py",
-    "system/backoff.py": "llm/test_retry.py system",
+    "system/backoff.py": "llm/test_retry.py system/test_backoff.py",
     "llm/cache.py": "llm/test_cache.py",
     "parsing/evaluators.py": "project/test_loader.py",
     "validation/rubric_rules.py": "validation/test_corpus.py",

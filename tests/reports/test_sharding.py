@@ -69,6 +69,20 @@ def test_cases_without_cost_are_spread() -> None:
     assert [len(shard) for shard in split(costs, 3)] == [3, 3, 3]
 
 
+def test_the_most_expensive_case_comes_first() -> None:
+    costs = [("a", 3.0), ("b", 3.0), ("c", 3.0), ("d", 4.0), ("e", 5.0)]
+    loads = [sum(costs[n][1] for n in shard) for shard in split(costs, 2)]
+    assert sorted(loads) == [8.0, 10.0]  # 5 + 3 and 4 + 3 + 3
+    assert sorted(split([("a", 9.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)], 2)) == [(0,), (1, 2, 3)]
+
+
+def test_equal_costs_are_dealt_by_name_alone() -> None:
+    costs = [(name, 1.0) for name in "abcdefgh"]
+    forwards = [{costs[n][0] for n in shard} for shard in split(costs, 3)]
+    backwards = [{costs[::-1][n][0] for n in shard} for shard in split(costs[::-1], 3)]
+    assert forwards == backwards
+
+
 MODEL = LlmTarget(name="m", endpoint=Endpoint(model="x"))
 JUDGE = LlmJudgeSpec(name="j", span=span())
 NESTED = CompositeSpec(name="c", evaluators=(JUDGE,), aggregator=JUDGE, span=span())
@@ -172,6 +186,13 @@ def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
     assert merged.totals == totals((*one.cases, *three.cases))
 
 
+def test_the_first_shard_may_be_missing() -> None:
+    _, two, three = shards_of(whole(results(6)), 3)
+    merged = merge([two, three])
+    assert merged.notes == ("Shard 1/3 is missing: its cases have no verdict.",)
+    assert (merged.interrupted, merged.verdict) == (True, "error")
+
+
 def test_an_interrupted_shard_interrupts_the_run() -> None:
     passed = tuple(
         Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
@@ -186,10 +207,8 @@ def test_an_interrupted_shard_interrupts_the_run() -> None:
 
 def test_a_replayed_shard_marks_the_run() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
-    assert [merge([replace(one, replayed=is_so), two]).replayed for is_so in (True, False)] == [
-        True,
-        False,
-    ]
+    replayed = [merge([one, replace(two, replayed=is_so)]).replayed for is_so in (True, False)]
+    assert replayed == [True, False]
 
 
 def test_fail_on_replaces_the_gate_of_the_shards() -> None:

@@ -1,0 +1,133 @@
+"""Other platforms: what only POSIX has is used behind a check of the platform, and listed here."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.sample_project import EVAL, Project, clean_environment
+
+ROOT: Final = Path(__file__).parents[2]
+MODULES: Final = frozenset(
+    {
+        *("crypt", "curses", "fcntl", "grp", "posix", "pty", "pwd", "readline", "resource"),
+        *("syslog", "termios", "tty"),
+    }
+)
+OF_OS: Final = frozenset(
+    {
+        *("O_CLOEXEC", "O_DIRECTORY", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK", "WNOHANG"),
+        *("chown", "fchmod", "fchown", "fork", "getegid", "geteuid", "getgid", "getgroups"),
+        *("getloadavg", "getpgid", "getuid", "killpg", "lchown", "mkfifo", "mknod", "nice"),
+        *("openpty", "posix_spawn", "register_at_fork", "sched_getaffinity", "setgid", "setpgid"),
+        *("setsid", "setuid", "statvfs", "sync", "sysconf", "uname", "wait", "wait3", "wait4"),
+    }
+)
+OF_SIGNAL: Final = frozenset(
+    {
+        *("SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGQUIT", "SIGUSR1", "SIGUSR2", "alarm"),
+        *("pause", "pthread_kill", "pthread_sigmask", "setitimer", "sigwait"),
+    }
+)
+OF_LOOPS: Final = frozenset({"add_signal_handler", "add_reader", "add_writer"})
+CHECKS: Final = (
+    "`in_parallel` looks for it",
+    "sys.platform",
+    "os.name",
+    "hasattr(os",
+    "getattr(os",
+)
+
+USES: Final = {
+    "rubric_ci/system/atomic_write.py": {"chown"},
+    "rubric_ci/system/file_lock.py": {"fcntl"},
+    "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
+    "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
+    "rubric_ci/system/signals.py": {"add_signal_handler"},
+}
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the name that only POSIX has; empty: every platform has it."""
+    match node:
+        case ast.Import(names=[ast.alias(name=name)]) | ast.ImportFrom(module=str(name)):
+            return name if name in MODULES else ""
+        case ast.Attribute(value=ast.Name(id="os"), attr=name) if name in OF_OS:
+            return name
+        case ast.Attribute(value=ast.Name(id="signal"), attr=name) if name in OF_SIGNAL:
+            return name
+        case ast.Attribute(attr=name) if name in OF_LOOPS:
+            return name
+    return ""
+
+
+def uses(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each name with the source of the top-level statement that it stands in."""
+    text = path.read_text("utf-8")
+    for statement in ast.parse(text).body:
+        members = statement.body if isinstance(statement, ast.ClassDef) else [statement]
+        for member in members:
+            found = {name for node in ast.walk(member) if (name := name_of(node))}
+            yield from ((name, ast.get_source_segment(text, member) or "") for name in found)
+
+
+def files() -> Iterator[Path]:
+    yield from (path for folder in ("rubric_ci", "hooks") for path in (ROOT / folder).rglob("*.py"))
+
+
+def test_what_only_posix_has_is_listed() -> None:
+    found = {path: {name for name, _ in uses(path)} for path in files()}
+    names = {path.relative_to(ROOT).as_posix(): used for path, used in found.items() if used}
+    assert names == USES
+
+
+@pytest.mark.parametrize("name", USES)
+def test_what_only_posix_has_is_used_behind_a_check(name: str) -> None:
+    unguarded = [
+        used for used, source in uses(ROOT / name) if not any(check in source for check in CHECKS)
+    ]
+    assert unguarded == []
+
+
+def test_a_use_without_a_check_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("import fcntl\ndef f(): os.fork()\n")
+    assert list(uses(path)) == [("fcntl", "import fcntl"), ("fork", "def f(): os.fork()")]
+
+
+WORDS: Final = ("validate", "evals")
+WITHOUT = """\
+import os, signal, sys
+for name in {names}:
+    for module in (os, signal):
+        if hasattr(module, name):
+            delattr(module, name)
+from rubric_ci.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_a_system_without_fork(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    for n in range(40):
+        project.write(f"evals/{n}.eval.yaml", EVAL.replace("evalcases", "evalcases" * (1 + n % 2)))
+    command = [sys.executable, "-c", WITHOUT.format(names=["fork", "sched_getaffinity"]), *WORDS]
+    done = [
+        subprocess.run(
+            argv,
+            cwd=tmp_path,
+            env=clean_environment() | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for argv in (command, [sys.executable, "-m", "rubric_ci", *WORDS])
+    ]
+    without, usual = done
+    assert (without.returncode, without.stdout) == (usual.returncode, usual.stdout)
+    assert without.stderr == usual.stderr
+    assert "Traceback" not in without.stderr

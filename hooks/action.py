@@ -197,9 +197,8 @@ def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
     NOTE: Windows has neither; its profile and tool folders are private by their access lists.
     """
     status = folder.lstat()
-    user = getattr(os, "geteuid", int)()
-    mine = host.windows or (status.st_uid == user and not status.st_mode & forbidden)
-    if stat.S_ISDIR(status.st_mode) and mine:
+    mine = status.st_uid == getattr(os, "geteuid", int)() and not status.st_mode & forbidden
+    if stat.S_ISDIR(status.st_mode) and (mine or host.windows):
         return folder
     fix = "remove it, or set RUNNER_TOOL_CACHE to a folder of this user"
     raise CannotStart(f"{folder} may have been written by another user; {fix}")

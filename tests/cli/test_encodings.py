@@ -77,8 +77,8 @@ def run(project: Project, words: tuple[str, ...], encoding: str) -> tuple[object
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
     encoding = "utf-8" if encoding == "ascii" else encoding
-    read = [stream.buffer.getvalue().decode(encoding) for stream in (out, err)]  # type: ignore[attr-defined]
-    return code, *read
+    read = [bytes(stream.buffer.getvalue()).decode(encoding) for stream in (out, err)]
+    return code, read[0], read[1]
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
@@ -118,11 +118,11 @@ def test_names_of_files_in_the_locale_c(project: Project) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 def test_a_terminal_in_the_locale_c(project: Project) -> None:
-    child = pexpect.spawn(
+    child: pexpect.spawn[bytes] = pexpect.spawn(
         sys.executable,
         ["-m", "rubric_ci", "validate", "evals"],
         cwd=str(project.root),
-        env={**clean_environment(), **LOCALE_C, "TERM": "dumb"},  # type: ignore[arg-type]
+        env={**clean_environment(), **LOCALE_C, "TERM": "dumb"},
         timeout=60,
     )
     seen = child.read()

@@ -1,9 +1,13 @@
 """Refuse redirects and unbounded replies to httpx, which litellm and OpenAI's client send with.
 
 Neither has an option for all of its clients. httpx removes only the Authorization header where a
-redirect leads to another host; `x-api-key` and the like of other providers would go with it.
+redirect leads to another host; `x-api-key` and the like of other providers would go with it. It
+unpacks each piece of a reply whole, through every encoding that the reply names: a few kilobytes
+become gigabytes before they can be counted.
 """
 
+import zlib
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_BODY: Final = 8 * 2**20  # bytes of a reply, unpacked
 MAX_FILE: Final = 256 * 2**20  # bytes of the replies of a batch
+OFFERED: Final = "gzip, deflate"  # as `Accept-Encoding`; zlib unpacks both up to a limit
 REDIRECTED: Final = "redirects are not followed; check `api_base`"
 
 max_bytes: ContextVar[int] = ContextVar("max_bytes", default=MAX_BODY)
@@ -36,6 +41,7 @@ def _guarded(send: Any) -> Any:
     async def guarded(
         self: "AsyncClient", request: "Request", *, stream: bool = False, **extra: Any
     ) -> "Response":
+        request.headers["accept-encoding"] = OFFERED
         response: Response = await send(
             self, request, **extra | {"stream": True, "follow_redirects": False}
         )
@@ -43,9 +49,9 @@ def _guarded(send: Any) -> Any:
             return response
         try:
             _refuse_redirect(response)
-            body = bytearray()
-            async for chunk in response.aiter_bytes():
-                _add(body, chunk)
+            body, unpack = bytearray(), _unpacker(response)
+            async for chunk in response.aiter_raw():
+                _add(body, unpack, chunk, request)
         finally:
             await response.aclose()
         return _read(response, body)
@@ -57,6 +63,7 @@ def _guarded_blocking(send: Any) -> Any:
     def guarded(
         self: "Client", request: "Request", *, stream: bool = False, **extra: Any
     ) -> "Response":
+        request.headers["accept-encoding"] = OFFERED
         response: Response = send(
             self, request, **extra | {"stream": True, "follow_redirects": False}
         )
@@ -64,9 +71,9 @@ def _guarded_blocking(send: Any) -> Any:
             return response
         try:
             _refuse_redirect(response)
-            body = bytearray()
-            for chunk in response.iter_bytes():
-                _add(body, chunk)
+            body, unpack = bytearray(), _unpacker(response)
+            for chunk in response.iter_raw():
+                _add(body, unpack, chunk, request)
         finally:
             response.close()
         return _read(response, body)
@@ -79,8 +86,44 @@ def _refuse_redirect(response: "Response") -> None:
         raise RefusedReply(f"HTTP {response.status_code}: {REDIRECTED}")
 
 
-def _add(body: bytearray, chunk: bytes) -> None:
-    body += chunk
+def _unpacker(response: "Response") -> Callable[[bytes, int], bytes]:
+    """Return what unpacks a piece of the body to at most a number of bytes."""
+    match encoding := response.headers.get("content-encoding", "identity").strip().lower():
+        case "identity" | "":
+            return lambda chunk, _: chunk
+        case "gzip" | "x-gzip":
+            return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
+        case "deflate":
+            return _deflated()
+        case _:
+            raise RefusedReply(f"the response has the encoding `{encoding}`, which is not offered")
+
+
+def _deflated() -> Callable[[bytes, int], bytes]:
+    """Return what unpacks `deflate`, which some servers send without the header of zlib."""
+    unpack = zlib.decompressobj()
+    started = False
+
+    def inflate(chunk: bytes, most: int) -> bytes:
+        nonlocal unpack, started
+        if chunk and not started:
+            started = True
+            if chunk[0] & 15 != zlib.DEFLATED:
+                unpack = zlib.decompressobj(-zlib.MAX_WBITS)
+        return unpack.decompress(chunk, most)
+
+    return inflate
+
+
+def _add(
+    body: bytearray, unpack: Callable[[bytes, int], bytes], chunk: bytes, request: "Request"
+) -> None:
+    try:
+        body += unpack(chunk, max_bytes.get() - len(body) + 1)
+    except zlib.error as error:
+        from httpx import DecodingError
+
+        raise DecodingError(str(error), request=request) from error
     if len(body) > max_bytes.get():
         raise RefusedReply(too_large(max_bytes.get()))
 

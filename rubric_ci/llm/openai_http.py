@@ -26,7 +26,7 @@ from rubric_ci.llm.connection_errors import (
 from rubric_ci.llm.error_body import error_message
 from rubric_ci.llm.gateway_errors import gateway_error
 from rubric_ci.llm.gateway_headers import GatewayFacts, gateway_facts
-from rubric_ci.llm.http_guard import MAX_BODY, REDIRECTED, too_large
+from rubric_ci.llm.http_guard import MAX_BODY, OFFERED, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.evals import JSON
@@ -226,7 +226,12 @@ async def _open() -> "AsyncGenerator[ClientSession, None]":
 
     unbounded = ClientTimeout(total=None)  # the caller has a timeout for the whole call
     connector = TCPConnector(limit=0, ssl=_trusted())  # the rate limiter limits the requests
-    async with ClientSession(connector=connector, timeout=unbounded, trust_env=True) as session:
+    async with ClientSession(
+        connector=connector,
+        timeout=unbounded,
+        trust_env=True,
+        headers={"Accept-Encoding": OFFERED},
+    ) as session:
         try:
             yield session
         finally:

@@ -3,6 +3,8 @@
 import asyncio
 import gzip
 import threading
+import tracemalloc
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -100,6 +102,61 @@ def test_a_reply_without_end(address: str, model: str, path: str) -> None:
     said = "the response has more than 8 MiB"
     assert (str(caught.value), caught.value.retryable) == (said, False)
     assert caught.value.billed
+
+
+BLANKS = b" " * 64 * 2**20
+LARGE = "the response has more than 8 MiB"
+BROKEN = "broken reply: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte"
+NOT_OFFERED = "the response has the encoding `{}`, which is not offered"
+BOMBS = {  # what unpacks to 64 MiB, and what is said of it by aiohttp and by httpx
+    "gzip": (gzip.compress(BLANKS), LARGE, LARGE),
+    "deflate": (zlib.compress(BLANKS), LARGE, LARGE),
+    "gzip, gzip": (gzip.compress(gzip.compress(BLANKS)), BROKEN, NOT_OFFERED),
+    "br": (b"\x1b", "", NOT_OFFERED),  # aiohttp can read both only with packages of their own,
+    "zstd": (b"\x28\xb5\x2f\xfd", "", NOT_OFFERED),  # or as of Python 3.14, and piece by piece
+}
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4.1", "anthropic/claude-sonnet-4-5"])
+@pytest.mark.parametrize("encoding", BOMBS)
+def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
+    content, by_aiohttp, by_httpx = BOMBS[encoding]
+    offered = []
+
+    class Bomb(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            offered.append(self.headers["Accept-Encoding"])
+            self.send_response(200)
+            self.send_header("Content-Encoding", encoding)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    async def ask(url: str) -> str:
+        await loaded_litellm()
+        endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
+        asked = (ChatMessage(role="user", content="?"),)
+        tracemalloc.start()
+        try:
+            await request(ModelCall(endpoint=endpoint, messages=asked, key="k"))
+        except RequestError as error:
+            return str(error)
+        return "no error"
+
+    with serving(Bomb) as server:
+        said = asyncio.run(ask(server.url))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    expected = by_aiohttp if model.startswith("openai/") else by_httpx
+    assert said == (expected.format(encoding) or said)
+    assert said != "no error"
+    assert peak < 4 * http_guard.MAX_BODY
+    assert set(offered) == {http_guard.OFFERED}
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_t_quantile(freedom: int, expected: float) -> None:
 
 def test_t_quantile_of_another_confidence() -> None:
     assert significance.t_quantile(10, 0.99) == pytest.approx(3.169, abs=5e-4)
+    assert significance.t_quantile(10, 0.5) == pytest.approx(0.700, abs=5e-4)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from rubric_ci.reports import json_format
 from rubric_ci.reports.html.anchors import case_anchor
 from tests.checkout import Checkout
+from tests.commands.test_compare import rubric_ci
 from tests.history.nights import a_history, a_night
 
 HISTORY = ".rubric-ci/history.sqlite"
@@ -42,6 +43,23 @@ def kept(tmp_path: Path) -> Path:
     """A folder with a history of twelve nights."""
     a_history(tmp_path / ".rubric-ci")
     return tmp_path
+
+
+def test_a_plan_uses_the_variances_of_the_history(kept: Path) -> None:
+    script = "{name: s, type: code_judge, script: 'true'}"
+    cases = ", ".join(f"{{id: c{n}, input: Hi, evaluators: [{script}]}}" for n in range(8))
+    (kept / "rubric-ci.yaml").write_text(
+        "targets: [{name: default, provider: mock, response: a}]\n"
+    )
+    (kept / "a.eval.yaml").write_text(f"evalcases: [{cases}]\n")
+    Checkout.create(kept)
+    done = rubric_ci(kept, "plan", "--detect", "0.05")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stderr.splitlines()[-2:]
+    assert first.startswith("to see a drop of 5 points with probability 0.8: ")
+    assert second.endswith(
+        "(variances of 4 runs: cases 0, target 0.026, judge 0.0088)"
+    )  # one judge
 
 
 def test_add_once(tmp_path: Path) -> None:

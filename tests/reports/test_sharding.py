@@ -22,6 +22,7 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.reports.sharding import case_cost, merge, split
 from tests.cases import build_case, build_script, span
 from tests.sample_reports import a_report
@@ -244,6 +245,16 @@ def test_responders_are_counted_over_all_shards() -> None:
     a, b = Responder(requested="m", model="a", replies=2), Responder(requested="m", replies=5)
     parts = [replace(one, responders=(a,)), replace(two, responders=(b, replace(a, replies=3)))]
     assert merge(parts).responders == (replace(a, replies=5), b)
+
+
+def test_a_waiver_has_the_outcome_of_the_shard_that_ran_its_case() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    idle = WaiverResult(
+        state="not-run", case="x", criterion="c", line=1, reason="r", owner="o", until="2030-01-01"
+    )
+    met = replace(idle, state="unneeded")
+    merged = merge([replace(one, waivers=(idle,)), replace(two, waivers=(met,))])
+    assert merged.waivers == (met,)
 
 
 def test_removed_cases_and_notes_are_listed_once() -> None:

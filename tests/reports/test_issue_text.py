@@ -59,7 +59,7 @@ It lacks \\| the word. |
 - 1 suspect, 1 confirmed (p = 6.1e-07)
 - Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): \
 not significant
-- No slow slide over 2 nights (evidence 2.45 of 8,000)
+- No slow slide over 2 nights (evidence 4.81 of 8,000)
 - Reference: commit `1111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
 - With fewer than 6 independent cases or clusters (2 here), no change of the mean score is \
 significant at 0.05.

@@ -167,11 +167,11 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d, minus"),
+        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
         (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
         (
             ("--votes", "auto"),
-            r"about 2 requests .* judgements; more if further votes are needed\n",
+            r"about 2 requests .*, \$0\.00\d\d; more if further votes are needed\n",
         ),
     ],
     ids=["one vote", "three", "auto"],
@@ -191,7 +191,7 @@ def test_the_estimate_is_shown_before(
 def test_an_unknown_price_is_shown_before(judged: Judged) -> None:
     judged.judge(model="openai/my-own")
     judged.server.script(marks(True, True))
-    assert " tokens, price unknown, " in judged.run().stderr
+    assert " tokens, price unknown\n" in judged.run().stderr
     assert judged.report()["forecast"]["cost_usd"] is None
 
 

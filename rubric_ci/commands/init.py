@@ -23,7 +23,7 @@ _ONLY_KEY: Final = re.compile(  # an `env:` of a workflow that has no other vari
     rf"^( *)env:\n\1  {_FIRST.key}: .*\n(?!\1  )", re.MULTILINE
 )
 _OTHERS: Final = (
-    "# Workflows that are named here and missing are in\n"
+    "# Other workflows that this file names are in\n"
     "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
 )
 _MODEL_TARGET: Final = """\

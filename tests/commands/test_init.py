@@ -122,7 +122,7 @@ def test_the_workflows_say_where_others_are(tmp_path: Path) -> None:
     for name in filter(re.compile("[.]github/").match, FILES):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.startswith(
-            "# Workflows that are named here and missing are in\n"
+            "# Other workflows that this file names are in\n"
             "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
         )
 

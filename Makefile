@@ -51,7 +51,7 @@ bench: $(READY)
 	ROUNDS=1 $(BIN)/python benchmarks/selection/measure.py
 	$(BIN)/python benchmarks/run/measure.py --only rubric-ci --repeat 1
 
-# Do the tests notice a change? One or more of tests/mutants/modules.py, a shard (2/4), or all.
+# Do the tests notice a change? MODULES: names from tests/mutants/modules.py, or a shard (2/4).
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants.run $(MODULES)
 

@@ -8,23 +8,28 @@ PACKAGE: Final = Path(__file__).parents[2] / "rubric_ci"
 
 FORGED: Final = "security/test_forged_report.py reports/test_json_format.py "
 
-TESTS: Final[Mapping[str, str]] = {
-    "selection/fingerprint.py": "selection/test_fingerprint.py selection/test_compare_cases.py",
+# `make mutants` without a module, and the scheduled workflow, run these.
+HELD: Final[Mapping[str, str]] = {
     "selection/dependencies.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
     "judge/freeform.py": "judge/test_freeform.py evaluators/test_llm_judge.py",
+    "reports/sharding.py": "reports/test_sharding.py",
+    "judge/voting.py": "judge/test_voting.py judge/test_panel.py",
+    "grading/trials.py": "grading/test_trials.py",
+    "model/scoring.py": "model/test_scoring.py",
+    "judge/cached_request.py": "judge/test_cached_request.py judge/test_panel.py",
+}
+
+# Not every survivor of these is handled yet: they run by name only.
+PENDING: Final[Mapping[str, str]] = {
+    "selection/fingerprint.py": "selection/test_fingerprint.py selection/test_compare_cases.py",
     "reports/consistency.py": FORGED
     + "reports/test_consistency.py reports/test_waivers.py reports/test_gate.py",
     "reports/case_consistency.py": FORGED
     + "reports/test_consistency.py reports/test_case_consistency.py",
     "reports/json_format.py": "reports/test_json_format.py",
-    "reports/sharding.py": "reports/test_sharding.py",
-    "judge/voting.py": "judge/test_voting.py judge/test_panel.py",
-    "grading/trials.py": "grading/test_trials.py",
-    "model/scoring.py": "model/test_scoring.py",
     "reports/significance.py": "reports/test_significance.py",
     "model/rubric.py": "model/test_scoring.py judge",
     "judge/panel.py": "judge/test_panel.py",
-    "judge/cached_request.py": "judge/test_cached_request.py judge/test_panel.py",
     "judge/auto_votes.py": "judge/test_auto_votes.py",
     "judge/reply_parser.py": "judge/test_reply_parser.py judge/test_repair.py",
     "judge/reply_schema.py": "judge/test_reply_schema.py",
@@ -40,3 +45,5 @@ TESTS: Final[Mapping[str, str]] = {
     "validation/rubric_rules.py": "validation/test_corpus.py",
     "validation/eval_rules.py": "validation/test_corpus.py",
 }
+
+TESTS: Final[Mapping[str, str]] = {**HELD, **PENDING}

@@ -25,7 +25,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
-from tests.mutants.modules import PACKAGE, TESTS
+from tests.mutants.modules import HELD, PACKAGE, TESTS
 from tests.mutants.mutate import Mutant, mutants
 from tests.mutants.survivors import read_survivors
 
@@ -186,11 +186,11 @@ def report(module: str) -> bool:
 
 
 def chosen(names: Sequence[str]) -> Sequence[str]:
-    """Return the modules that are named, or those of a shard: `2/4`."""
+    """Return the modules that are named, or those held by their tests: all, or a shard (`2/4`)."""
     if len(names) == 1 and names[0][:1].isdigit():
         index, count = map(int, names[0].split("/"))
-        return list(TESTS)[index - 1 :: count]
-    return names or list(TESTS)
+        return list(HELD)[index - 1 :: count]
+    return names or list(HELD)
 
 
 if __name__ == "__main__":

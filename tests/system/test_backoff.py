@@ -12,6 +12,10 @@ def test_waits_double_up_to_the_longest() -> None:
     assert waits == [0.5, 1.0, 2.0, 4.0, 4.0, 4.0, 4.0, 4.0, None]
 
 
+def test_the_longest_wait_without_settings() -> None:
+    assert Backoff(attempts=99, jitter=lambda: 1.0).wait_after(20) == 30.0
+
+
 def test_full_jitter() -> None:
     waits = [Backoff().wait_after(4) or 0.0 for _ in range(200)]
     assert min(waits) < 1.0

@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import aimock as server
 from tests import chromium
 from tests.aimock import Aimock
 from tests.checkout import Checkout
+
+# No property is timed: on a busy machine an example takes as long as it takes.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -111,7 +111,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(LINES, max_size=12).map("\n".join))
 def test_a_second_run_changes_nothing(text: str) -> None:
     once = fix(text)

@@ -104,7 +104,7 @@ CASES = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(CASES | st.just("no JSON"), max_size=4), st.booleans())
 def test_a_second_run_changes_nothing(cases: list[object], tight: bool) -> None:
     separators = (",", ":") if tight else (" , ", ": ")

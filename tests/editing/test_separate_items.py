@@ -65,7 +65,7 @@ ITEMS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ITEMS, st.integers(0, 4), st.sampled_from(["\n", "\r\n"]))
 def test_the_fixed_file_has_the_written_items(
     items: list[tuple[str, bool]], indent: int, line_end: str

@@ -1,7 +1,7 @@
 """The intervals of a run agree with scipy, and clusters widen them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -9,7 +9,6 @@ from rubric_ci.history.intervals import mean_interval, rate_interval
 from rubric_ci.history.record import Interval
 
 
-@settings(deadline=None)
 @given(st.integers(1, 400), st.data())
 def test_a_rate_has_wilsons_interval(n: int, data: st.DataObject) -> None:
     passed = data.draw(st.integers(0, n))
@@ -18,7 +17,6 @@ def test_a_rate_has_wilsons_interval(n: int, data: st.DataObject) -> None:
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-4)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30).filter(lambda v: max(v) - min(v) > 0.01))
 def test_a_mean_has_students_interval(scores: list[float]) -> None:
     found = mean_interval([[score] for score in scores])

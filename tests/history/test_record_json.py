@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
@@ -24,7 +24,6 @@ REPORTS = st.builds(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(REPORTS)
 def test_a_record_survives_its_line(report: Any) -> None:
     record = record_of(report)
@@ -34,7 +33,6 @@ def test_a_record_survives_its_line(report: Any) -> None:
     assert record_json.load(line, "a line") == record
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(REPORTS)
 def test_a_record_has_every_case_with_its_trials(report: Any) -> None:
     kept = list(case_records(record_of(report)))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.judge.auto_votes import PANEL, more_votes
@@ -135,7 +135,6 @@ VOTE = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(VOTE, min_size=PANEL, max_size=PANEL))
 def test_sequences_of_a_mixed_rubric_have_the_verdict_of_five(sequence: list[Judgement]) -> None:
     assert equals_five(MIXED, sequence)

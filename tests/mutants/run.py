@@ -34,7 +34,9 @@ TRACED: Final = 1.0  # seconds of a test whose lines are recorded
 MODULE_LINES: Final = 1000  # more than any module has
 QUIET: Final = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header")
 
-settings.register_profile("mutants", max_examples=40, derandomize=True, database=None)
+settings.register_profile(
+    "mutants", max_examples=40, derandomize=True, database=None, deadline=None
+)
 
 
 def in_child(work: Callable[[], Any], seconds: float) -> Any:

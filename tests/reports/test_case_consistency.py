@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_ci.evaluators.rubric import _criterion_result
@@ -99,7 +99,7 @@ def trial(draw: st.DrawFn) -> Graded:
 
 
 @pytest.mark.timeout(120)
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50)
 @given(st.lists(trial(), min_size=1, max_size=5))
 def test_what_is_graded_is_consistent(trials: list[Graded]) -> None:
     graded = median_trial(trials)

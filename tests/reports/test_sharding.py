@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
@@ -137,7 +137,6 @@ def shards_of(report: RunReport, count: int) -> list[RunReport]:
     ]
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=24), COUNTS, st.randoms())
 def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: Any) -> None:
     report = whole(results(cases))

@@ -127,7 +127,7 @@ SHAPES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(WORDS, SHAPES, max_size=5))
 def test_any_shape_is_explained_and_agreed_upon(data: dict[str, Any]) -> None:
     assert agree(data)
@@ -160,7 +160,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(LINES | st.text(max_size=8), max_size=14).map("\n".join))
 def test_any_text_is_read_or_explained(text: str) -> None:
     for file in ("a.yaml", "a.jsonl"):

@@ -94,7 +94,7 @@ WORDS = st.sampled_from(
 KEYS = st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True), WORDS, min_size=1, max_size=6

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rubric_ci.errors import CannotReachModel, OverBudget
+from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
@@ -58,6 +58,37 @@ def test_what_does_not_pass_is_sent_once(status: int) -> None:
     with pytest.raises(CannotReachModel, match=r"^m: no \(1 request\)$") as ended:
         run(RequestError("no", status=status))
     assert ended.value.usage == Usage(calls=1)
+
+
+SCOPES: dict[str, tuple[RequestError, FailureScope]] = {
+    **{f"{status}": (RequestError("no", status=status), "account") for status in (401, 402, 403)},
+    "404": (RequestError("no", status=404), "account"),
+    "400": (RequestError("no", status=400), "request"),
+    "405": (RequestError("no", status=405), "request"),
+    "503": (RequestError("busy", status=503), "server"),
+    "no reply": (RequestError("reset"), "server"),
+    "quota": (RequestError("you exceeded your current quota", status=429), "account"),
+    "no connection": (RequestError("refused", reached=False), "host"),
+    "no key": (RequestError("no key", reached=False, retryable=False), "account"),
+}
+
+
+@pytest.mark.parametrize(("error", "scope"), SCOPES.values(), ids=SCOPES)
+def test_what_failed(error: RequestError, scope: FailureScope) -> None:
+    assert error.scope == scope
+    with pytest.raises(CannotReachModel) as ended:
+        run(error)
+    assert ended.value.scope == scope
+
+
+@pytest.mark.parametrize(
+    ("status", "billed"),
+    [(None, 1), (408, 1), (504, 1), (524, 1), (500, 0), (505, 0), (525, 0), (400, 0)],
+)
+def test_a_request_without_a_complete_reply_may_be_billed(status: int | None, billed: int) -> None:
+    with pytest.raises(CannotReachModel) as ended:
+        run(RequestError("no", status=status, retryable=False))
+    assert ended.value.usage == Usage(calls=1, unpriced_calls=billed)
 
 
 def test_a_broken_body_passes_whatever_its_status() -> None:

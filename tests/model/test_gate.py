@@ -1,5 +1,6 @@
 """The gate: pass rates, and what red is, in exact arithmetic."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ from rubric_ci.model.gate import (
     GateInfo,
     PassRate,
     gate_passes,
+    is_forbidden,
     is_held_against,
     is_undecided,
     pass_rates,
     required_passes,
 )
+from rubric_ci.model.grading_changes import Direction, GradingChange
 from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.waivers import WaiverResult, WaiverState
 from tests.sample_reports import errored, graded, skipped
 
 
@@ -105,11 +109,80 @@ def test_when_the_gate_passes(gate: GateInfo, cases: list[CaseResult], passes: b
     assert gate_passes(cases, gate) is passes
 
 
-def test_a_rate_says_what_it_counted() -> None:
-    gate = a_gate(every=0.6)
-    [found] = pass_rates([PASS, FAIL, errored("e"), skipped("s")], gate.rates)
-    assert (found.passed, found.counted, found.errored, found.required) == (1, 2, 1, 2)
-    assert not found.holds
+WAIVED = of("fail", "safety", without_waived="pass")
+OUTAGE = errored("e", tags=("safety",))
+CASES_OF_A_RATE: list[CaseResult] = [PASS, FAIL, EDGE, WAIVED, OUTAGE, skipped("s")]
+
+
+@pytest.mark.parametrize(
+    ("rate", "counted"),
+    [
+        (
+            PassRate(min_pass_rate=0.6),
+            PassRate(min_pass_rate=0.6, passed=1, counted=3, errored=1, waived=1, required=2),
+        ),
+        (
+            PassRate(min_pass_rate=0.6, group="safety"),
+            PassRate(min_pass_rate=0.6, group="safety", errored=1, waived=1),
+        ),
+        (PassRate(min_pass_rate=0.6, group="tone"), PassRate(min_pass_rate=0.6, group="tone")),
+    ],
+    ids=["every case", "a group", "an empty group"],
+)
+def test_a_rate_says_what_it_counted(rate: PassRate, counted: PassRate) -> None:
+    assert pass_rates(CASES_OF_A_RATE, [rate]) == (counted,)
+    assert counted.holds is bool(counted.group)
+
+
+def a_waiver(state: WaiverState) -> WaiverResult:
+    facts = {"case": "c", "criterion": "x", "reason": "r", "owner": "o", "until": "2026-12-31"}
+    return WaiverResult(state=state, line=1, **facts)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "allowed", "states", "passes"),
+    [
+        ("fail", None, ["applied", "not-run", "expired", "edited", "unmatched", "safety"], True),
+        ("fail", 2, ["applied", "not-run"], True),
+        ("fail", 1, ["applied", "not-run"], False),
+        ("fail", 0, [], True),
+        ("fail", None, ["unneeded"], False),
+        ("borderline", None, ["applied", "unneeded"], False),
+        ("regression", 0, ["unneeded"], True),  # it looks at what the change broke only
+        ("never", 0, ["unneeded"], True),
+    ],
+)
+def test_waivers(
+    fail_on: FailOnWord, allowed: int | None, states: list[WaiverState], passes: bool
+) -> None:
+    gate = replace(a_gate(fail_on), max_waivers=allowed)
+    assert gate_passes([WAIVED], gate, [a_waiver(state) for state in states]) is passes
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "enforced", "directions", "passes"),
+    [
+        ("fail", True, ["stronger", "changed"], True),
+        ("fail", True, ["changed", "weaker"], False),
+        ("regression", True, ["weaker"], False),
+        ("never", True, ["weaker"], True),
+        ("fail", False, ["weaker"], True),
+    ],
+)
+def test_weaker_grading(
+    fail_on: FailOnWord, enforced: bool, directions: list[Direction], passes: bool
+) -> None:
+    gate = replace(a_gate(fail_on), on_weaker_grading="fail" if enforced else "note")
+    place = {"about": "gate.fail_on", "file": "rubric-ci.yaml", "before": "fail", "after": "never"}
+    changes = [GradingChange(kind="gate", direction=each, line=1, **place) for each in directions]
+    assert gate_passes([PASS], gate, (), changes) is passes
+
+
+def test_a_waived_case_is_neither_forbidden_nor_held_against_a_rate() -> None:
+    gate = a_gate(every=1.0)
+    gate = replace(gate, rates=pass_rates([WAIVED, FAIL], gate.rates))
+    assert not any(check(WAIVED, gate) for check in (is_forbidden, is_held_against))
+    assert is_held_against(FAIL, a_gate())  # alone, without a rate
 
 
 def test_a_case_is_held_against_the_gate_only_if_the_rate_is_missed() -> None:

@@ -21,7 +21,7 @@ SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
 
 Opinion = Callable[[str, int], object]
-"""The mark of a criterion's text in the n-th reply, from 1."""
+"""The mark of a criterion's text in the n-th reply, from 1, or all of its entry."""
 
 
 class Judge:
@@ -41,7 +41,10 @@ class Judge:
         marks = {alias: self.opinion(text, nth) for alias, text in texts.items()}
         if any(mark == "down" for mark in marks.values()):
             raise CannotReachModel("m: down (5 requests)", Usage(calls=5))
-        reply = {alias: {"satisfied": mark} for alias, mark in marks.items()}
+        reply = {
+            alias: mark if isinstance(mark, dict) else {"satisfied": mark}
+            for alias, mark in marks.items()
+        }
         return ModelReply(text=json.dumps(reply), usage=Usage(calls=1))
 
 
@@ -171,6 +174,19 @@ def test_one_of_three_votes_is_no_quorum() -> None:
     assert ended.value.usage == Usage(calls=11)
 
 
+def test_two_of_four_votes_are_no_quorum() -> None:
+    judge = Judge(lambda _, nth: nth < 3 or "down")
+    with pytest.raises(CannotJudge, match="no quorum: only 2 of 4 votes succeeded; m: down"):
+        ask(judge, rubric(1, required=True), votes="auto")
+
+
+def test_a_quote_that_is_not_in_the_answer_counts_if_evidence_is_strict() -> None:
+    judge = Judge(lambda _, __: {"satisfied": True, "evidence": "Bye"})
+    assert ask(judge, rubric(1)).judgement["r0"].evidence == "Bye"
+    with pytest.raises(CannotJudge, match='the evidence for r0 is not in the answer: "Bye"'):
+        ask(judge, rubric(1), evidence="strict")
+
+
 def test_a_single_vote_that_is_lost_gives_its_own_reason() -> None:
     with pytest.raises(CannotReachModel) as ended:
         ask(Judge(lambda _, __: "down"), rubric(1))
@@ -210,6 +226,7 @@ def test_a_judgement_is_read_from_the_cache() -> None:
     assert len(judge.asked) == 3
     assert again.judgement == first.judgement
     assert again.usage == Usage(cache_hits=3)
+    assert (first.cached, again.cached) == (set(), {"r0", "r1"})
 
 
 def test_another_host_is_another_judge() -> None:

@@ -19,6 +19,7 @@ HELD: Final[Mapping[str, str]] = {
     "judge/cached_request.py": "judge/test_cached_request.py judge/test_panel.py",
     "model/gate.py": "model/test_gate.py reports/test_exit_code.py",
     "llm/retry.py": "llm/test_retry.py",
+    "text/escape.py": "text/test_escape.py",
     "system/backoff.py": "llm/test_retry.py system/test_backoff.py",
 }
 
@@ -38,7 +39,6 @@ PENDING: Final[Mapping[str, str]] = {
     "judge/reply_schema.py": "judge/test_reply_schema.py",
     "selection/compare_cases.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
     "reports/comparison.py": "reports/test_comparison.py reports/test_comparison_text.py",
-    "text/escape.py": "text/test_escape.py",
     "llm/budget.py": "llm/test_budget.py",
     "llm/cache.py": "llm/test_cache.py",
     "parsing/evaluators.py": "project/test_loader.py",

@@ -80,6 +80,7 @@ def test_workflow_commands(text: str, data: str, property_: str) -> None:
         pytest.param("---", r"\---", id="rule"),
         pytest.param("    code", "code", id="indented code"),
         pytest.param("> quote", "&gt; quote", id="quote"),
+        pytest.param('"it\'s"', '"it\'s"', id="quotation marks stay"),
     ],
 )
 def test_markdown(text: str, shown: str) -> None:
@@ -102,8 +103,8 @@ def test_prose(text: str, shown: str) -> None:
 
 
 def test_prose_in_html_has_no_backslashes() -> None:
-    shown = f"**a** &lt;/summary&gt; @{ZWSP}b <code>c</code>"
-    assert escape.prose_in_html("**a** </summary>\n@b `c`") == shown
+    shown = f'**"a"** &lt;/summary&gt; @{ZWSP}b <code>c</code>'
+    assert escape.prose_in_html('**"a"** </summary>\n@b `c`') == shown
 
 
 @pytest.mark.parametrize(
@@ -125,8 +126,9 @@ def test_log_text(text: str, shown: str) -> None:
         ("##[b]#[", '"#\\u0023[b]#["'),
         ("a\x7f\x9b\u202e", r'"a\u007f\u009b\u202e"'),
         ("\U000e0041", r'"\udb40\udc41"'),
+        ("\U0001f469\u200d\U0001f4bb", '"\U0001f469\u200d\U0001f4bb"'),
     ],
-    ids=["command", "control", "tag"],
+    ids=["command", "control", "tag", "joined emoji"],
 )
 def test_json_text_keeps_its_values(value: str, shown: str) -> None:
     text = escape.json_text(json.dumps(value, ensure_ascii=False))
@@ -153,6 +155,7 @@ def test_log_line(text: str, shown: str) -> None:
         pytest.param("a*b", "`a*b`", "`a*b`", id="plain"),
         pytest.param("a`b", "``a`b``", "``a`b``", id="backtick inside"),
         pytest.param("`a", "`` `a ``", "`` `a ``", id="backtick first"),
+        pytest.param("a`", "`` a` ``", "`` a` ``", id="backtick last"),
         pytest.param("a|b", "`a|b`", r"`a\|b`", id="table column"),
         pytest.param("a\nb", "`a b`", "`a b`", id="one line"),
         pytest.param("", "` `", "` `", id="empty"),
@@ -176,6 +179,18 @@ def test_fence(text: str, shown: str) -> None:
 
 def test_link_target() -> None:
     assert escape.link_target("https://h/a b)(c?d=é#1") == "https://h/a%20b%29%28c?d=%C3%A9#1"
+
+
+def test_path_target() -> None:
+    assert escape.path_target("evals/a b#(ü).yaml") == "evals/a%20b%23%28%C3%BC%29.yaml"
+
+
+def test_terminal_expands_tabs_and_keeps_newlines() -> None:
+    assert escape.terminal("a\tb\n\x1b[2J") == "a   b\n\\x1b[2J"
+
+
+def test_xml_content_keeps_quotation_marks() -> None:
+    assert escape.xml_text('"it\'s" <b>') == '"it\'s" &lt;b&gt;'
 
 
 @given(ANY_TEXT)

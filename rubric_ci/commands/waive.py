@@ -19,7 +19,7 @@ from rubric_ci.project.loaded_project import load_project, open_project
 from rubric_ci.project.project import Project
 from rubric_ci.project.waiver_file import load_waivers
 from rubric_ci.text.escape import log_line
-from rubric_ci.text.suggestions import suggest
+from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 
 
 def waive(settings: WaiveSettings, today: date) -> ExitCode:
@@ -68,8 +68,10 @@ def _find(settings: WaiveSettings, cases: Sequence[EvalCase], today: date) -> tu
             raise CannotConfigure(f"{settings.what} has the tag `safety` and cannot be waived")
         return waiver, match
     names = [f"{case.id}/{name}" for case in cases for name, _ in criteria_of(case)]
+    hint = did_you_mean(nearest(settings.what, names, most=len(names)))
     raise CannotConfigure(
-        f"there is no criterion `{settings.what}`", suggest(settings.what, names, most=0)
+        f"there is no criterion `{settings.what}`",
+        hint or f"only criteria of rubrics can be waived; {known_names(sorted(names))}",
     )
 
 

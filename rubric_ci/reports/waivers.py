@@ -61,9 +61,14 @@ def problem_lines(report: RunReport) -> list[tuple[str, str]]:
     """Return the place and the text of what is wrong with waivers."""
     found = [(f"{WAIVERS}:{waiver.line}", text) for waiver, text in problems(report)]
     if too_many_waivers(report.gate, report.waivers):
-        count = numbers.plural(len(report.waivers), "waiver")
-        found.append((WAIVERS, f"{count}, at most {report.gate.max_waivers} are allowed"))
+        found.append((WAIVERS, limit_text(report)))
     return found
+
+
+def limit_text(report: RunReport) -> str:
+    """Return how many waivers there are, and how many the gate allows."""
+    count = numbers.plural(len(report.waivers), "waiver")
+    return f"{count}, at most {report.gate.max_waivers} allowed"
 
 
 def excuse(waiver: WaiverResult) -> str:

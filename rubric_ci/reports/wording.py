@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.gate import PassRate, is_unneeded, is_weakened
+from rubric_ci.model.gate import PassRate, is_unneeded, is_weakened, too_many_waivers
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -16,6 +16,7 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
+from rubric_ci.reports.waivers import limit_text
 from rubric_ci.text import numbers
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
@@ -70,10 +71,11 @@ def gate(report: RunReport) -> str:
     rates = [rate_text(rate) for rate in report.gate.rates]
     unneeded = sum(map(is_unneeded, report.waivers))
     stale = [f"{numbers.plural(unneeded, 'waiver')} to remove"] * bool(unneeded)
+    excess = [limit_text(report)] * too_many_waivers(report.gate, report.waivers)
     weakened = ["the change makes the grading weaker"] * is_weakened(
         report.gate, report.grading_changes
     )
-    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale, *weakened])
+    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale, *excess, *weakened])
     return f"the gate {'passes' if report.gate.holds else 'fails'} ({settings})"
 
 

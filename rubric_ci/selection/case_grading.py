@@ -200,18 +200,20 @@ def _edited(was: object, spec: object) -> tuple[str, str]:
     return next(shown), next(shown)
 
 
-def _settings(value: object) -> dict[str, str]:
-    names = getattr(value, "__slots__", ())
-    return {
-        name: _plain(getattr(value, name))
-        for name in names
-        if name not in {"span", "weight", "name"}
-    }
-
-
-def _plain(value: object) -> str:
-    """Return a setting as text; a script of its own has no place either."""
-    return str(_settings(value)) if isinstance(value, CodeJudgeSpec) else str(value)
+def _settings(value: object, prefix: str = "") -> dict[str, str]:
+    """Return the settings as text; those of a script are `prompt_script.cwd` and so on."""
+    found: dict[str, str] = {}
+    for name in getattr(value, "__slots__", ()):
+        match getattr(value, name):
+            case _ if name in {"span", "weight", "name"}:
+                continue
+            case CodeJudgeSpec() as script:
+                found |= _settings(script, f"{prefix}{name}.")
+            case None:
+                continue
+            case setting:
+                found[f"{prefix}{name}"] = str(setting)
+    return found
 
 
 def _criteria(case: EvalCase, spec: RubricSpec, was: RubricSpec) -> Iterator[GradingChange]:

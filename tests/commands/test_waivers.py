@@ -109,8 +109,15 @@ def test_a_waiver_of_a_change_counts_after_the_merge(judged: Judged) -> None:
             ("waive", "greeting/short", *WAIVE[2:]),
             "rubric-ci: greeting/short has the tag `safety` and cannot be waived\n",
         ),
+        (
+            ("waive", "coded/lint", *WAIVE[2:]),
+            (
+                "rubric-ci: there is no criterion `coded/lint`\n  only criteria of rubrics can be "
+                "waived; known: `greeting/greets`, `greeting/short`\n"
+            ),
+        ),
     ],
-    ids=["unknown", "past", "twice", "safety"],
+    ids=["unknown", "past", "twice", "safety", "evaluator"],
 )
 def test_what_is_not_waived(judged: Judged, arguments: tuple[str, ...], message: str) -> None:
     command(judged, *WAIVE)

@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.waivers import WaiverResult, WaiverState
-from rubric_ci.reports import annotations, consistency, json_format, junit, markdown, sarif
+from rubric_ci.reports import annotations, consistency, json_format, junit, markdown, sarif, wording
 from rubric_ci.reports import terminal as at_terminal
 from rubric_ci.reports.gate import concluded
 from rubric_ci.reports.html import page
@@ -133,3 +133,10 @@ def test_what_became_of_a_waiver() -> None:
 )
 def test_a_report_that_claims_a_waiver(report: RunReport, problem: str) -> None:
     assert problem in list(consistency.problems(report))
+
+
+def test_more_waivers_than_the_gate_allows() -> None:
+    report = a_report(WAIVED, waivers=(a_waiver(),))
+    limited = replace(report, gate=replace(report.gate, max_waivers=0, holds=False))
+    expected = "the gate fails (fail-on: fail; 1 waiver, at most 0 allowed)"
+    assert wording.gate(limited) == expected

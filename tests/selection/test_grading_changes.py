@@ -13,7 +13,7 @@ from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\
 evals: [evals/*.eval.yaml, evals/*.jsonl]
-judge: {model: openai/a, votes: 3, evidence: strict}
+judge: {model: openai/a, votes: 3, canary: true, evidence: strict}
 targets:
   - {name: default, provider: recorded, answers: answers.jsonl}
   - {name: agent, provider: cli, command_template: x, depends_on: [src/**, prompts/**]}
@@ -41,6 +41,7 @@ evalcases:
       - id: depth
         required_min_score: 4
         score_ranges: {0: Bad, 4: Fair, 8: Good}
+      - {id: mood, required_min_level: 3, levels: {1: {criteria: Cold}, 3: {criteria: Warm}}}
   - id: greeting
     input: Say hello
     tags: [smoke]
@@ -56,6 +57,7 @@ evalcases:
     execution:
       evaluators:
         - {name: taste, type: llm_judge, prompt: taste.md}
+        - {name: scripted, type: llm_judge, prompt: {script: python prompts/ask.py}}
         - {name: shell, type: code_judge, script: 'bash -c "python tools/linked.py"', cwd: ..}
         - name: both
           type: composite
@@ -83,6 +85,8 @@ FILES = {
     "evals/c.yaml": "rubrics: [{id: kind, expected_outcome: Is kind}]\n",
     "evals/reference.md": "Hello\n",
     "evals/taste.md": "Taste {{ answer }}\n",
+    "evals/prompts/ask.py": "from prompts.parts import TEXT\n",
+    "evals/prompts/parts.py": "TEXT = 'Is it right?'\n",
     "evals/one.py": "print(1)\n",
     "evals/checks/two.py": "from checks.inner import depth\n",
     "evals/checks/inner/depth.py": "LIMIT = 1\n",
@@ -107,6 +111,13 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     "stricter fail_on": (
         YAML, "fail_on: fail", "fail_on: borderline",
         ["stronger gate gate.fail_on 7: fail → borderline"],
+    ),
+    "kappa": (
+        YAML, "  max_waivers: 2", "  max_waivers: 2\n  min_kappa: 0.6",
+        ["stronger gate gate.min_kappa 10:  → 0.6"],
+    ),
+    "canary": (
+        YAML, "canary: true", "canary: false", ["weaker judge judge.canary 2: True → False"],
     ),
     "threshold": (
         YAML, "pass: 0.8", "pass: 0.7", ["weaker gate gate.thresholds.pass 8: 0.8 → 0.7"],
@@ -145,7 +156,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         YAML, "evals/*.eval.yaml", "evals/b*.eval.yaml",
         [
             "weaker case refund 2: graded → no longer matched by `evals`",
-            "weaker case greeting 16: graded → no longer matched by `evals`",
+            "weaker case greeting 17: graded → no longer matched by `evals`",
         ],
     ),
     "criterion removed": (
@@ -174,11 +185,11 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         ],
     ),
     "case removed": (
-        EVALS, EVAL[EVAL.index("  - id: greeting") :], "", ["weaker case greeting 16: graded → "],
+        EVALS, EVAL[EVAL.index("  - id: greeting") :], "", ["weaker case greeting 17: graded → "],
     ),
     "case added": (
         EVALS, "  - id: greeting", "  - {id: new, input: Hi, rubrics: [A]}\n  - id: greeting",
-        ["stronger case new 16:  → added"],
+        ["stronger case new 17:  → added"],
     ),
     "tag": (EVALS, "tags: [safety]", "tags: [other]", ["weaker tag refund 2: safety → "]),
     "trials": (
@@ -252,14 +263,14 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         ],
     ),
     "tag of a group": (EVALS, "tags: [smoke]", "tags: []", [
-            "weaker tag greeting 16: smoke → ",
+            "weaker tag greeting 17: smoke → ",
         ]),
     "trials removed": (EVALS, "    trials: {count: 5, pass: 4}\n", "", [
             "changed trials refund 2: 4 of 5 pass → ",
         ]),
     "case renamed": (EVALS, "id: greeting", "id: hello", [
-            "weaker case greeting 16: graded → ",
-            "stronger case hello 16:  → added",
+            "weaker case greeting 17: graded → ",
+            "stronger case hello 17:  → added",
         ]),
     "evaluator removed": (
         EVALS, EVAL[EVAL.index("    execution") : EVAL.index("    rubrics:\n")], "", [
@@ -323,6 +334,28 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     "file that an imported module reads": ("limits.json", "{}", "[]", [
             "changed script limits.json 1: as at the base → edited",
         ]),
+    "prompt script of a judge": ("evals/prompts/ask.py", "TEXT", "TEXT, x", [
+            "changed script evals/prompts/ask.py 1: as at the base → edited",
+        ]),
+    "module of a prompt script": ("evals/prompts/parts.py", "Is", "Was", [
+            "changed script evals/prompts/parts.py 1: as at the base → edited",
+        ]),
+    "command of a prompt script": (
+        "evals/b.eval.yaml", "{script: python prompts/ask.py}", "{script: echo Praise}", [
+            (
+                "changed evaluator other/scripted 10: "
+                "prompt_script.script: python prompts/ask.py → prompt_script.script: echo Praise"
+            ),
+        ],
+    ),
+    "levels": (
+        EVALS, "1: {criteria: Cold}", "2: {criteria: Cold}",
+        ["changed scale refund/mood 16: 1: Cold; 3: Warm → 2: Cold; 3: Warm"],
+    ),
+    "required level lowered": (
+        EVALS, "required_min_level: 3", "required_min_level: 1",
+        ["weaker required refund/mood 16: at least 3 → at least 1"],
+    ),
     "module of a package": ("evals/checks/two.py", "depth", "depth, x", [
             "changed script evals/checks/two.py 1: as at the base → edited",
         ]),

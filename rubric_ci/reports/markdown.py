@@ -167,6 +167,8 @@ class _Page:
 
     def _table(self, plan: _Plan) -> Iterator[str]:
         shown = self.failing[: plan.rows]
+        if shown and (self.report.against or self.report.grading_changes):
+            yield "### Cases"
         if shown:
             yield self._rows(shown)
 
@@ -199,7 +201,9 @@ class _Page:
             for change in changes[: max(plan.rows, MOST_CHANGES)]
         ]
         more = [f"and {len(changes) - len(shown):,} more"] if len(changes) > len(shown) else []
-        yield from _list(grading_changes.summary(self.report), [*shown, *more])
+        if changes:
+            yield f"### {grading_changes.summary(self.report)}"
+            yield _items([*shown, *more])
 
     def _waivers(self, plan: _Plan) -> Iterator[str]:
         applied = [self._prose(line, plan) for line in waivers.applied_lines(self.report)]
@@ -268,7 +272,11 @@ class _Page:
 def _list(title: str, lines: list[str]) -> Iterator[str]:
     if lines:
         yield f"**{title}**"
-        yield "\n".join(f"- {line}" for line in lines)
+        yield _items(lines)
+
+
+def _items(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _names(cases: list[CaseResult]) -> str:

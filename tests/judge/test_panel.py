@@ -226,7 +226,7 @@ def test_a_judgement_is_read_from_the_cache() -> None:
     assert len(judge.asked) == 3
     assert again.judgement == first.judgement
     assert again.usage == Usage(cache_hits=3)
-    assert (first.cached, again.cached) == (set(), {"r0", "r1"})
+    assert (first.cached, again.cached) == (frozenset(), frozenset({"r0", "r1"}))
 
 
 def test_another_host_is_another_judge() -> None:

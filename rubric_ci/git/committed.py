@@ -1,12 +1,14 @@
 """Which files of a folder came with a commit: a change can bring those, and only those; effects.
 
 A folder is judged by its real path, in every repository around it: a link, a submodule or a
-repository inside the folder hides nothing.
+repository inside the folder hides nothing. A checkout without git could hide all.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from rubric_ci.errors import CannotUseGit
 from rubric_ci.git import plumbing
 from rubric_ci.git.plumbing import Repository
 
@@ -14,9 +16,11 @@ from rubric_ci.git.plumbing import Repository
 def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
     """Return a file of the folder, or a link on the way to it, that git tracks; None: no such file.
 
-    The path is relative to its repository. Raises CannotUseGit if git cannot be asked.
+    The path is relative to its repository. Raises CannotUseGit if git cannot be asked, also where
+    a runner's workspace has no repository.
     """
     known = plumbing.clean_environment(environment)
+    _check_repository(folder, environment)
     for place in _places(folder):
         for root in _repositories(place):
             path = place.relative_to(root).as_posix()
@@ -25,13 +29,34 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
     return None
 
 
+def _check_repository(folder: Path, environment: Mapping[str, str]) -> None:
+    """Raise CannotUseGit for files in a runner's workspace outside of every repository.
+
+    NOTE: actions/checkout downloads an archive where git is not installed, as in slim images.
+    """
+    real, top = _real(folder), environment.get("GITHUB_WORKSPACE", "")
+    if not top or not folder.exists() or any(_repositories(real)):
+        return
+    if real.is_relative_to(_real(Path(top))):
+        raise CannotUseGit("the workspace is a checkout without git, which hides what is committed")
+
+
 def _places(folder: Path) -> Iterator[Path]:
     """Yield the real folder, then each link on the way to it: who commits a link chooses it."""
-    yield folder.resolve()
-    path = folder.absolute()
-    for link in (path, *path.parents):
-        if link.is_symlink():
-            yield link.parent.resolve() / link.name
+    yield _real(folder)
+    ways, seen = [folder.absolute()], set[Path]()
+    for way in ways:
+        for link in filter(Path.is_symlink, (way, *way.parents)):
+            place = _real(link.parent) / link.name
+            if place not in seen:
+                seen.add(place)
+                ways.append(place.parent / link.readlink())
+                yield place
+
+
+def _real(path: Path) -> Path:
+    """Return the path without links; `Path.resolve` raises RuntimeError for a loop of them."""
+    return Path(os.path.realpath(path))
 
 
 def _repositories(place: Path) -> Iterator[Path]:

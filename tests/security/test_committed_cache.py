@@ -54,6 +54,19 @@ def behind_a_committed_link_to_untracked_files(judged: Judged) -> None:
     Checkout(judged.root).git("add", "--force", CACHE)
 
 
+def behind_a_link_to_a_committed_link(judged: Judged) -> None:
+    (judged.root / ".rubric-ci").rename(judged.root / "node_modules")
+    (judged.root / ".rubric-ci").symlink_to("restored")
+    (judged.root / "restored").symlink_to("node_modules")
+    Checkout(judged.root).git("add", "--force", "restored")
+
+
+def behind_a_loop_of_links(judged: Judged) -> None:
+    shutil.rmtree(judged.root / CACHE)
+    (judged.root / CACHE).symlink_to("cache")
+    Checkout(judged.root).git("add", "--force", CACHE)
+
+
 def by_another_spelling(judged: Judged) -> None:
     blob = Checkout(judged.root).git("hash-object", "-w", "rubric-ci.yaml")
     entry = f"100644,{blob},.Rubric-CI/Cache/ab/ab.json"
@@ -81,6 +94,8 @@ def above_a_repository_of_its_own(judged: Judged) -> None:
         behind_a_link,
         behind_a_link_of_a_parent,
         behind_a_committed_link_to_untracked_files,
+        behind_a_link_to_a_committed_link,
+        behind_a_loop_of_links,
         by_another_spelling,
         in_a_submodule,
         above_a_repository_of_its_own,
@@ -111,6 +126,19 @@ def test_git_that_cannot_say_is_not_trusted(forged: Judged) -> None:
     assert forged.run().returncode == 1
     (note,) = forged.report()["notes"]
     assert note.startswith("The cache .rubric-ci/cache was not read: git ls-files failed in ")
+
+
+def test_a_workspace_without_git_hides_what_is_committed(forged: Judged) -> None:
+    """As actions/checkout leaves it where git is not installed."""
+    shutil.rmtree(forged.root / ".git")
+    assert forged.run().returncode == 0, "no runner, no commit"
+    assert forged.run(GITHUB_WORKSPACE=str(forged.root.parent)).returncode == 1
+    (note,) = forged.report()["notes"]
+    assert note == (
+        f"The cache {CACHE} was not read: the workspace is a checkout without git, which hides "
+        "what is committed; check that git can read the checkout, or set --cache-dir to another "
+        "folder"
+    )
 
 
 @pytest.mark.parametrize("place", ["untracked", "outside"])
@@ -154,6 +182,32 @@ def test_the_cache_command_says_that_it_is_not_read(forged: Judged) -> None:
         f"The cache .rubric-ci/cache was not read: git tracks {entry} in it; run "
         "`git rm -r --cached .rubric-ci/cache` and commit, or set --cache-dir to another folder"
     )
+
+
+@pytest.mark.parametrize("add", ["file", "link"])
+def test_a_committed_history_is_not_read(add: str, forged: Judged) -> None:
+    def rubric_ci(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "rubric_ci", *arguments],
+            cwd=forged.root,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    (forged.root / "runs").mkdir()
+    history = ("--history", "runs/history.sqlite")
+    assert rubric_ci("history", "add", *history, ".rubric-ci/report.json").returncode == 0
+    assert rubric_ci("history", "show", *history).returncode == 0
+    if add == "link":
+        (forged.root / "runs").rename(forged.root / "kept")
+        (forged.root / "runs").symlink_to("kept")
+    Checkout(forged.root).git("add", "--force", "runs")
+    said = "the history runs/history.sqlite was not read: git tracks runs"
+    done = rubric_ci("history", "show", *history)
+    assert (done.returncode, done.stderr.startswith(f"rubric-ci: {said}")) == (2, True), done.stderr
+    assert said in rubric_ci("plan", "--detect", "0.05", *history).stderr
 
 
 def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged) -> None:

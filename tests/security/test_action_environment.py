@@ -213,3 +213,17 @@ def test_the_step_starts_no_python_of_the_workspace(path: str, workspace: Path) 
     environ = {**ENVIRONMENT, "PATH": os.pathsep.join([first, os.defpath])}
     ran = composite.run(ROOT, {"command": "x"}, workspace=workspace, environ=environ)
     assert ran.stdout.startswith("::error title=rubric-ci::unknown command 'x'"), ran.stdout
+
+
+@posix
+def test_no_variable_names_the_interpreter(workspace: Path, tmp_path: Path) -> None:
+    """Python 3.11 and newer believe PYTHONEXECUTABLE with `-I`: pip and venv would start it."""
+    folder = tmp_path / "action"
+    (folder / "hooks").mkdir(parents=True)
+    (folder / "hooks" / "action.py").write_text("import sys; print(sys.executable)")
+    (folder / "action.yml").write_bytes((ROOT / "action.yml").read_bytes())
+    hostile = str(program(workspace / "bin" / "python"))
+    environ = {**ENVIRONMENT, "PYTHONEXECUTABLE": hostile, "__PYVENV_LAUNCHER__": hostile}
+    ran = composite.run(folder, {"command": "validate"}, workspace=workspace, environ=environ)
+    assert Path(ran.stdout.strip()).is_file(), ran.stderr
+    assert not Path(ran.stdout.strip()).is_relative_to(workspace)

@@ -8,14 +8,15 @@ from rubric_ci.text.invisible import is_ignorable
 
 _NAMES = ("question_", "expected_outcome_", "reference_answer_", "answer_", "data_")
 _BEGINNINGS = frozenset(name[:end] for name in _NAMES for end in range(1, len(name) + 1))
-_SIGNS = "<«ᐸ‹≮\u2329❮⟨〈《︽︿﹤＜"  # every character that `_plain` returns `<` for
+_SIGNS = "<«˂ᐸ‹≮≺⊀\u2329❬❮❰⟨⧼〈《︽︿﹤＜"  # every character that `_plain` returns `<` for
 _OPENING = re.compile(rf"[{_SIGNS}](?!\s*+[!-.0-@{_SIGNS}])")  # not what cannot begin a name
+_BRAILLE_BLANK = "\u2800"  # a symbol to Unicode, and nothing to the eye
 _LOOKALIKES = {
     sign: plain
     for plain, signs in {
-        "<": "‹〈⟨❮《«ᐸ", "/": "⁄∕⧸╱", "a": "аαɑ", "c": "сϲ", "d": "ԁ", "e": "еεҽ", "f": "ƒ",
-        "i": "іιı", "m": "м", "n": "пη", "o": "оοօ", "p": "рρ", "q": "ԛ", "r": "гɾ", "s": "ѕ",
-        "t": "тτ", "u": "υս", "w": "ԝ", "x": "хχ",
+        "<": "‹〈⟨❬❮❰《«˂ᐸ≺⧼", "/": "⁄∕⧸╱", "a": "аαɑ", "c": "сϲ", "d": "ԁ", "e": "еεҽ", "f": "ƒ",
+        "i": "іιı", "m": "м", "n": "пηո", "o": "оοօ", "p": "рρ", "q": "ԛ", "r": "гɾ", "s": "ѕ",
+        "t": "тτ", "u": "υս", "w": "ԝ", "x": "хχ", "_": "‿⁀",
     }.items()
     for sign in signs
 }  # fmt: skip
@@ -67,7 +68,7 @@ def _is_tag_from(text: str, start: int) -> bool:
 @lru_cache(maxsize=10_000)
 def _plain(sign: str) -> str:
     """Return the character that one looks like: one for one, NUL for what is invisible."""
-    if is_ignorable(sign) or unicodedata.category(sign) == "Mn":
+    if sign == _BRAILLE_BLANK or is_ignorable(sign) or unicodedata.category(sign) == "Mn":
         return "\0"
     base = unicodedata.normalize("NFKD", sign)[0].casefold()[0]
     return _LOOKALIKES.get(base, base)

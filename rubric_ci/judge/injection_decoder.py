@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,}+(?:\r?\n[A-Za-z0-9+/_-]{20,}+)*+")
+_SIGN = r"[A-Za-z0-9+/_-]"
+_BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")
+_SHORTEST_BASE64 = 20  # characters, in pieces or whole
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}+")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _LEET = str.maketrans("0134578@$", "oieastbas")
@@ -17,7 +19,10 @@ _KEYWORDS = ("criteri", "rubric", "instruction", "satisfied", "judge", "grader",
 def decoded(text: str) -> Iterator[tuple[str, str]]:
     """Yield (encoding, text) for everything that decodes; most of it is no order."""
     for found in _BASE64.finditer(text):
-        yield "base64", _from_base64(found[0])
+        signs = re.sub(r"\s", "", found[0])
+        starts = range(4 if len(signs) < len(found[0]) else 1)  # a long word before it is no part
+        if len(signs) >= _SHORTEST_BASE64:
+            yield from (("base64", _from_base64(signs[start:])) for start in starts)
     for found in _HEX.finditer(text):
         digits = re.sub("[ :]", "", found[0])
         yield "hexadecimal digits", bytes.fromhex(digits).decode(errors="ignore")
@@ -42,6 +47,6 @@ def _disguised(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _from_base64(text: str) -> str:
-    signs = re.sub(r"\s", "", text).translate(str.maketrans("-_", "+/"))
+    signs = text.translate(str.maketrans("-_", "+/"))
     whole = signs[: len(signs) // 4 * 4 + len(signs) % 4 // 2 * 4]  # one sign alone is no byte
     return base64.b64decode(whole + "=" * (-len(whole) % 4)).decode(errors="ignore")

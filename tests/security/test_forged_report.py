@@ -130,6 +130,9 @@ GATES = "offers-next-step, empathy"
         (at(*FAILED, "trials", value=[{**PASS, "score": 0.1}]), "trials.0.verdict is pass, not p"),
         (at(*FAILED, "before", value={"outcome": "graded", "verdict": "pass", "score": 0.9,
             "trials": [PASS]}), "before.score is 0.9, its trials give 1.0"),
+        (at(*FAILED, "waived", value=["empathy"]), "cases.2.waived: no waiver for empathy"),
+        (at(*FAILED, "without_waived", value="fail"), "without_waived is fail, its criteria give"),
+        (at(*RUBRIC, "details", value={"n": float("nan")}), "NaN is not a finite number"),
     ],
 )  # fmt: skip
 def test_a_case_whose_marks_give_something_else(

@@ -157,7 +157,8 @@ def _show_forecast(inputs: RunInput, sides: Sides | NoBase | None) -> Sequence[J
     show_estimate(estimate)
     if estimate and len(inputs.tasks) > 1:
         clusters = [task.cluster for task in inputs.tasks]
-        show_power(clusters, inputs.settings, inputs.baseline, os.environ)
+        trials = min(task.trials(inputs.settings.trials) for task in inputs.tasks)
+        show_power(clusters, inputs.settings, inputs.baseline, os.environ, trials=trials)
     return estimate
 
 

@@ -19,13 +19,16 @@ def show_power(
     settings: RunSettings,
     baseline: Baseline | None,
     environment: Mapping[str, str],
+    *,
+    trials: int,
 ) -> None:
     """Print the smallest drop that the run can see, compared with its baseline or with its like.
 
-    `clusters` has the cluster of each case; empty: the case is by itself.
+    `clusters` has the cluster of each case; empty: the case is by itself. `trials`: of the case
+    that has the fewest.
     """
     reference = trials_per_case(baseline.report.cases) if baseline else 0
-    design = _design(clusters, settings, reference or settings.trials)
+    design = _design(clusters, trials, reference or trials)
     _say(power_text.sees(design, _variances(settings.history, environment)))
 
 
@@ -33,16 +36,16 @@ def show_needed(
     drop: float, clusters: Sequence[str], settings: RunSettings, environment: Mapping[str, str]
 ) -> None:
     """Print what it takes to see a drop."""
-    variances = _variances(settings.history, environment)
-    for line in power_text.needed(drop, _design(clusters, settings, settings.trials), variances):
+    variances, trials = _variances(settings.history, environment), settings.trials
+    for line in power_text.needed(drop, _design(clusters, trials, trials), variances):
         _say(line)
 
 
-def _design(clusters: Sequence[str], settings: RunSettings, reference_trials: int) -> Design:
+def _design(clusters: Sequence[str], trials: int, reference_trials: int) -> Design:
     return Design(
         cases=len(clusters),
         clusters=len(set(filter(None, clusters))) + clusters.count(""),
-        trials=settings.trials,
+        trials=trials,
         reference_trials=reference_trials,
     )
 

@@ -188,6 +188,14 @@ def test_the_estimate_is_shown_before(
     assert "estimate: " in (judged.root / ".rubric-ci/summary.md").read_text()
 
 
+def test_what_the_run_can_see_counts_the_trials_of_the_suite(judged: Judged) -> None:
+    judged.cases(*"abcdefgh")
+    evals = judged.root / "evals/a.eval.yaml"
+    evals.write_text(f"trials: {{count: 5, pass: 4}}\n{evals.read_text()}")
+    judged.server.script(marks(True, True))
+    assert "\n8 cases x 5 trials: sees a drop of " in judged.run().stderr
+
+
 def test_an_unknown_price_is_shown_before(judged: Judged) -> None:
     judged.judge(model="openai/my-own")
     judged.server.script(marks(True, True))

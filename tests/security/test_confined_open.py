@@ -37,6 +37,8 @@ def root(tmp_path: Path) -> Path:
     (root / ".git").mkdir(parents=True)
     (root / ".git" / "config").write_text(SECRET)
     (root / "folder").mkdir()
+    (root / "vendored" / ".Git").mkdir(parents=True)  # what some systems open as `.git`
+    (root / "vendored" / ".Git" / "config").write_text(SECRET)
     (tmp_path / "secret").write_text(SECRET)
     (root / "link").symlink_to("../secret")
     (root / "inner").symlink_to(".git/config")
@@ -55,6 +57,7 @@ NAMES = {
     "/etc/passwd": OUTSIDE,
     ".git/config": "it is in `.git`",
     "inner": "it is in `.git`",
+    "vendored/.Git/config": "it is in `.git`",
     "pipe": "it is not a regular file",
     "folder": "it is not a regular file",
 }

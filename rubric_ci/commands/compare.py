@@ -9,8 +9,9 @@ from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import Comparison
 from rubric_ci.reports import comparison_text
 from rubric_ci.reports.comparison import compare
-from rubric_ci.reports.files import read_baseline, read_report
+from rubric_ci.reports.files import read_baseline
 from rubric_ci.reports.issue_text import Subject
+from rubric_ci.reports.report_file import read_report
 from rubric_ci.reports.step_outputs import write_comparison_outputs
 from rubric_ci.text import escape
 

@@ -16,9 +16,8 @@ from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
 from rubric_ci.history.trends import in_order
 from rubric_ci.history.trust import check_untracked
-from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
-from rubric_ci.reports import json_format
+from rubric_ci.reports.report_file import read_report
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import json_text, log_line
 
@@ -29,7 +28,7 @@ LATEST: Final = "report.html"
 def add(report: Path, history: Path, link: str) -> ExitCode:
     """Add the record of a report."""
     check_untracked(history, os.environ)
-    new = History(path=history).add([record_of(_report(report), link=link)])
+    new = History(path=history).add([record_of(read_report(report), link=link)])
     _say(f"added the run to {history}" if new else f"{history} has this run already")
     return ExitCode.OK
 
@@ -82,7 +81,7 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     from rubric_ci.history import badge, page
     from rubric_ci.reports import formats
 
-    found, lines = _report(report), site / LINES
+    found, lines = read_report(report), site / LINES
     known = [*_exported(lines)] if lines.exists() else []
     records = in_order([*known, record_of(found)])
     _write(lines, _dumped(records))
@@ -91,11 +90,6 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     _write(site / "index.html", page.render(latest, title))
     _write(site / "badge.svg", badge.render(records))
     return ExitCode.OK
-
-
-def _report(path: Path) -> RunReport:
-    """Return a report; `reports.files` would load what compares and writes reports as well."""
-    return json_format.read(read_text(path), path.as_posix())
 
 
 def _records(history: Path, last: int | None = None) -> Sequence[RunRecord]:

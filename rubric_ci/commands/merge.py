@@ -9,13 +9,8 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import RunSettings
 from rubric_ci.reports import publish
 from rubric_ci.reports.exit_code import exit_code
-from rubric_ci.reports.files import (
-    find_reports,
-    open_baseline,
-    read_report,
-    with_baseline,
-    write_and_show,
-)
+from rubric_ci.reports.files import find_reports, open_baseline, with_baseline, write_and_show
+from rubric_ci.reports.report_file import read_report
 from rubric_ci.reports.sharding import merge
 
 

@@ -45,15 +45,10 @@ from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import failure, publish
 from rubric_ci.reports.build import build_report
 from rubric_ci.reports.exit_code import exit_code
-from rubric_ci.reports.files import (
-    check_folder,
-    open_baseline,
-    read_report,
-    with_baseline,
-    write_and_show,
-)
+from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.formats import FILES
 from rubric_ci.reports.redaction import without_secrets
+from rubric_ci.reports.report_file import read_report
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.changed_cases import open_selected

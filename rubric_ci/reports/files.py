@@ -15,12 +15,13 @@ from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project import discovery
-from rubric_ci.reports import formats, json_format
+from rubric_ci.reports import formats
 from rubric_ci.reports.comparison import compare
 from rubric_ci.reports.pooling import pool
 from rubric_ci.reports.publish import on_github
 from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.reference_log_file import read_log
+from rubric_ci.reports.report_file import read_report
 from rubric_ci.system import atomic_write
 from rubric_ci.system.terminal import use_color
 from rubric_ci.text import workflow_commands
@@ -116,11 +117,6 @@ def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSet
         complete=complete,
     )
     return replace(report, comparison=comparison)
-
-
-def read_report(path: Path) -> RunReport:
-    """Return the report of a file; raises CannotReadReport."""
-    return json_format.read(discovery.read_text(path, written_by="rubric-ci run"), path.as_posix())
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -18,9 +18,10 @@ from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text
 from rubric_ci.reports import formats, json_format
 from rubric_ci.reports.comparison import compare
-from rubric_ci.reports.files import find_reports, read_baseline, read_report
+from rubric_ci.reports.files import find_reports, read_baseline
 from rubric_ci.reports.reference import Baseline, comparable, lacking, night_of, part, whole_run
 from rubric_ci.reports.reference_log_file import LOG_FILE, read_log, write_log
+from rubric_ci.reports.report_file import read_report
 
 FIRST = "first run"
 """The reason of a reference that no one decided on."""

@@ -1,6 +1,7 @@
 """What one side of a run still has to ask for: its tasks, less what the caches hold."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -77,7 +78,7 @@ async def _not_cached(
 
     dry = replace(context, call_model=refuse, in_flight={}, judge=judge)
     shown = replace(answer, text=redact(answer.text))
-    try:
+    with suppress(NoVerdict):
         if isinstance(spec, LlmJudgeSpec):
             await llm_judge(task.case, shown, spec, dry)
         else:
@@ -91,6 +92,4 @@ async def _not_cached(
                     about="",
                 )
             )
-    except NoVerdict:
-        return len(sent)
     return len(sent)

@@ -87,7 +87,7 @@ def _no_connection(error: Any) -> ConnectionFailure:
 
 
 def _broken(error: Any) -> ConnectionFailure:
-    return ConnectionFailure(message=f"the connection failed: {_reason(error)}", sent=True)
+    return ConnectionFailure(message=f"{FAILED}: {_reason(error)}", sent=True)
 
 
 def _reason(error: Any) -> str:

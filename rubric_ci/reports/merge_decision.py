@@ -89,7 +89,7 @@ def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str
 
 def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:
     moved = numbers.plural(len(found.fixed) + len(found.accepted), "case")
-    commit = head.metadata.get("head_sha", "")[:7] or "an unknown commit"
+    commit = head.metadata.get("head_sha", "")[: comparison_text.SHORT] or "an unknown commit"
     yield f"the reference moved to {commit} for {moved} ({found.reason})"
     present = open_folder(folder)
     if present and (info := reference.info(head, present.report, present.log)):

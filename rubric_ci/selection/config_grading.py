@@ -144,7 +144,7 @@ def answered(then: Target, now: Target) -> Direction:
 
 
 def answers_of(target: Target) -> str:
-    """Return where the answers come from; only those that are written down are told apart."""
+    """Return where the answers come from; recorded and fixed ones with their source."""
     match target:
         case RecordedTarget(answers=path):
             return f"recorded: {path}"

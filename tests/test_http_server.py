@@ -49,7 +49,7 @@ def test_a_client_that_stays_is_disconnected(sent: bytes) -> None:
 
 def test_a_client_that_went_away_before_it_was_accepted_blocks_nothing() -> None:
     server = Server(Handler)  # nothing to accept, which is what such a client leaves
-    assert _returns(server._handle_request_noblock)  # type: ignore[attr-defined]
+    assert _returns(server._handle_request_noblock)  # type: ignore[attr-defined] # private
     server.server_close()
 
 

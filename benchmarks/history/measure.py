@@ -23,7 +23,7 @@ from statistics import median
 from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
 from rubric_ci.model.report import GateInfo, JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial
+from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.usage import Usage
 from rubric_ci.reports import json_format
 
@@ -34,19 +34,19 @@ SCORES = {"pass": 1.0, "borderline": 0.7, "fail": 0.2}
 def a_case(number: int, chance: random.Random) -> Graded:
     """Return a case that fails in 3 % of its trials, every tenth one in 30 %."""
     often = 0.3 if number % 10 == 0 else 0.03
-    words = ["fail" if chance.random() < often else "pass" for _ in range(3)]
+    words: list[VerdictWord] = ["fail" if chance.random() < often else "pass" for _ in range(3)]
     verdict = sorted(words)[1]
     return Graded(
         file=f"evals/topic-{number % 20}.eval.yaml",
         line=number,
         id=f"a-question-about-topic-{number}",
-        verdict=verdict,  # type: ignore[arg-type]
+        verdict=verdict,
         score=SCORES[verdict],
         reason="because",
         answer="word " * 200,
         question="word " * 40,
         usage=Usage(calls=3, cost_usd=round(0.002 * (1 + chance.random()), 6)),
-        trials=tuple(Trial(verdict=w, score=SCORES[w]) for w in words),  # type: ignore[arg-type]
+        trials=tuple(Trial(verdict=w, score=SCORES[w]) for w in words),
     )
 
 

@@ -16,7 +16,7 @@ from statistics import median
 
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import Assessed, BaseResult, CriterionResult, Graded
+from rubric_ci.model.results import Assessed, BaseResult, CriterionResult, Graded, VerdictWord
 from rubric_ci.model.usage import Usage
 from rubric_ci.reports.html import page
 from tests import chromium
@@ -56,9 +56,9 @@ def a_case(number: int, seed: int) -> Graded:
     answer = text(chance, 200)
     criteria = tuple(a_criterion((number + n) % 40, answer, chance) for n in range(4))
     score = sum(each.normalised for each in criteria) / 4
-    verdict = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
+    verdict: VerdictWord = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
     rubric = Assessed(
-        name="rubric", type="rubric", weight=1.0, line=4, score=score, verdict=verdict,  # type: ignore[arg-type]
+        name="rubric", type="rubric", weight=1.0, line=4, score=score, verdict=verdict,
         criteria=criteria, judge="openai/gpt-4.1-mini", marks=4,
     )  # fmt: skip
     before = BaseResult(outcome="graded", verdict="pass", score=1.0, answer=text(chance, 200))
@@ -66,7 +66,7 @@ def a_case(number: int, seed: int) -> Graded:
         file=f"evals/topic-{number % 50}.eval.yaml",
         line=1 + number,
         id=f"question-{number}",
-        verdict=verdict,  # type: ignore[arg-type]
+        verdict=verdict,
         score=score,
         reason=f"{score:.2f} of a needed 0.80",
         question=text(chance, 60),

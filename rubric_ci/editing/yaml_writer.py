@@ -125,6 +125,7 @@ def _may_be_plain(text: str) -> bool:
 
 
 def _resolves_to_text(text: str) -> bool:
+    # PyYAML's own functions have no types
     tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     return bool(tag == "tag:yaml.org,2002:str")
 

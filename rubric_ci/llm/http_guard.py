@@ -28,6 +28,7 @@ class RefusedReply(Exception):
 
 def guard(client: "type[AsyncClient]", blocking_client: "type[Client]") -> None:
     """Replace `send` of both kinds of clients by one that refuses."""
+    # httpx has no hook that may refuse a reply before it is read
     client.send = _guarded(client.send)  # type: ignore[method-assign]
     blocking_client.send = _guarded_blocking(blocking_client.send)  # type: ignore[method-assign]
 

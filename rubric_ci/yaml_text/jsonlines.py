@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -165,8 +166,8 @@ def _decode(line: str, repeated: list[str]) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) < len(items):
-            seen: set[str] = set()
-            repeated.extend(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            counts = Counter(key for key, _ in items)
+            repeated.extend(key for key, count in counts.items() if count > 1)
         return made
 
     value = json.loads(

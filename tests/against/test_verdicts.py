@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.against import verdicts
 from rubric_ci.against.verdicts import Compared
 from rubric_ci.model.config import RegressionConfig
-from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Graded, Trial
 from tests.sample_reports import errored, graded, skipped
 
 PASS, BORDERLINE, FAIL = graded("a", "pass"), graded("a", "borderline"), graded("a", "fail")
@@ -15,8 +15,8 @@ CONFIG = RegressionConfig()
 
 
 def with_trials(passes: int, fails: int) -> Graded:
-    words: list[VerdictWord] = [*["fail"] * fails, *["pass"] * passes]  # type: ignore[list-item]
-    trials = tuple(Trial(verdict=word, score=float(word == "pass")) for word in words)
+    failed = Trial(verdict="fail", score=0.0)
+    trials = (failed,) * fails + (Trial(verdict="pass", score=1.0),) * passes
     return replace(graded("a", "fail" if fails >= passes else "pass"), trials=trials)
 
 

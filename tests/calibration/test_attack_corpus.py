@@ -185,9 +185,13 @@ def test_ranks(criterion: Criterion, value: MarkValue, expected: int) -> None:
 
 
 def _is_top(criterion: Criterion, value: MarkValue) -> bool:
-    best: dict[str, MarkValue] = {"checklist": True, "score-range": 10}
-    top = best.get(criterion.kind) or criterion.levels[-1].level  # type: ignore[union-attr]
-    return rank(criterion, value) == rank(criterion, top)
+    match criterion:
+        case Check():
+            return value is True
+        case Scored():
+            return rank(criterion, value) == rank(criterion, 10)
+        case Levelled():
+            return value == criterion.levels[-1].level
 
 
 def test_the_corpus_in_the_docs_is_valid() -> None:

@@ -1,5 +1,7 @@
 """Labels: the round trip, invalid lines, and labels of missing cases or criteria."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,9 +34,9 @@ LABELS = st.builds(
 )
 
 
-def label(**changes: object) -> Label:
+def label(**changes: Any) -> Label:
     facts = {"file": "a.yaml", "id": "one", "evaluator": "rubric", "answer": "x", "marks": {}}
-    return Label(**{**facts, **changes})  # type: ignore[arg-type]
+    return Label(**{**facts, **changes})
 
 
 @given(st.lists(LABELS))

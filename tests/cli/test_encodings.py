@@ -11,6 +11,7 @@ import pytest
 
 from rubric_ci.cli.main import main
 from rubric_ci.cli.output_streams import open_streams
+from rubric_ci.model.results import VerdictWord
 from rubric_ci.reports import json_format
 from tests.sample_project import Project, clean_environment
 from tests.sample_reports import a_report, graded
@@ -58,8 +59,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project.write("evals/größe 日本.eval.yaml", BROKEN)
     project.write("good/größe 日本.eval.yaml", EVAL)
     project.write("answers.jsonl", '{"id": "日本 🎉", "answer": "naïve - 日本 🎉"}\n')
-    for name, verdict in (("then", "pass"), ("now", "fail")):
-        case = graded("日本 🎉", verdict, file="größe.yaml", reason=TEXT)  # type: ignore[arg-type]
+    verdicts: dict[str, VerdictWord] = {"then": "pass", "now": "fail"}
+    for name, verdict in verdicts.items():
+        case = graded("日本 🎉", verdict, file="größe.yaml", reason=TEXT)
         project.write(f"{name}.json", json_format.render(a_report(case, notes=(TEXT,))))
     return project
 

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,9 +38,9 @@ SIZES = {
 
 @pytest.mark.parametrize(("options", "shown"), SIZES.values(), ids=SIZES.keys())
 def test_cache(
-    folder: Path, options: dict[str, float], shown: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, options: dict[str, Any], shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = CacheSettings(folder=folder, **options)  # type: ignore[arg-type]
+    settings = CacheSettings(folder=folder, **options)
     assert cache(settings) is ExitCode.OK
     assert capsys.readouterr().out == shown.format(folder)
 

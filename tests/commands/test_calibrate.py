@@ -1,7 +1,7 @@
 """`rubric-ci calibrate` over HTTP, and how a run uses the calibration."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ from click.testing import CliRunner, Result
 from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.calibration.labels import Label, dump
 from rubric_ci.cli.main import main
+from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
+from rubric_ci.model.rubric import MarkValue
 from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 
@@ -49,18 +51,19 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gullible]
 
 
 def answers() -> list[Probe]:
-    eval_file, _ = load("a.eval.yaml", EVALS, lambda _: NotFound("no such file"))
-    assert eval_file
-    cases = {case.id: case for case in eval_file.cases}
     return [
-        Probe(
-            case=cases[name],
-            rubric=cases[name].evaluators[0].rubric,  # type: ignore[union-attr]
-            answer=answer,
-            marks=dict(zip(("city", "depth"), judge, strict=True)),
-        )
+        probe(EVALS, name, answer, dict(zip(("city", "depth"), judge, strict=True)))
         for (name, answer), (_, judge) in ANSWERS.items()
     ]
+
+
+def probe(evals: str, name: str, answer: str, marks: Mapping[str, MarkValue]) -> Probe:
+    eval_file, _ = load("a.eval.yaml", evals, lambda _: NotFound("no such file"))
+    assert eval_file
+    (case,) = [case for case in eval_file.cases if case.id == name]
+    (evaluator,) = case.evaluators
+    assert isinstance(evaluator, RubricSpec)
+    return Probe(case=case, rubric=evaluator.rubric, answer=answer, marks=marks)
 
 
 def labels() -> list[Label]:
@@ -136,12 +139,7 @@ def test_each_criterion_has_a_name_of_its_own(judge: Gullible) -> None:
     marks = {"city": True, "year": True}
     label = replace(labels()[0], id="c", answer="Canberra, 1913", marks=marks)
     Path("labels.jsonl").write_text(dump([*labels(), label]), encoding="utf-8")
-    eval_file, _ = load("a.eval.yaml", EVALS + more, lambda _: NotFound("no such file"))
-    assert eval_file
-    case = eval_file.cases[2]
-    rubric = case.evaluators[0].rubric  # type: ignore[union-attr]
-    probe = Probe(case=case, rubric=rubric, answer=label.answer, marks=marks)
-    with judging([*answers(), probe]) as running:
+    with judging([*answers(), probe(EVALS + more, "c", label.answer, marks)]) as running:
         configure(running)
         lines = rubric_ci("calibrate", "labels.jsonl").stdout.splitlines()
     assert [line.partition("  ")[0] for line in lines[3:8]] == [

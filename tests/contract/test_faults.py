@@ -51,8 +51,8 @@ def refusal(github: GitHub, waits: list[float] | None = None, **options: Any) ->
     return caught.value.message
 
 
-def faults(*status: int, method: str = "POST", **changes: object) -> list[Fault]:
-    return [Fault(method, COMMENTS, code, **changes) for code in status]  # type: ignore[arg-type]
+def faults(*status: int, method: str = "POST", **changes: Any) -> list[Fault]:
+    return [Fault(method, COMMENTS, code, **changes) for code in status]
 
 
 def test_a_wrong_token(github: GitHub) -> None:

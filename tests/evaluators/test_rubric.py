@@ -4,6 +4,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,8 +58,8 @@ def says(*texts: str) -> ModelCaller:
     return ask
 
 
-def context(ask: ModelCaller, **judge: object) -> RunContext:
-    config = JudgeConfig(endpoint=Endpoint(model="openai/m"), **judge)  # type: ignore[arg-type]
+def context(ask: ModelCaller, **judge: Any) -> RunContext:
+    config = JudgeConfig(endpoint=Endpoint(model="openai/m"), **judge)
     return RunContext(call_model=ask, root=Path(), environment={}, judge=config)
 
 

@@ -9,12 +9,14 @@ The first byte of an input chooses how the rest is read; see `READERS`.
 """
 
 import sys
+from collections.abc import Sequence
 
 import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.editing.fixes import fix
     from rubric_ci.editing.jsonl_fixes import fix_lines
+    from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.references import Found, NotFound
     from rubric_ci.project.loader import load, load_config, load_targets
     from rubric_ci.validation.output import github, json, sarif, text
@@ -61,7 +63,7 @@ def fixed_lines(written: str) -> None:
     assert fix_lines(once).places == 0
 
 
-def shown(found) -> None:  # type: ignore[no-untyped-def]
+def shown(found: Sequence[Diagnostic]) -> None:
     text.render(found, 1, color=True)
     github.render(found, 1, "token")
     json.render(found, 1)

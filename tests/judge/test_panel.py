@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,7 +78,7 @@ def ask(
     criteria: Rubric,
     cache: MemoryCache | None = None,
     host: str = "",
-    **config: object,
+    **config: Any,
 ) -> PanelResult:
     endpoint = Endpoint(model="m", options={"api_base": host})
     return asyncio.run(
@@ -86,7 +87,7 @@ def ask(
                 case=CASE,
                 answer="Hi",
                 rubric=criteria,
-                judge=JudgeConfig(endpoint=endpoint, **config),  # type: ignore[arg-type]
+                judge=JudgeConfig(endpoint=endpoint, **config),
                 context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache),
                 about="a",
             )

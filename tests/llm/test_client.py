@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from email.utils import formatdate
 from socketserver import BaseRequestHandler
 from time import time
+from typing import Any
 
 import pytest
 
@@ -39,8 +40,8 @@ def hanging_up() -> Iterator[str]:
         yield server.url
 
 
-def call(endpoint: Endpoint, **more: object) -> ModelCall:
-    return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)  # type: ignore[arg-type]
+def call(endpoint: Endpoint, **more: Any) -> ModelCall:
+    return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)
 
 
 def ask(wire: str, *bodies: Body) -> ModelReply | RequestError:

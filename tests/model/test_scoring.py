@@ -1,5 +1,7 @@
 """Scores and verdicts: the worked examples of the documents, and properties."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -233,8 +235,8 @@ def test_a_missed_gate_always_fails(pairs: list[tuple[Criterion, MarkValue]]) ->
 
 
 @given(rubrics(), st.randoms())
-def test_order_does_not_matter(pairs: list[tuple[Criterion, MarkValue]], random: object) -> None:
+def test_order_does_not_matter(pairs: list[tuple[Criterion, MarkValue]], random: Random) -> None:
     shuffled = pairs.copy()
-    random.shuffle(shuffled)  # type: ignore[attr-defined] # hypothesis hands out a random.Random
+    random.shuffle(shuffled)
     first, second = judged(*pairs), judged(*shuffled)
     assert (first.value, first.verdict) == (second.value, second.verdict)

@@ -1,6 +1,7 @@
 """Suspects and their p-values within a budget of false alarms."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,11 @@ PASS = Trial(verdict="pass", score=1.0)
 FAIL = Trial(verdict="fail", score=0.0)
 
 
-def case(name: str, passes: int, fails: int = 0, **changes: object) -> Graded:
+def case(name: str, passes: int, fails: int = 0, **changes: Any) -> Graded:
     """Return a case with this many passing and failing trials."""
     each = (*[FAIL] * fails, *[PASS] * passes)
     word: VerdictWord = "fail" if fails >= passes else "pass"
-    return replace(graded(name, word), trials=each if len(each) > 1 else (), **changes)  # type: ignore[arg-type]
+    return replace(graded(name, word), trials=each if len(each) > 1 else (), **changes)
 
 
 def reference(*names: str) -> RunReport:

@@ -31,6 +31,7 @@ ANCHORED = {"match", "fullmatch"}
 SIZES = (25, 400, 3_200, 25_600)  # the last one where the growth before it is suspect
 MARGIN = 10
 FLOOR = 5e-6  # seconds: what the clock and one call may cost
+REPEATS = 3  # of a measurement that shows growth: a busy machine shows it now and then
 PUMPS = ("a", " ", "\n", "<", '"', "'", "`", "[", "{", "0", ":", "a ")
 SIGNS = (
     *("a", "A", "0", "é", " ", "\t", "\n", "\r\n", "x\n", " \n", "a ", "a\n", "\\", "\\a"),
@@ -233,7 +234,7 @@ def grows(used: Used, beginning: str, unit: str) -> str:
         seconds = used.seconds(text)
         base = base or max(seconds, used.seconds(text), FLOOR)
         bound = base * MARGIN * size / SIZES[0]
-        if seconds > bound and used.seconds(text) > bound:  # once may be the machine
+        if seconds > bound and all(used.seconds(text) > bound for _ in range(REPEATS)):
             return f"{beginning!r} + {unit!r} * n: {seconds:.4f} s at {size}, {base:.6f} at first"
         if size == SIZES[-2] and seconds < 2 * bound / MARGIN:
             return ""
@@ -301,7 +302,7 @@ def test_every_pattern_is_linear(used: Used) -> None:
         (r"\s#\s*ignore\[([^\]\n]*)\]", "search"),
         (r'"id"\s*:.*"input"', "search"),
         (r"\w+Error: ", "search"),
-        (r"(?:[^/]*a){3}[^/]*b", "fullmatch"),
+        (r"(?:[^/]*a){2}[^/]*b", "fullmatch"),
         (r"\[[^]/]*\]|.", "findall"),
     ],
 )

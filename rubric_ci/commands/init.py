@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from rubric_ci.editing.yaml_layout import last_line_break
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
@@ -155,7 +156,9 @@ def _append(path: Path, text: str) -> None:
         raise CannotWriteFile(
             f"{path}: cannot append to the file: {reason}", "edit it by hand"
         ) from error
-    _write(path, before + ("" if before.endswith("\n") or not before else "\n") + text)
+    newline = last_line_break(before)
+    start = "" if before.endswith(newline) or not before else newline
+    _write(path, before + start + text.replace("\n", newline))
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from rubric_ci.editing import yaml_writer
 from rubric_ci.editing.insert_rubrics import is_same
+from rubric_ci.editing.yaml_layout import last_line_break
 from rubric_ci.editing.yaml_writer import ListLayout
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import JSON
@@ -20,12 +21,14 @@ def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
     """
     if not text.strip():
         return f"waivers:\n{waiver_block(entry)}"
-    old = Document(WAIVERS, text).data
+    old, newline = Document(WAIVERS, text).data, last_line_break(text)
+    start = "" if text.endswith(newline) else newline
     for indent in (2, 0):
-        new = f"{text}{'' if text.endswith(chr(10)) else chr(10)}{waiver_block(entry, indent)}"
+        new = text + start + waiver_block(entry, indent).replace("\n", newline)
         if _is_proven(new, old, entry):
             return new
-    new = text.replace("waivers: []", f"waivers:\n{waiver_block(entry).rstrip()}", 1)
+    block = f"waivers:\n{waiver_block(entry).rstrip()}".replace("\n", newline)
+    new = text.replace("waivers: []", block, 1)
     return new if _is_proven(new, old, entry) else None
 
 

@@ -11,6 +11,7 @@ from rubric_ci.editing.yaml_layout import (
     Mapping,
     Node,
     Sequence,
+    last_line_break,
     line_start,
     tail,
 )
@@ -67,7 +68,7 @@ def _into_block(text: str, case: Mapping, rubrics: JSON, layout: ListLayout) -> 
     if line_break:
         newline = line_break.group()
         return Splice(line_break.end(), "".join(line + newline for line in lines))
-    newline = _last_line_break(text)
+    newline = last_line_break(text)
     return Splice(len(text), "".join(newline + line for line in lines))
 
 
@@ -96,10 +97,6 @@ def _list_layout(text: str, case: Mapping, suite: Mapping, cases: Sequence) -> L
                 item = max(first.column - value.column, 2) if inline else 2
                 return ListLayout(value.column - owner.column, item)
     return ListLayout()
-
-
-def _last_line_break(text: str) -> str:
-    return next((found.group() for found in reversed([*LINE_BREAK.finditer(text)])), "\n")
 
 
 def _into_flow(text: str, case: Mapping, rubrics: JSON) -> tuple[Splice, ...]:

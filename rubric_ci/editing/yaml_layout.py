@@ -58,6 +58,11 @@ class Mapping:
 Node: TypeAlias = Leaf | Sequence | Mapping
 
 
+def last_line_break(text: str) -> str:
+    """Return how the last line of a text that has an end of line ends; LF if none has."""
+    return next((found.group() for found in reversed([*LINE_BREAK.finditer(text)])), "\n")
+
+
 def layout(text: str) -> Node | None:
     """Return the tree of the only document of a valid YAML text, or None if it is empty.
 

@@ -14,7 +14,7 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
 from rubric_ci.git.plumbing import ReadBlob, Repository
 from rubric_ci.model.git_changes import SUBMODULE, SYMLINK, Entry
-from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.model.references import Found, Lookup, NotFound, file_text
 from rubric_ci.system import confined
 
 MAX_LINKS = 40
@@ -125,4 +125,4 @@ def _upwards(path: str) -> Iterator[str]:
 
 def _decode(content: bytes) -> str:
     """Decode as in the working tree; invalid UTF-8 differs from any text there."""
-    return content.decode("utf-8-sig", "replace")
+    return file_text(content, "replace")

@@ -8,13 +8,21 @@ class Found(NamedTuple):
     """A file of the repository."""
 
     path: str  # relative to the repository root, forward slashes
-    text: str
+    text: str  # as `file_text` returns it
 
 
 class NotFound(NamedTuple):
     """The file does not exist or cannot be read."""
 
     reason: str  # "no such file", "is outside the repository", ...
+
+
+def file_text(data: bytes, errors: str = "strict") -> str:
+    """Return the text of a file, the same in every checkout: lines end with LF, without a BOM.
+
+    Git for Windows checks files out with CRLF. Raises UnicodeDecodeError if `errors` is strict.
+    """
+    return data.decode("utf-8-sig", errors).replace("\r\n", "\n")
 
 
 Lookup: TypeAlias = Callable[[str], Found | NotFound]

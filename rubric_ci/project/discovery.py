@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
-from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.model.references import Found, Lookup, NotFound, file_text
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES
 from rubric_ci.system import atomic_write, confined
 
@@ -56,7 +56,7 @@ def from_root(path: Path, root: Path) -> str:
 
 
 def read_text(path: Path, root: Path | None = None, *, written_by: str = "") -> str:
-    """Return a file's text as `read_bytes` does; raises CannotReadFile.
+    """Return the text of a file, see `file_text`; raises CannotReadFile as `read_bytes` does.
 
     The error of a missing file names the command that writes it, if given.
     """
@@ -64,7 +64,7 @@ def read_text(path: Path, root: Path | None = None, *, written_by: str = "") -> 
         raise CannotReadFile(f"{path} does not exist", f"`{written_by}` writes it")
     data = read_bytes(path, root)
     try:
-        return data.decode("utf-8-sig")
+        return file_text(data)
     except UnicodeDecodeError as error:
         raise CannotReadFile(
             f"{path} is not UTF-8 text: byte {error.start} does not fit", "save it as UTF-8"
@@ -122,7 +122,7 @@ def _found(real: str, top: str) -> Found | NotFound:
     if not os.path.isfile(real):  # noqa: PTH113
         return NotFound("is not a regular file")  # reading a pipe would wait for its writer
     try:
-        text = confined.read_named(Path(real), Path(top)).decode("utf-8-sig")
+        text = file_text(confined.read_named(Path(real), Path(top)))
     except CannotReadFile as error:
         return NotFound(f"cannot be read: {error.reason}")
     except UnicodeDecodeError:

@@ -184,7 +184,7 @@ def _differing(now: Parts, then: Parts) -> list[str]:
 
 def _by_case(text: str) -> dict[Key, str]:
     """Index the lines of recorded answers; an invalid file counts for every case."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]
     try:
         recorded = [(json.loads(line), line) for line in lines]
         return {(_plain(r.get("file", "")), r["id"]): line for r, line in recorded}

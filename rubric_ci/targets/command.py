@@ -11,6 +11,7 @@ from rubric_ci.model.config import CliTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined, processes
 from rubric_ci.system.processes import (
@@ -111,7 +112,7 @@ def _written(path: Path) -> str:
     except CannotReadFile as error:
         message = f"cannot read the {{OUTPUT_FILE}} of the command: {error.reason}"
         raise CannotAnswer(message) from None
-    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+    return file_text(data, "replace")
 
 
 def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:

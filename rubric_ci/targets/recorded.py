@@ -10,6 +10,7 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, EvalCase
+from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined
 from rubric_ci.targets import answer_format
@@ -71,7 +72,7 @@ def _load(root: Path, name: str, _changed: int, _size: int) -> _Recordings:
 
 @lru_cache(maxsize=8)
 def _parse(name: str, data: bytes) -> _Recordings:
-    text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    text = file_text(data)
     recordings: dict[tuple[str, str], Answer] = {}
     lines: dict[tuple[str, str], int] = {}
     for number, line in enumerate(text.split("\n"), start=1):

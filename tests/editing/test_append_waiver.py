@@ -23,6 +23,14 @@ TABLE = {
         f"waivers:\n{WRITTEN}".rstrip(),
         f"waivers:\n{WRITTEN}{WRITTEN}",
     ),
+    "windows line ends": (
+        f"waivers:\n{WRITTEN}".replace("\n", "\r\n"),
+        f"waivers:\n{WRITTEN}{WRITTEN}".replace("\n", "\r\n"),
+    ),
+    "windows line ends, without a final newline": (
+        f"waivers:\n{WRITTEN}".rstrip().replace("\n", "\r\n"),
+        f"waivers:\n{WRITTEN}{WRITTEN}".replace("\n", "\r\n"),
+    ),
     "lists that are not indented": (f"waivers:\n{FLAT}", f"waivers:\n{FLAT}{FLAT}"),
     "flow": ("waivers: [{case: a}]\n", None),
     "another key comes last": (f"waivers:\n{WRITTEN}x-a: 1\n", None),

@@ -166,7 +166,7 @@ def test_a_missing_file_names_the_command_that_writes_it(tree: Path) -> None:
 
 def test_read_text(tree: Path) -> None:
     (tree / "bom.yaml").write_bytes(b"\xef\xbb\xbfa: \xc3\xa4\r\n")
-    assert discovery.read_text(tree / "bom.yaml") == "a: ä\r\n"
+    assert discovery.read_text(tree / "bom.yaml") == "a: ä\n"
 
 
 def test_cannot_read_text(tree: Path) -> None:

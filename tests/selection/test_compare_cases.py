@@ -327,6 +327,7 @@ def test_a_note_explains_how_to_narrow_a_target() -> None:
 
 ONE = '{"id": "a", "answer": "yes"}\n'
 TWO = '{"id": "b", "answer": "no"}\n'
+APART = '{"id": "c", "answer": "one\u2028line"}\n'  # no line of JSON Lines ends there
 
 
 @pytest.mark.parametrize(
@@ -340,6 +341,7 @@ TWO = '{"id": "b", "answer": "no"}\n'
         (ONE, ONE + '{"id": "a", "file": "evals/b.yaml", "answer": "no"}\n', False),
         (ONE + TWO, ONE + "{broken", True),
         (ONE + "{broken", ONE + "{broken", False),
+        (ONE + APART, ONE + APART + TWO, False),
     ],
 )
 def test_a_recorded_answer(then: str, now: str, *, runs: bool) -> None:

@@ -19,24 +19,38 @@ from functools import partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
 from _pytest.runner import runtestprotocol
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.mutants.modules import HELD, PACKAGE, TESTS
 from tests.mutants.mutate import Mutant, mutants
 from tests.mutants.survivors import read_survivors
 
-SECONDS: Final = 60.0  # for a mutant; an endless loop is found out
+SECONDS: Final = 60.0  # for the tests of a mutant that is imported; an endless loop is found out
+LEAST: Final = 10.0  # seconds for a mutant of a function, and three times what its tests take
 TRACED: Final = 1.0  # seconds of a test whose lines are recorded
 MODULE_LINES: Final = 1000  # more than any module has
-QUIET: Final = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header")
+# A failed test is one that failed: nothing is compared, shrunk or shown for it.
+QUIET: Final = (
+    *("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"),
+    *("--assert=plain", "--tb=no"),
+)
 
 settings.register_profile(
-    "mutants", max_examples=40, derandomize=True, database=None, deadline=None
+    "mutants",
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=(Phase.explicit, Phase.generate),
 )
+
+Traced: TypeAlias = tuple[float, set[int]]
+"""How long a test takes in seconds, and the lines of the module that it executes."""
 
 
 def in_child(work: Callable[[], Any], seconds: float) -> Any:
@@ -67,21 +81,24 @@ class Plugin:
 
     def __init__(self, path: Path, of: Iterable[Mutant]) -> None:
         self.path, self.mutants, self.survivors = path, tuple(of), list[str]()
+        self.functions: Sequence[FunctionType] = ()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every mutant."""
-        lines: Mapping[int, set[int]] = in_child(partial(self._trace, session.items), 10 * SECONDS)
-        if not lines:
+        traced: Mapping[int, Traced] = in_child(partial(self._trace, session.items), 10 * SECONDS)
+        if not traced:
             pytest.exit("a test fails without a change", 1)
+        self.functions = _functions(self.path)
         for mutant in self.mutants:
-            hit = [session.items[n] for n, seen in lines.items() if seen.intersection(mutant.lines)]
-            if in_child(partial(self._passes, hit, mutant), SECONDS):
+            hit = {n: took for n, (took, seen) in traced.items() if seen.intersection(mutant.lines)}
+            passes = partial(self._passes, [session.items[n] for n in hit], mutant)
+            if in_child(passes, LEAST + 3 * sum(hit.values())):
                 self.survivors.append(mutant.key)
         return True
 
-    def _trace(self, items: list[pytest.Item]) -> dict[int, set[int]]:
-        """Return the lines that each test executes, by number of the test, the fastest first."""
-        found, took = dict[int, set[int]](), dict[int, float]()
+    def _trace(self, items: list[pytest.Item]) -> dict[int, Traced]:
+        """Return the seconds and the lines of each test, by its number, the fastest first."""
+        found = dict[int, Traced]()
         for n, (item, following) in enumerate(zip(items, [*items[1:], None], strict=True)):
             lines, start = set[int](), time.monotonic()
             trace = self._tracer(lines)
@@ -91,8 +108,8 @@ class Plugin:
             sys.settrace(None)
             if not passed:
                 return {}
-            found[n], took[n] = lines, time.monotonic() - start
-        return {n: found[n] for n in sorted(found, key=took.__getitem__)}
+            found[n] = time.monotonic() - start, lines
+        return dict(sorted(found.items(), key=lambda each: each[1][0]))
 
     def _tracer(self, lines: set[int]) -> Callable[[FrameType, str, object], Any]:
         """Return what collects the lines; a slow test counts as one that executes them all."""
@@ -112,10 +129,14 @@ class Plugin:
 
     def _passes(self, items: list[pytest.Item], mutant: Mutant) -> bool:
         new = {_place(code): code for code in _codes(mutant.code(self.path))}
-        for each in gc.get_objects():
-            if isinstance(each, FunctionType) and each.__code__.co_filename == str(self.path):
-                each.__code__ = new.get(_place(each.__code__), each.__code__)
+        for each in self.functions:
+            each.__code__ = new.get(_place(each.__code__), each.__code__)
         return all(map(_passes, items, [*items[1:], None]))
+
+
+def _functions(path: Path) -> Sequence[FunctionType]:
+    functions = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
+    return [each for each in functions if each.__code__.co_filename == str(path)]
 
 
 def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:

@@ -45,9 +45,9 @@ class Revision:
     answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
 
-    def setup(self, case: EvalCase) -> Setup:
-        """Return what a case of the head runs with."""
-        found = self.setups[place(case)]
+    def setup(self, at: Place) -> Setup:
+        """Return what the cases of the head at a place run with."""
+        found = self.setups[at]
         assert isinstance(found, Setup), found  # noqa: S101 - the head is complete
         return found
 
@@ -110,14 +110,14 @@ class _Change:
                     *_edits(case, was),
                     self.setup(place(case), place(was), judged),
                     self._answer(case, was),
-                    self.paths.reason(case, self.head.setup(case).target),
+                    self.paths.reason(case, self.head.setup(place(case)).target),
                 ),
             )
         )
 
     def too_wide(self, chosen: Sequence[tuple[EvalCase, str]]) -> Iterator[str]:
         """Yield how to narrow targets that depend on every file."""
-        targets = [self.head.setup(case).target for case, _ in chosen]
+        targets = [self.head.setup(place(case)).target for case, _ in chosen]
         for name in sorted({t.name for t in targets if depends_on_everything(t)}):
             yield (
                 f"Target `{name}` has no `depends_on`, so it depends on every file of the "
@@ -125,9 +125,9 @@ class _Change:
             )
 
     def _setup(self, now_at: Place, then_at: Place, judged: bool) -> str:
-        now, then = self.head.setups[now_at], self.base.setups[then_at]
-        if isinstance(now, NoSetup) or isinstance(then, NoSetup):
-            return "; ".join(each.reason for each in (now, then) if isinstance(each, NoSetup))
+        now, then = self.head.setup(now_at), self.base.setups[then_at]
+        if isinstance(then, NoSetup):
+            return then.reason
         if now.target.name != then.target.name:
             return f"its target is `{now.target.name}`, was `{then.target.name}`"
         parts = fingerprint.setup(now, judged=judged), fingerprint.setup(then, judged=judged)
@@ -135,7 +135,7 @@ class _Change:
         return f"{' and '.join(names)} changed" if names else ""
 
     def _answer(self, case: EvalCase, was: EvalCase) -> str:
-        match self.head.setup(case).target:
+        match self.head.setup(place(case)).target:
             case RecordedTarget(answers=path) if path in self.head.answers:
                 now = _line(self.answers(self.head.answers[path]), case)
                 then = _line(self.answers(self.base.answers.get(path, "")), was)

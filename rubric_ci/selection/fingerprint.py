@@ -5,9 +5,9 @@ It leaves out positions, layout, tags, notes, API keys and concurrency.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.evals import (
@@ -119,29 +119,25 @@ def _message(message: Message) -> JSON:
     return [message.role, message.name, parts, message.tool_calls, message.in_list]
 
 
-def _part(part: Part) -> list[str]:
-    kind = type(part).__name__
+def _part(part: Part) -> JSON:
     if isinstance(part, FilePart):
-        return [kind, part.path, *(["guideline"] if part.guideline else [])]
-    return [kind, part.text]
+        return [part.path, part.guideline]
+    return [type(part).__name__, part.text]
 
 
 def _canonical(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    return json.dumps(value, sort_keys=True, default=_plain)
 
 
-def _plain(value: object) -> JSON:
+def _plain(value: Any) -> JSON:
     match value:
         case Enum():
             return value.value
         case Endpoint(options=options):
-            kept = {name: options[name] for name in options.keys() - SECRETS}
-            return {"model": value.model, "options": kept, "timeout": value.timeout_seconds}
+            kept = {name: each for name, each in options.items() if name not in SECRETS}
+            return [value.model, kept, value.timeout_seconds]
         case Mapping():
             return dict(value)
-        case _ if is_dataclass(value):
-            kept = {f.name: getattr(value, f.name) for f in fields(value)}
-            return {"": type(value).__name__} | {
-                name: kept[name] for name in kept.keys() - INCIDENTAL
-            }
-    raise TypeError(f"{type(value).__name__} has no canonical text")
+        case _:
+            names = [f.name for f in fields(value) if f.name not in INCIDENTAL]
+            return [type(value).__name__, {name: getattr(value, name) for name in names}]

@@ -1,8 +1,9 @@
 """Which cases a change affects, and the reason that the report gives."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -23,11 +24,14 @@ from rubric_ci.model.evals import (
     CompositeSpec,
     DataPart,
     EvalCase,
+    EvaluatorSpec,
     FilePart,
     LlmJudgeSpec,
     Message,
     RubricSpec,
     TextPart,
+    TrialRule,
+    WeightedAverage,
 )
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
@@ -35,12 +39,15 @@ from rubric_ci.selection.compare_cases import (
     NoSetup,
     Revision,
     Selection,
+    matched,
     place,
     select,
     select_all,
 )
 from rubric_ci.selection.dependencies import ChangedPaths, seen_through
 from rubric_ci.selection.fingerprint import Setup
+
+Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 
 HERE = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m", options={"temperature": 0}))
@@ -72,6 +79,7 @@ CASE = EvalCase(
 SCRIPT = CodeJudgeSpec(
     name="s", script="python ../judges/tone.py {answer_file}", cwd="evals", span=HERE
 )
+MEAN = WeightedAverage()
 PROMPTED = LlmJudgeSpec(name="l", prompt="Is it?", prompt_path="judges/p.md", span=HERE)
 
 
@@ -93,7 +101,7 @@ def side(
 
 
 def without_setup(reason: str) -> Revision:
-    return replace(side(CASE), setups={place(CASE): NoSetup(reason=reason)})
+    return Revision(cases=(CASE,), setups={place(CASE): NoSetup(reason=reason)})
 
 
 def why(head: Revision, base: Revision, *paths: str) -> dict[str, str]:
@@ -152,6 +160,7 @@ def test_what_does_not_matter(now: EvalCase) -> None:
             "case edited: input_messages",
         ),
         (replace(CASE, expected_messages=ask(TextPart("Yes."))), "case edited: expected_messages"),
+        (replace(CASE, trials=TrialRule(count=3, passes=2)), "case edited: trials"),
         (
             replace(
                 CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be rude."))
@@ -189,10 +198,39 @@ def test_data_is_compared_as_it_is_written(then: object, now: object) -> None:
     assert why(side(case), side(was)) == {"a": "case edited: input_messages"}
 
 
-def test_a_prompt_file_of_a_judge_is_named() -> None:
-    case = replace(CASE, evaluators=(replace(PROMPTED, prompt="Is it not?"),))
-    was = replace(CASE, evaluators=(PROMPTED,))
-    assert why(side(case), side(was)) == {"a": "`judges/p.md` changed"}
+def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
+    return CompositeSpec(name="c", evaluators=members, aggregator=by, span=HERE)
+
+
+WHERE: Mapping[str, Callable[[LlmJudgeSpec], EvaluatorSpec]] = {
+    "alone": lambda prompted: prompted,
+    "in a composite": composite,
+    "combines a composite": lambda prompted: composite(SCRIPT, by=prompted),
+}
+
+
+@pytest.mark.parametrize("where", WHERE.values(), ids=WHERE)
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
+        pytest.param("", "case edited: evaluators", id="in the eval file"),
+    ],
+)
+def test_an_edited_prompt_of_a_judge_is_named_by_its_place(
+    where: Callable[[LlmJudgeSpec], EvaluatorSpec], path: str, reason: str
+) -> None:
+    was = replace(PROMPTED, prompt_path=path)
+    now = replace(was, prompt="Is it not?")
+    then = side(replace(CASE, evaluators=(where(was),)))
+    assert why(side(replace(CASE, evaluators=(where(now),))), then) == {"a": reason}
+
+
+def test_data_is_not_the_text_that_it_looks_like() -> None:
+    data = DataPart({"n": 1})
+    case = replace(CASE, input_messages=ask(data))
+    was = replace(CASE, input_messages=ask(TextPart(data.text)))
+    assert why(side(case), side(was)) == {"a": "case edited: input_messages"}
 
 
 SCRIPTED = replace(CASE, evaluators=(SCRIPT,))
@@ -217,6 +255,7 @@ STRICT = Thresholds(passing=0.9)
             side(CASE),
             "thresholds and judge changed",
         ),
+        (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
         (side(CASE), without_setup("its target is new"), "its target is new"),
         (
             side(CASE),
@@ -342,6 +381,10 @@ APART = '{"id": "c", "answer": "one\u2028line"}\n'  # no line of JSON Lines ends
         (ONE + TWO, ONE + "{broken", True),
         (ONE + "{broken", ONE + "{broken", False),
         (ONE + APART, ONE + APART + TWO, False),
+        (ONE + "{broken", ONE.replace("yes", "no") + "{broken", True),
+        (ONE, ONE + "[]", True),
+        (ONE, ONE + '{"answer": "no id"}', True),
+        (ONE, ONE + '{"id": "b", "file": 1}', True),
     ],
 )
 def test_a_recorded_answer(then: str, now: str, *, runs: bool) -> None:
@@ -375,11 +418,44 @@ def test_a_base_that_does_not_parse() -> None:
     )
 
 
-def test_removed_cases_are_noted() -> None:
-    gone = [replace(CASE, id=f"g{n}") for n in range(7)]
+@pytest.mark.parametrize(
+    ("count", "listed"),
+    [
+        (1, "`g0`"),
+        (5, "`g0`, `g1`, `g2`, `g3`, `g4`"),
+        (7, "`g0`, `g1`, `g2`, `g3`, `g4` and 2 more"),
+    ],
+)
+def test_removed_cases_are_noted(count: int, listed: str) -> None:
+    gone = [replace(CASE, id=f"g{n}") for n in range(count)]
     selection = select(side(CASE), side(*gone, CASE), ChangedPaths([]))
-    assert selection.notes == ("Removed since the base: `g0`, `g1`, `g2`, `g3`, `g4` and 2 more.",)
+    assert selection.notes == (f"Removed since the base: {listed}.",)
     assert selection.chosen == ()
+
+
+OLD = replace(CASE, file="evals/old.yaml")
+OLDER = replace(CASE, file="evals/older.yaml")
+EDITED = replace(OLD, expected_outcome="Says no")
+
+
+@pytest.mark.parametrize(
+    ("base", "origin"),
+    [
+        pytest.param((), None, id="new"),
+        pytest.param((replace(OLD, id="b"),), None, id="another id"),
+        pytest.param((OLD,), OLD, id="moved"),
+        pytest.param((EDITED, OLDER), OLDER, id="moved and not edited"),
+        pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
+        pytest.param(
+            (replace(EDITED, target="other"),),
+            replace(EDITED, target="other"),
+            id="moved and edited",
+        ),
+        pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
+    ],
+)
+def test_the_origin_of_a_case(base: tuple[EvalCase, ...], origin: EvalCase | None) -> None:
+    assert matched([CASE], base) == ({(CASE.file, CASE.id): origin} if origin else {})
 
 
 def test_a_case_that_stayed_is_not_taken_for_one_that_went() -> None:
@@ -401,6 +477,7 @@ def test_a_copy_is_a_new_case() -> None:
 def test_nothing_to_compare_with() -> None:
     assert select_all((CASE,), "`schedule` events have no base commit") == Selection(
         chosen=((CASE, "there is nothing to compare with"),),
+        spared=0,
         notes=(
             (
                 "Every case runs, as there is nothing to compare with: "

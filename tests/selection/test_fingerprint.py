@@ -13,8 +13,11 @@ from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,
     EvaluatorSpec,
+    FilePart,
     LlmJudgeSpec,
+    Message,
     RubricSpec,
+    TextPart,
     WeightedAverage,
 )
 from rubric_ci.model.evaluators import LatencySpec
@@ -154,3 +157,37 @@ def test_the_judge_counts_only_if_it_marks_the_case(
     case = replace(PLAIN, evaluators=specs)
     assert fingerprint.is_judged(case) is judged
     assert differs(side(case), side(case, replace(SETUP, prompt_version="older"))) is judged
+
+
+ASKED = Message(role="user", parts=(TextPart("Yes?"), FilePart("data/a.csv", "1")))
+RULES = Message(role="system", parts=(TextPart("Be kind."),))
+GUIDELINE = Message(role="user", parts=(FilePart("rules.md", "Be kind.", guideline=True),))
+CALL = {"tool": "search"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "same"),
+    [
+        pytest.param((ASKED,), True, id="no system message"),
+        pytest.param((replace(RULES, parts=()), ASKED), True, id="another system message"),
+        pytest.param((GUIDELINE, RULES, ASKED), True, id="a guideline"),
+        pytest.param(
+            (replace(ASKED, parts=(TextPart("Yes?"), FilePart("data/b.csv", "2"))),),
+            True,
+            id="another file",
+        ),
+        pytest.param((), False, id="no message"),
+        pytest.param((ASKED, ASKED), False, id="one more message"),
+        pytest.param((replace(ASKED, role="assistant"),), False, id="another role"),
+        pytest.param((replace(ASKED, name="bob"),), False, id="another name"),
+        pytest.param((replace(ASKED, tool_calls=(CALL,)),), False, id="a tool call"),
+        pytest.param(
+            (replace(ASKED, parts=(TextPart("No?"), ASKED.parts[1])),), False, id="another text"
+        ),
+        pytest.param((replace(ASKED, parts=ASKED.parts[:1]),), False, id="no file"),
+    ],
+)
+def test_the_question_is_what_the_user_asks(messages: tuple[Message, ...], *, same: bool) -> None:
+    was = replace(PLAIN, input_messages=(RULES, ASKED))
+    now = replace(PLAIN, input_messages=messages)
+    assert (fingerprint.question(now) == fingerprint.question(was)) is same

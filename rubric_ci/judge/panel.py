@@ -91,7 +91,7 @@ def _quorum(votes: Sequence[_Vote]) -> list[Judgement]:
     """Return the judgements; raises the last failure if half of the votes or more are lost."""
     judgements = [v.outcome for v in votes if isinstance(v.outcome, Judgement)]
     lost = [v.outcome for v in votes if isinstance(v.outcome, NoVerdict)]
-    if lost and 2 * len(judgements) <= len(votes):
+    if 2 * len(judgements) <= len(votes):
         raise _no_quorum(lost[-1], len(judgements), votes)
     return judgements
 

@@ -72,6 +72,32 @@ def test_a_mark_that_does_not_decide_alone_is_not_asked_again() -> None:
     assert more_votes(many, [vote], 1, DEFAULT_THRESHOLDS) == 0  # 5 of 6 pass
 
 
+FAR = (Level(level=1, text="a"), Level(level=4, text="b"), Level(level=5, text="c"))
+
+
+def test_the_step_after_the_lowest_level_can_matter() -> None:
+    rubric = Rubric((Levelled(id="c", levels=FAR, span=SPAN),))
+    assert more_votes(rubric, votes(1), 1, DEFAULT_THRESHOLDS) == 2  # level 4 is borderline
+
+
+def both(first: MarkValue, second: MarkValue) -> Judgement:
+    return Judgement({"first": Mark(value=first), "second": Mark(value=second)})
+
+
+def test_a_score_is_at_most_ten() -> None:
+    top = Scored(id="first", ranges=SCORED.ranges, weight=3, span=SPAN)
+    low = Scored(id="second", ranges=SCORED.ranges, weight=1, span=SPAN)
+    # 0.75 is borderline, and one step of either stays so; an eleventh point of 3/4 would pass
+    assert more_votes(Rubric((top, low)), [both(10, 0)], 1, DEFAULT_THRESHOLDS) == 0
+
+
+def test_no_ground_for_a_level_misses_the_gate_that_the_lowest_level_meets() -> None:
+    gate = Levelled(id="first", levels=LEVELS, weight=1, required_min_level=1, span=SPAN)
+    rest = Scored(id="second", ranges=SCORED.ranges, weight=9, span=SPAN)
+    panel = [both(NO, 10), both(1, 10), both(1, 10)]
+    assert more_votes(Rubric((gate, rest)), panel, 3, DEFAULT_THRESHOLDS) == 1
+
+
 def test_a_lost_vote_is_one_of_the_five() -> None:
     assert more_votes(Rubric((GATE,)), votes(True, True), 3, DEFAULT_THRESHOLDS) == 1
     assert more_votes(Rubric((GATE,)), votes(True, True, True), 4, DEFAULT_THRESHOLDS) == 0

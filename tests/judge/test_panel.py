@@ -15,7 +15,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.model.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)
@@ -31,12 +31,12 @@ class Judge:
     def __init__(self, opinion: Opinion) -> None:
         self.opinion = opinion
         self.asked: list[list[str]] = []
-        self.keys: list[str] = []
+        self.calls: list[ModelCall] = []
 
     async def __call__(self, call: ModelCall) -> ModelReply:
         texts = dict(re.findall(r"^(c\d+): .*\n    (.*)$", call.messages[1].content, re.MULTILINE))
         self.asked.append(list(texts.values()))
-        self.keys.append(call.key)
+        self.calls.append(call)
         nth = len(self.asked)
         await asyncio.sleep(0)
         marks = {alias: self.opinion(text, nth) for alias, text in texts.items()}
@@ -74,7 +74,7 @@ def rubric(count: int, *, required: bool = False) -> Rubric:
 
 
 def ask(
-    judge: Judge,
+    judge: ModelCaller,
     criteria: Rubric,
     cache: MemoryCache | None = None,
     host: str = "",
@@ -119,6 +119,20 @@ def test_more_criteria_are_asked_in_groups() -> None:
     }
 
 
+def test_a_request_says_which_case_it_is_about() -> None:
+    judge = Judge(always)
+    ask(judge, rubric(1))
+    assert [call.about for call in judge.calls] == ["a"]
+
+
+def test_each_request_fences_the_answer_with_64_random_bits() -> None:
+    judge = Judge(always)
+    ask(judge, rubric(1), votes=3)
+    prompts = [call.messages[1].content for call in judge.calls]
+    fences = [re.findall(r"</answer_([0-9a-f]{16})>", prompt) for prompt in prompts]
+    assert len({fence for (fence,) in fences}) == 3
+
+
 def test_isolated_asks_one_by_one() -> None:
     judge = Judge(always)
     ask(judge, rubric(3), mode="isolated")
@@ -141,7 +155,23 @@ def test_three_votes_make_a_majority() -> None:
     }
     assert decision.votes == {"r0": (True, True, True), "r1": (True, False, True)}
     assert decision.usage == Usage(calls=3)
-    assert len(set(judge.keys)) == 3
+    assert len({call.key for call in judge.calls}) == 3
+
+
+def test_two_votes_are_kept() -> None:
+    assert ask(Judge(always), rubric(1), votes=2).votes == {"r0": (True, True)}
+
+
+def test_remarks_on_the_answer_are_kept_one_per_line() -> None:
+    remarks = iter(["Curt.", "", "Rude."])
+
+    async def judge(_: ModelCall) -> ModelReply:
+        checks = [{"id": "c1", "satisfied": True}]
+        reply = {"checks": checks, "overall_reasoning": next(remarks)}
+        return ModelReply(text=json.dumps(reply), usage=Usage(calls=1))
+
+    decision = ask(judge, rubric(3), mode="isolated")
+    assert decision.judgement.reasoning == "Curt.\nRude."
 
 
 def test_each_vote_sees_an_order_of_its_own() -> None:
@@ -167,8 +197,9 @@ def test_two_votes_that_differ_decide_nothing() -> None:
     assert ended.value.usage == Usage(calls=7)
 
 
-def test_one_of_three_votes_is_no_quorum() -> None:
-    judge = Judge(lambda _, nth: True if nth == 2 else "down")
+@pytest.mark.parametrize("good", [1, 2, 3])
+def test_one_of_three_votes_is_no_quorum(good: int) -> None:
+    judge = Judge(lambda _, nth: True if nth == good else "down")
     with pytest.raises(CannotJudge) as ended:
         ask(judge, rubric(1), votes=3)
     assert str(ended.value) == "no quorum: only 1 of 3 votes succeeded; m: down (5 requests)"

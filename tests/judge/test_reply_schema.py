@@ -1,14 +1,16 @@
-"""The reply schema: limits of providers on its size."""
+"""The reply schema: what it demands of each kind of criterion, and how large it may be."""
 
 import json
+from typing import Literal
 
 import pytest
 
 from rubric_ci.judge.canary import with_canary
-from rubric_ci.judge.reply_schema import reply_schema
+from rubric_ci.judge.reply_schema import allowed_marks, reply_schema
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import JSON
 from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
@@ -16,16 +18,64 @@ ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
 SPAN = Span(1, 1, 1, 2)
 
 
+CHECK = Check(id="c", text="x", span=SPAN)
+SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
+LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))
+LEVELLED = Levelled(id="l", levels=LEVELS, span=SPAN)
+KINDS = (CHECK, SCORED, LEVELLED)
+
+
 def criteria(count: int) -> tuple[Criterion, ...]:
     """Return criteria of all kinds in turn."""
-    levels = (Level(level=1, text="a"), Level(level=2, text="b"))
-    ranges = (ScoreRange(low=0, high=10, text="x"),)
-    kinds: list[Criterion] = [
-        Check(id="c", text="x", span=SPAN),
-        Scored(id="s", ranges=ranges, span=SPAN),
-        Levelled(id="l", levels=levels, span=SPAN),
-    ]
-    return tuple(kinds[n % 3] for n in range(count))
+    return tuple(KINDS[n % 3] for n in range(count))
+
+
+def entry(name: str, mark: JSON) -> JSON:
+    """Return the schema of the entry of one criterion."""
+    text = {"type": "string"}
+    cannot = {"type": "string", "enum": ["cannot_assess"]}
+    return {
+        "type": "object",
+        "properties": {"evidence": text, "reasoning": text, name: {"anyOf": [mark, cannot]}},
+        "required": ["evidence", "reasoning", name],
+        "additionalProperties": False,
+    }
+
+
+def test_each_criterion_has_one_entry_of_its_kind() -> None:
+    assert reply_schema(KINDS) == {
+        "type": "object",
+        "properties": {
+            "c1": entry("satisfied", {"type": "boolean"}),
+            "c2": entry("score", {"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}),
+            "c3": entry("level", {"type": "integer", "enum": [1, 2, 4]}),
+        },
+        "required": ["c1", "c2", "c3"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("evidence", "order"),
+    [("first", ["evidence", "reasoning", "score"]), ("last", ["score", "evidence", "reasoning"])],
+)
+def test_the_judge_writes_the_properties_in_this_order(
+    evidence: Literal["first", "last"], order: list[str]
+) -> None:
+    written = reply_schema((SCORED,), evidence)["properties"]["c1"]
+    assert (list(written["properties"]), written["required"]) == (order, order)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "marks"),
+    [
+        (CHECK, 'true, false or "cannot_assess"'),
+        (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
+        (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
+    ],
+)
+def test_the_marks_that_a_prompt_names(criterion: Criterion, marks: str) -> None:
+    assert allowed_marks(criterion) == marks
 
 
 @pytest.mark.parametrize("canary", [False, True], ids=["plain", "canary"])

@@ -67,23 +67,22 @@ class Command(NamedTuple):
 
     arguments: tuple[str, ...]
     requirements: str
-    posts_if: tuple[str, ...] = ()  # inputs that make it post, by their variables
+    posts_if: tuple[str, ...] = ()  # inputs that make it post, as RUBRIC_CI_ variables
 
 
 COMMANDS = {
     "validate": Command(("validate",), "light"),
-    "run": Command(("run",), "judge", ("RUBRIC_CI_RUN_COMMENT", "RUBRIC_CI_RUN_CHECK_RUN")),
-    "generate": Command(("generate", "rubrics"), "judge", ("RUBRIC_CI_GENERATE_RUBRICS_PR",)),
-    "comment": Command(("comment",), "github", ("RUBRIC_CI_COMMAND",)),
+    "run": Command(("run",), "judge", ("RUN_COMMENT", "RUN_CHECK_RUN")),
+    "generate": Command(("generate", "rubrics"), "judge", ("GENERATE_RUBRICS_PR",)),
+    "comment": Command(("comment",), "github", ("COMMAND",)),
     "plan": Command(("plan",), "light"),
-    "merge": Command(
-        ("merge",), "github", ("RUBRIC_CI_MERGE_COMMENT", "RUBRIC_CI_MERGE_CHECK_RUN")
-    ),
+    "merge": Command(("merge",), "github", ("MERGE_COMMENT", "MERGE_CHECK_RUN")),
     "keep": Command(("baseline", "keep"), "github"),
     "accept": Command(("baseline", "accept"), "github"),
     "accept-merge": Command(("baseline", "accept-merge"), "github"),
     "rejudge": Command(("rejudge",), "judge"),
-    "compare": Command(("compare",), "github", ("RUBRIC_CI_COMPARE_ISSUE",)),
+    "compare": Command(("compare",), "github", ("COMPARE_ISSUE",)),
+    "add": Command(("history", "add"), "light"),
     "history": Command(("history", "publish"), "light"),
 }
 
@@ -114,7 +113,7 @@ def prepare(environ: Mapping[str, str]) -> list[str]:
 def without_token(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command; the token is in it only where the command posts."""
     asked = choose(environ.get("RUBRIC_CI_COMMAND", "")).posts_if
-    posts = any(environ.get(name, "").lower() not in NOT_POSTING for name in asked)
+    posts = any(environ.get(f"RUBRIC_CI_{name}", "").lower() not in NOT_POSTING for name in asked)
     return {name: value for name, value in environ.items() if posts or name != "GITHUB_TOKEN"}
 
 

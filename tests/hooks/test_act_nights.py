@@ -1,6 +1,7 @@
 """Six nights of the nightly workflow and the history under act, with a fake GitHub and a judge."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ EVALS = """\
 evalcases:
   - {id: greeting, input: Say hello, rubrics: [Greets]}
   - {id: farewell, input: Say hello again, rubrics: [Greets again]}
-"""
+""" + "".join(f"  - {{id: steady-{n}, input: Say hello, rubrics: [Greets]}}\n" for n in range(4))
 GOOD, BAD = "echo hello", "echo bye"
 HISTORY = "rubric-ci-history"
 NOISY = '[ "$2" -lt 2 ] && echo bye || echo hello'
@@ -107,7 +108,7 @@ class Nights:
 
     def commit(self, greeting: str, farewell: str) -> None:
         """Commit an agent with these answers."""
-        agent = f'case "$1" in greeting) {greeting};; *) {farewell};; esac\n'
+        agent = f'case "$1" in greeting) {greeting};; farewell) {farewell};; *) {GOOD};; esac\n'
         files = {
             "rubric-ci.yaml": CONFIG.format(url=self.judge.url),
             "evals/a.eval.yaml": EVALS,
@@ -154,7 +155,7 @@ class Nights:
         return {
             case.id: "".join(trial.verdict[0].upper() for trial in trials_of(case))
             for case in cases
-            if isinstance(case, Graded)
+            if isinstance(case, Graded) and not case.id.startswith("steady")
         }
 
 
@@ -212,6 +213,9 @@ def test_six_nights(nights: Nights) -> None:
     fourth = nights.run(greeting=NOISY, farewell=BAD)
     assert state(fourth) == (False, "fail", "not-worse")
     assert "1 suspect, 1 cleared by 7 more trials each" in issue.body
+    assert "6 cases x 3 trials: sees a drop of" in fourth.log
+    sources = [re.findall(r"\(variances (.*?):", night.log) for night in (first, third, fourth)]
+    assert sources == [["by default"], ["by default"], ["of 3 runs"]]
     nights.publish()
 
     fifth = nights.run(greeting=GOOD, farewell=GOOD)

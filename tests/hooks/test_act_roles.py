@@ -68,7 +68,7 @@ STRANGERS = {  # green, and nothing was asked: no secrets
     GRADES: replace(SAFE, jobs=(f"{RESTORES} cache/save upload-artifact",), judged=""),
     POSTS: REPORT,
 }
-STARTS = "regression: checkout cache/restore"
+STARTS = "regression: checkout cache/restore cache/restore"
 FETCHES = "publish: checkout download-artifact"
 QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
@@ -91,9 +91,12 @@ SHARDS = Row(
     kept="artifact",
 )
 NIGHT = Row(  # the first: it makes the reference, of 15 trials and 5 of the sentinel
-    jobs=(f"{STARTS} rubric-ci rubric-ci upload-artifact cache/save rubric-ci",),
+    jobs=(
+        f"{STARTS} rubric-ci rubric-ci rubric-ci upload-artifact cache/save cache/save rubric-ci",
+    ),
     judged="hello x20, hello again x20",
-    kept="artifact, refs/heads/main/.rubric-ci_reference",
+    kept="artifact, refs/heads/main/.rubric-ci_history.sqlite, "
+    "refs/heads/main/.rubric-ci_reference",
 )
 PAGE = Row(
     jobs=(f"{FETCHES} rubric-ci push the history upload-pages-artifact deploy-pages",),

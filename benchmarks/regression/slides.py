@@ -184,7 +184,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, nargs="+", default=[20, 100, 500])
     parser.add_argument("--noise", nargs="+", default=["0.02", "0.1", "0.2", "0.3", "C"])
     parser.add_argument("--sequences", type=int, default=200, help="per cell, at most")
-    parser.add_argument("--budget", type=int, default=20_000, help="cases per cell, at most")
+    parser.add_argument("--budget", type=int, default=100_000, help="cases per cell, at most")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     cells = list(grid(arguments))

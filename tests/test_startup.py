@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.reports import json_format
 from tests.checkout import Checkout
+from tests.sample_reports import a_report, graded
 
 HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
@@ -51,6 +53,13 @@ def test_light_commands_load_nothing_heavy(tmp_path: Path, arguments: list[str],
     (tmp_path / "a.eval.yaml").write_text(text)
     modules = loaded(tmp_path, *arguments)
     assert "click" in modules
+    assert modules.isdisjoint(HEAVY)
+
+
+def test_adding_a_run_to_the_history_loads_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json_format.render(a_report(graded("a"))))
+    modules = loaded(tmp_path, "history", "add", "report.json")
+    assert "sqlite3" in modules
     assert modules.isdisjoint(HEAVY)
 
 

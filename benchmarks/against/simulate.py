@@ -21,11 +21,12 @@ from rubric_ci.against.comparison import compare
 from rubric_ci.against.sides import Sides
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.trials import median_trial
-from rubric_ci.model.config import Endpoint, LlmTarget, RegressionConfig
+from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, VerdictWord
 
 TARGET = LlmTarget(name="default", endpoint=Endpoint(model="openai/any"))

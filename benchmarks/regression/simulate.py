@@ -19,9 +19,9 @@ from math import sqrt
 from random import Random
 from statistics import fmean
 
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Comparison, RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, verdict

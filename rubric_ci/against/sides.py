@@ -8,8 +8,9 @@ from typing import Protocol
 from rubric_ci.against.base_side import BaseSide, Key
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading.task import Task
-from rubric_ci.model.config import MockTarget, RecordedTarget, RegressionConfig
+from rubric_ci.model.config import MockTarget, RecordedTarget
 from rubric_ci.model.context import RunContext, Side
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult
 from rubric_ci.targets import answer_cache, mock, recorded
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final, assert_never
 
-from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import (
     AnswerSource,
     BaseResult,

@@ -14,7 +14,6 @@ from rubric_ci.history import record_json
 from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
-from rubric_ci.history.trends import in_order
 from rubric_ci.history.trust import check_untracked
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.reports.report_file import read_report
@@ -79,6 +78,7 @@ def import_lines(parts: Sequence[Path], history: Path) -> ExitCode:
 def publish(report: Path, site: Path, title: str) -> ExitCode:
     """Add a report to the history of a site, and write its page, badge and latest report."""
     from rubric_ci.history import badge, page
+    from rubric_ci.history.trends import in_order
     from rubric_ci.reports import formats
 
     found, lines = read_report(report), site / LINES

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
@@ -181,17 +182,6 @@ class GateConfig:
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     max_waivers: int | None = None
     on_weaker_grading: Literal["note", "fail"] = "note"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegressionConfig:
-    """How a comparison with a pinned reference keeps its false alarms within a budget."""
-
-    false_alarms: float = 0.05  # probability that a comparison without a change is worse
-    reference_trials: int = 15  # per case of the reference; with fewer, the budget does not apply
-    confirm: int = 10  # trials of a suspect in all; 1: suspects get no further trial
-    further_trials: int = 2  # at least, on both sides, of a case that a change seems to break
-    cluster: str = "case"  # of cases without a conversation: "case", "file" or "tag:GLOB"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

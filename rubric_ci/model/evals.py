@@ -3,14 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evaluators import MeasuringSpec
+from rubric_ci.model.json_value import JSON as JSON  # noqa: PLC0414 - re-exported
 from rubric_ci.model.rubric import Rubric
-
-JSON: TypeAlias = Any
-"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ScoreFrom: TypeAlias = Literal["output", "exit_status"]

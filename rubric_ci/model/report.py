@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.correction import CorrectedPassRate
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.reference_log import ReferenceMove
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import (
     Assessed,
     CaseResult,
@@ -21,6 +20,7 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.model.sentinel import Sentinel
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.model.waivers import WaiverResult
 
 REPORT_VERSION = 1

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from rubric_ci.model.evals import JSON, EvaluatorSpec
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import MarkValue
 from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.model.usage import NOTHING_USED, Usage
+
+if TYPE_CHECKING:  # a report is read without the types of eval files
+    from rubric_ci.model.evals import EvaluatorSpec
 
 T = TypeVar("T", "Trial", "Graded")
 
@@ -113,7 +116,7 @@ class Assessment:
     usage: Usage = NOTHING_USED
 
 
-def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
+def assessed(spec: "EvaluatorSpec", found: Assessment, thresholds: Thresholds) -> Assessed:
     """Return the result of an evaluator that gave a score."""
     return Assessed(
         name=spec.name,
@@ -137,7 +140,7 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
 
 
 def unassessed(
-    spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
+    spec: "EvaluatorSpec", reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
 ) -> Unassessed:
     """Return the result of an evaluator that gave no score."""
     return Unassessed(

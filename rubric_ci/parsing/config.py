@@ -15,10 +15,10 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
-    RegressionConfig,
     Target,
     UnsupportedTarget,
 )
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, glob_from_root

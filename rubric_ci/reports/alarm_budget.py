@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import median_low
 
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.reference_log import CaseKey
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
 from rubric_ci.reports import rank_sum, significance
 from rubric_ci.reports.rank_sum import Observation

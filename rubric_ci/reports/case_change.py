@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.reference_log import CaseKey
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import CaseChange, ChangeKind
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 from rubric_ci.reports import alarm_budget

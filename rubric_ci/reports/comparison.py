@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.reference_log import CaseKey, ReferenceLog
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import (
     CHANGE_KINDS,
     CaseChange,

@@ -4,8 +4,8 @@ A report may come from a fork, whose code wrote it.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
-from math import isclose, isfinite
+from dataclasses import fields, replace
+from math import isclose
 
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped, kth_best, standing
@@ -18,7 +18,6 @@ from rubric_ci.text import numbers
 
 def problems(report: RunReport) -> Iterator[str]:
     """Yield what is wrong with a report of the right shape, each as field and reason."""
-    yield from _not_finite(report, "")
     yield from _out_of_range(report)
     yield from _totals(report)
     yield from _case_verdicts(report)
@@ -26,20 +25,6 @@ def problems(report: RunReport) -> Iterator[str]:
     yield from _waived(report)
     yield from _run_verdict(report)
     yield from _gate(report)
-
-
-def _not_finite(value: object, path: str) -> Iterator[str]:
-    """Yield numbers such as NaN; what a script returned (`details`) is shown as text only."""
-    if isinstance(value, float) and not isfinite(value):
-        yield f"{path}: {value} is not a finite number"
-    elif isinstance(value, tuple):
-        for at, entry in enumerate(value):
-            yield from _not_finite(entry, f"{path}.{at}")
-    elif is_dataclass(value):
-        for field in fields(value):
-            if field.name != "details":
-                step = f"{path}.{field.name}" if path else field.name
-                yield from _not_finite(getattr(value, field.name), step)
 
 
 def _out_of_range(report: RunReport) -> Iterator[str]:

@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from rubric_ci.model.config import FailOn, GateConfig
 from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunVerdict
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult
 
+if TYPE_CHECKING:  # a report is checked without the types of the configuration
+    from rubric_ci.model.config import FailOn, GateConfig
 
-def gate_of(config: GateConfig, fail_on: FailOn | None) -> GateInfo:
+
+def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
     """Return the settings without counts; `fail_on` of the command line comes first."""
     rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.groups.items()]
     if config.min_pass_rate is not None:

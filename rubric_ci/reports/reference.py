@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.reference_log import (
     CaseKey,
     Decision,
@@ -15,6 +14,7 @@ from rubric_ci.model.reference_log import (
     ReferenceLog,
     ReferenceMove,
 )
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import (
     Comparison,
     ReferenceInfo,

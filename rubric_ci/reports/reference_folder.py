@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
-from rubric_ci.model.config import RegressionConfig
 from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Comparison, RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.against import verdicts
 from rubric_ci.against.verdicts import Compared
-from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from tests.sample_reports import errored, graded, skipped
 

@@ -62,13 +62,16 @@ def results(**changes: Any) -> str:
 
 
 WRONG = {
-    "not JSON": ("{", "Invalid JSON: EOF while parsing an object at line 1 column 1"),
-    "a list": ("[]", "Input should be an object"),
+    "not JSON": (
+        "{",
+        "not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",
+    ),
+    "a list": ("[]", "must be an object"),
     "a newer version": (changed(version=2, verdict="splendid"), None),
     "an unknown verdict": (
         changed(verdict="splendid"),
         (
-            "verdict: Input should be 'pass', 'borderline', 'fail', 'error', 'nothing-changed' or "
+            "verdict: must be 'pass', 'borderline', 'fail', 'error', 'nothing-changed' or "
             "'nothing-graded'"
         ),
     ),

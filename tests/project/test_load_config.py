@@ -14,10 +14,10 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
-    RegressionConfig,
     Target,
     UnsupportedTarget,
 )
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.project.loader import load_config, load_targets
 

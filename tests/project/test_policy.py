@@ -12,10 +12,10 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     MockTarget,
-    RegressionConfig,
     Target,
 )
 from rubric_ci.model.evals import JSON
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.project.policy import PolicyChange, governed, policy_changes
 
 

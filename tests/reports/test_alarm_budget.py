@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import RegressionConfig
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import ChangeKind, Comparison, RunReport, SuspectCounts
 from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
 from rubric_ci.reports import alarm_budget, comparison_text

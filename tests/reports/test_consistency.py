@@ -63,29 +63,6 @@ def test_a_score_in_range(place: str, score: float) -> None:
     assert not [problem for problem in found if "is not between" in problem]
 
 
-NAN = float("nan")
-NOT_FINITE: dict[str, tuple[RunReport, list[str]]] = {
-    "of the run": (
-        a_report(duration_seconds=NAN),
-        ["duration_seconds: nan is not a finite number"],
-    ),
-    "in a tuple": (
-        a_report(errored("x"), replace(GOOD, score=NAN)),
-        ["totals.score: nan is not a finite number", "cases.1.score: nan is not a finite number"],
-    ),
-    "what a script returned": (
-        a_report(replace(GOOD, evaluators=(replace(RUBRIC, details={"x": NAN}),))),
-        [],
-    ),
-}
-
-
-@pytest.mark.parametrize(("report", "expected"), NOT_FINITE.values(), ids=NOT_FINITE)
-def test_not_finite(report: RunReport, expected: list[str]) -> None:
-    found = list(consistency.problems(report))
-    assert [problem for problem in found if "is not a finite number" in problem] == expected
-
-
 def of_trials(*verdicts: Any, says: Any, rank: int) -> CaseResult:
     trials = tuple(
         Trial(verdict=word, score={"pass": 1.0, "borderline": 0.7, "fail": 0.0}[word])

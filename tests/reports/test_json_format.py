@@ -154,7 +154,7 @@ def _with(**changes: Any) -> str:
         ),
         pytest.param(
             _with(verdict="great"),
-            "r.json: not a valid report: verdict: Input should be 'pass', 'borderline', 'fail', "
+            "r.json: not a valid report: verdict: must be 'pass', 'borderline', 'fail', "
             "'error', 'nothing-changed' or 'nothing-graded'",
             id="unknown verdict",
         ),

@@ -209,9 +209,9 @@ def test_what_cannot_be_accepted_changes_nothing(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "reference.json: not the log of a reference: decisions: Field required"),
+        ("{}", "reference.json: not the log of a reference: decisions: is missing"),
         ('{"decisions": []}', "reference.json: version 1, or no decision: it cannot be read"),
-        ("[", "reference.json: not the log of a reference: : Invalid JSON: EOF while parsing"),
+        ("[", "reference.json: not the log of a reference: not JSON (Expecting "),
     ],
 )
 def test_a_log_that_is_none(tmp_path: Path, text: str, message: str) -> None:

@@ -48,7 +48,7 @@ class _Level(_Entry):
 
 
 class _Listed(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     checks: list[dict[str, JSON]]
     overall_reasoning: str = ""

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import monotonic
+from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.llm.retry import RequestError
@@ -42,18 +43,23 @@ class Prices:
         return (size + OVERHEAD_TOKENS) * self.input + written * self.output
 
 
-PriceOf = Callable[[Endpoint], Prices | None]
+PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]
 
 
 class Budget:
     """Sends requests while all of them together are certain to stay within the caps."""
 
     def __init__(
-        self, caps: Caps, price_of: PriceOf, clock: Callable[[], float] = monotonic
+        self,
+        caps: Caps,
+        price_of: PriceOf,
+        clock: Callable[[], float] = monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._caps = caps
         self._price_of = price_of
         self._clock = clock
+        self._sleep = sleep
         self._began = clock()
         self._calls = 0
         self._spent = 0.0
@@ -90,7 +96,7 @@ class Budget:
     async def sleep(self, seconds: float) -> None:
         """Sleep before a request is repeated, until the time limit at most."""
         left = self._seconds_left()
-        await asyncio.sleep(seconds if left is None else max(0.0, min(seconds, left)))
+        await self._sleep(seconds if left is None else max(0.0, min(seconds, left)))
 
     async def _reserve(self, call: ModelCall) -> float:
         worst = self._worst_cost(call)

@@ -155,6 +155,14 @@ REFUSED = {
         listed("c1"),
         ['"checks.0": Input should be a valid dictionary'],
     ),
+    "a list with more than marks": (
+        listed(*({"id": n, **v} for n, v in GOOD.items()), score=10),
+        ['"score": Extra inputs are not permitted'],
+    ),
+    "a remark that is no text": (
+        listed(*({"id": n, **v} for n, v in GOOD.items()), overall_reasoning=5),
+        ['"overall_reasoning": Input should be a valid string'],
+    ),
     "11": (
         changed(c2=entry(score=11)),
         ['"score" of c2 (depth) is 11; wanted: an integer from 0 to 10 or "cannot_assess"'],
@@ -186,6 +194,18 @@ REFUSED = {
     "yes for a check": (
         changed(c1=entry(satisfied="yes")),
         ['"satisfied" of c1 (polite) is "yes"; wanted: true, false or "cannot_assess"'],
+    ),
+    "a word of another language": (
+        changed(c1=entry(satisfied="größer")),
+        ['"satisfied" of c1 (polite) is "größer"; wanted: true, false or "cannot_assess"'],
+    ),
+    "60 characters are shown": (
+        changed(c1=entry(satisfied="x" * 58)),
+        [f'"satisfied" of c1 (polite) is "{"x" * 58}"; wanted: true, false or "cannot_assess"'],
+    ),
+    "61 characters are cut": (
+        changed(c1=entry(satisfied="x" * 59)),
+        [f'"satisfied" of c1 (polite) is "{"x" * 56}...; wanted: true, false or "cannot_assess"'],
     ),
     "null": (
         changed(c1=entry(satisfied=None)),

@@ -1,6 +1,7 @@
 """Caps that hold: nothing is sent that might not fit, and the reason is said."""
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -78,6 +79,19 @@ def test_the_cost_never_passes_its_cap(cap: float, cost: float) -> None:
     assert server.charged <= cap
     # What is left is less than the worst that one more call may cost.
     assert server.charged + WORST > cap
+
+
+def test_a_call_that_may_cost_all_that_is_left_is_sent() -> None:
+    server = Server()
+    assert reasons(send(server, Caps(cost_usd=4004), 1, Prices(input=1, output=2))) == set()
+    assert server.sent == 1
+
+
+def test_a_call_waits_for_the_cost_of_the_one_in_flight() -> None:
+    server = Server(cost=0.05, seconds=0.001)
+    cheap = Prices(input=0.0001, output=0.0002)  # $0.4004 at most
+    assert reasons(send(server, Caps(cost_usd=0.5), 2, cheap)) == set()
+    assert server.sent == 2
 
 
 def test_the_reason_says_what_was_spent() -> None:
@@ -158,10 +172,57 @@ def test_time_cuts_what_is_under_way_and_refuses_the_rest() -> None:
     asyncio.run(asyncio.wait_for(asked(), timeout=10))
 
 
+class Clock:
+    """Shows the seconds that it is set to; sleeping is noted, and takes no time."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+@pytest.mark.parametrize(
+    ("limit", "passed", "slept"),
+    [
+        pytest.param(None, 50, 3, id="no limit"),
+        pytest.param(10, 4, 3, id="enough time is left"),
+        pytest.param(10, 8, 2, id="less time is left"),
+        pytest.param(10, 12, 0, id="no time is left"),
+    ],
+)
+def test_a_wait_ends_at_the_time_limit(limit: float | None, passed: float, slept: float) -> None:
+    clock = Clock()
+    budget = Budget(Caps(seconds=limit), lambda _: None, clock, clock.sleep)
+    clock.now += passed
+    asyncio.run(budget.sleep(3))
+    assert clock.slept == [slept]
+
+
+@pytest.mark.parametrize(("passed", "sent"), [(9.0, 1), (10.0, 0), (11.0, 0)])
+def test_nothing_is_sent_after_the_time_limit(passed: float, sent: int) -> None:
+    clock, server = Clock(), Server()
+
+    async def asked() -> None:
+        ask = Budget(Caps(seconds=10), lambda _: None, clock).wrap(server)
+        clock.now += passed
+        await ask(CALL)
+
+    late = pytest.raises(OverBudget, match="budget: time limit of 10 s reached")
+    with nullcontext() if sent else late:
+        asyncio.run(asked())
+    assert server.sent == sent
+
+
 def test_without_a_limit_a_reply_is_as_long_as_the_model_can() -> None:
     prices = Prices(input=0, output=1, most_output_tokens=7)
     bare = replace(CALL, max_tokens=None)
     assert prices.worst(bare) == 7
+    assert Prices(input=0, output=1).worst(bare) == 128_000  # the model's limit is unknown
     limited = replace(bare, endpoint=Endpoint(model="m", options={"max_tokens": 5}))
     assert prices.worst(limited) == 5
     assert prices.worst(CALL) == 1000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotWriteFile
-from rubric_ci.llm.cache import DAY, Cache, CacheStats
+from rubric_ci.llm.cache import ANSWER, DAY, Cache, CacheStats
 
 A, B, C = "aa" * 32, "ab" * 32, "cc" * 32
 
@@ -33,6 +33,34 @@ def test_the_last_writer_wins(cache: Cache) -> None:
     cache.put(A, "two")
     assert cache.get(A) == "two"
     assert cache.stats().entries == 1
+
+
+def test_a_folder_is_created_once(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "deep" / "cache")
+    cache.prepare()
+    cache.prepare()
+    assert list(cache.folder.iterdir()) == []
+
+
+def test_answers_are_counted_apart(cache: Cache) -> None:
+    for key in (A, B, C + ANSWER):
+        cache.put(key, "x")
+    found = cache.stats()
+    assert (found.entries, found.answers) == (3, 1)
+
+
+def test_clear_deletes_every_entry(cache: Cache) -> None:
+    for key in (A, B, C + ANSWER):
+        cache.put(key, "")
+    cache.clear()
+    assert cache.stats() == CacheStats(entries=0, size=0)
+
+
+def test_the_entry_of_another_key_does_not_exist(cache: Cache) -> None:
+    cache.put(A, "of A")
+    cache.put(B, "of B")
+    entry(cache, A).write_bytes(entry(cache, B).read_bytes())
+    assert cache.get(A) is None
 
 
 BROKEN = {
@@ -62,9 +90,11 @@ def test_an_unfinished_file_is_no_entry(cache: Cache) -> None:
     draft = entry(cache, A).with_suffix(".json.1.1.tmp")
     draft.write_text("{")
     assert cache.stats().entries == 1
+    then = draft.stat().st_mtime
+    os.utime(draft, (then - 3500, then - 3500))
     cache.prune()
     assert draft.exists()  # its writer may be at work
-    os.utime(draft, (0, 0))
+    os.utime(draft, (then - 3600.01, then - 3600.01))
     assert cache.prune() == CacheStats(entries=0, size=0)
     assert not draft.exists()
 
@@ -74,12 +104,12 @@ def aged(cache: Cache, **days: float) -> None:
         name = {"a": A, "b": B, "c": C}[key]
         cache.put(name, "x" * 100)
         path = entry(cache, name)
-        then = path.stat().st_mtime - age * DAY
+        then = path.stat().st_mtime - age * 24 * 60 * 60
         os.utime(path, (then, then))
 
 
 def test_prune_by_age(cache: Cache) -> None:
-    aged(cache, a=40, b=20, c=0)
+    aged(cache, a=30.0001, b=29, c=0)
     assert cache.prune(unused_for=30 * DAY).entries == 1
     assert [cache.get(key) is None for key in (A, B, C)] == [True, False, False]
 

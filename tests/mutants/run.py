@@ -30,7 +30,7 @@ from tests.mutants.mutate import Mutant, mutants
 from tests.mutants.survivors import read_survivors
 
 SECONDS: Final = 60.0  # for the tests of a mutant that is imported; an endless loop is found out
-LEAST: Final = 10.0  # seconds for a mutant of a function, and three times what its tests take
+LEAST: Final = 5.0  # seconds for a mutant of a function, and three times what its tests take
 TRACED: Final = 1.0  # seconds of a test whose lines are recorded
 MODULE_LINES: Final = 1000  # more than any module has
 # A failed test is one that failed: nothing is compared, shrunk or shown for it.

@@ -31,6 +31,8 @@ HELD: Final[Mapping[str, str]] = {
     "judge/reply_parser.py": "judge/test_reply_parser.py",
     "llm/budget.py": "llm/test_budget.py",
     "llm/cache.py": "llm/test_cache.py",
+    "reports/comparison.py": "reports/test_comparison.py reports/test_alarm_budget.py",
+    "reports/json_format.py": "reports/test_json_format.py",
 }
 
 # Not every survivor of these is handled yet: they run by name only.
@@ -39,8 +41,6 @@ PENDING: Final[Mapping[str, str]] = {
     + "reports/test_consistency.py reports/test_waivers.py reports/test_gate.py",
     "reports/case_consistency.py": FORGED
     + "reports/test_consistency.py reports/test_case_consistency.py",
-    "reports/json_format.py": "reports/test_json_format.py",
-    "reports/comparison.py": "reports/test_comparison.py reports/test_comparison_text.py",
     "parsing/evaluators.py": "project/test_loader.py",
     "validation/rubric_rules.py": "validation/test_corpus.py",
     "validation/eval_rules.py": "validation/test_corpus.py",

@@ -7,18 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.reference_log import Decision, Night, ReferenceLog
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import (
     CaseChange,
     ChangeKind,
     Comparison,
     JudgeInfo,
     RunReport,
+    SuspectCounts,
     run_verdict,
     totals,
 )
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 from rubric_ci.model.scoring import verdict
 from rubric_ci.reports.comparison import compare
+from tests import nights
 
 JUDGE = JudgeInfo(model="openai/m", prompt_version="1")
 
@@ -269,6 +273,102 @@ def test_only_differing_judge_settings_are_reported() -> None:
     now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))
     (note,) = compare(now, then).notes
     assert note.startswith("The judges differ (batched, now isolated; votes 1, now auto): ")
+
+
+PINNED = ReferenceLog(
+    decisions=(
+        Decision(
+            reason="first",
+            commit="1" * 40,
+            measured_at="2026-01-01T00:00:00+00:00",
+            decided_at="2026-01-01T00:00:00+00:00",
+            cases=10,
+        ),
+    )
+)
+REFERENCE = nights.night(
+    1, *(nights.case(name, 15) for name in "abcdefghy"), nights.case("z", 0, 15)
+)
+WORSE = nights.night(
+    2,
+    *(nights.case(name, 0, 3) for name in "abcdefgh"),
+    replace(ERRORED, file="e.yaml", id="y"),
+    nights.case("z", 3),
+)
+
+
+def test_a_pinned_reference_says_which_cases_are_worse() -> None:
+    comparison = compare(WORSE, REFERENCE, log=PINNED)
+    assert [f"{c.kind} {c.id}" for c in comparison.changes] == [
+        *(f"regressed {name}" for name in "abcdefgh"),
+        *("errored y", "improved z"),
+    ]
+    assert comparison.suspects == SuspectCounts(
+        false_alarms=0.05, suspects=8, confirmed=8, undecided=0, further_trials=0
+    )
+    assert (comparison.significant, comparison.regressed) == (True, True)
+    assert comparison.judge_moved == ""
+
+
+OTHER_JUDGE = replace(WORSE, judge=JudgeInfo(model="openai/n", prompt_version="1"))
+
+
+def test_nothing_is_concluded_from_marks_of_another_judge() -> None:
+    then = replace(REFERENCE, judge=JUDGE)
+    comparison = compare(OTHER_JUDGE, then, log=PINNED)
+    assert [f"{c.kind} {c.id}" for c in comparison.changes] == [
+        "errored y",
+        *(f"unclear {name}" for name in "abcdefghz"),
+    ]
+    assert comparison.judge_moved == "The judge changed (`openai/m`, now `openai/n`)"
+    assert comparison.p_value is not None
+    found = (comparison.significant, comparison.regressed, comparison.suspects)
+    assert found == (False, False, None)
+    assert comparison.reference == compare(WORSE, then, log=PINNED).reference
+    assert comparison.reference is not None
+
+
+def test_another_judge_is_only_noted_if_nothing_is_pinned() -> None:
+    comparison = compare(OTHER_JUDGE, replace(REFERENCE, judge=JUDGE))
+    assert (comparison.judge_moved, comparison.regressed) == ("", True)
+
+
+def test_a_slide_of_many_nights_is_worse_although_no_case_is() -> None:
+    then = nights.night(1, *(nights.case(name, 15) for name in "abcde"))
+    now = nights.night(3, *(nights.case(name, 4, 1) for name in "abcde"))
+    before = Night(
+        started_at="2026-01-02T00:00:00+00:00", gate="pass", worse=False, log_products=(9.0,) * 7
+    )
+    assert not compare(now, then, log=PINNED).regressed
+    comparison = compare(now, then, log=replace(PINNED, nights=(before,)))
+    assert {change.kind for change in comparison.changes} == {"same"}
+    assert comparison.slide is not None
+    assert (comparison.slide.detected, comparison.slide.nights) == (True, 2)
+    assert len(comparison.log_products) == 7
+    assert (comparison.significant, comparison.regressed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("false_alarms", "significant"),
+    [
+        pytest.param(0.05, False, id="below the p-value"),
+        pytest.param(0.0625, False, id="the p-value"),
+        pytest.param(0.2, True, id="above the p-value"),
+    ],
+)
+def test_the_mean_is_tested_at_the_budget(false_alarms: float, *, significant: bool) -> None:
+    then = report(*(nights.case(name, 15) for name in "abcde"))
+    now = report(*(nights.case(name, 2, 1) for name in "abcde"))
+    config = RegressionConfig(false_alarms=false_alarms)
+    comparison = compare(replace(now, regression=config), then)
+    assert (comparison.p_value, comparison.significant) == (0.0625, significant)
+
+
+def test_without_a_reference_the_mean_is_tested_at_five_percent() -> None:
+    then = report(*(graded(0.9, case=name) for name in "abcde"))
+    now = report(*(graded(0.88, case=name) for name in "abcde"))
+    comparison = compare(replace(now, regression=RegressionConfig(false_alarms=0.2)), then)
+    assert (comparison.p_value, comparison.significant) == (0.0625, False)
 
 
 SCORES = st.integers(0, 100).map(lambda n: n / 100)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport, totals
+from rubric_ci.model.report import Comparison, RunReport, totals
 from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import MarkValue
 from rubric_ci.reports import json_format
 
+SCHEMAS = Path(__file__).parents[2] / "schemas"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 MARKS: list[MarkValue] = [True, False, 0, 1, 10, "cannot_assess"]
 
@@ -79,6 +81,27 @@ def test_round_trip(text: str, mark: MarkValue) -> None:
     assessed = graded.evaluators[0]
     assert isinstance(assessed, Assessed)
     assert type(assessed.criteria[0].mark) is type(mark)
+
+
+def test_a_lone_surrogate_changes_nothing_but_itself() -> None:
+    plain = json_format.render(a_report(text="naïve §"))
+    assert json_format.render(a_report(text="naïve \ud800")) == plain.replace("§", "\\ud800")
+
+
+def test_the_text_is_indented() -> None:
+    text = json_format.render(a_report())
+    assert text == json.dumps(json.loads(text), indent=2) + "\n"
+
+
+def test_a_comparison_alone_has_the_keys_that_it_has_in_a_report() -> None:
+    comparison = Comparison(changes=(), tolerance=0.05, paired=3, notes=("The judges differ.",))
+    data = json.loads(json_format.render(replace(a_report(), comparison=comparison)))
+    alone = json.loads(json_format.render_comparison(comparison))
+    assert alone == {"version": 1, **data["comparison"]}
+
+
+def test_the_schema_is_the_one_that_is_published() -> None:
+    assert json_format.schema() == (SCHEMAS / "report.schema.json").read_text("utf-8")
 
 
 def test_stable_names() -> None:

@@ -46,6 +46,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         link=link or report.metadata.get("run_url", ""),
         cases=tuple((case.file, case.id) for case in report.cases),
         results=_columns(report.cases),
+        judge_moved=report.sentinel is not None and report.sentinel.moved,
         corrected=_corrected(report),
     )
 

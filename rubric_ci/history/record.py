@@ -88,6 +88,7 @@ class RunRecord:
     link: str  # address of the report or of the workflow run; empty: unknown
     cases: tuple[CaseKey, ...]
     results: Columns
+    judge_moved: bool = False  # since the reference was measured, as the sentinel found
     corrected: Interval | None = None  # the pass rate corrected by labels; None: not corrected
 
 

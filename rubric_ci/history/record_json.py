@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.history.record import GRADED, LETTERS, TRIALS, VERSION, CaseKey, RunRecord
@@ -16,7 +16,8 @@ from rubric_ci.parsing.dataclass_json import Mismatch
 def dump(record: RunRecord) -> str:
     """Return the record as one line without a newline; characters beyond ASCII are escaped.
 
-    Without a corrected pass rate it has no such key: its identity is that of earlier versions.
+    Without a corrected pass rate or a move of the judge it has no such key: its identity is that
+    of earlier versions.
 
     Raises CannotReadReport for a lone surrogate in a name: no line can contain it.
     """
@@ -110,9 +111,9 @@ def _text(value: object) -> str:
 
 
 def _fields(value: Any) -> dict[str, object]:
-    """Return a record as an object; without a corrected pass rate it has no such key."""
+    """Return a record as an object, without the keys of later versions that say nothing."""
     found = {field.name: getattr(value, field.name) for field in fields(value)}
-    return {name: each for name, each in found.items() if (name, each) != ("corrected", None)}
+    return {name: each for name, each in found.items() if each or name not in _LATER}
 
 
 def _value(kind: Any, text: str, where: str) -> Any:
@@ -138,3 +139,6 @@ def _invalid(where: str, problem: str) -> CannotReadHistory:
         f"{where}: not a record of a run: {problem}",
         "remove it, or create the history again with `rubric-ci history add` or `import`",
     )
+
+
+_LATER: Final = frozenset({"corrected", "judge_moved"})

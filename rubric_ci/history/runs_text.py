@@ -45,6 +45,7 @@ def state(record: RunRecord) -> str:
         record.verdict,
         "" if record.gate_passes else "gate fails",
         "worse" if record.worse else "",
+        "judge moved" if record.judge_moved else "",
         "" if record.complete else "partial",
     ]
     return ", ".join(fact for fact in facts if fact)

@@ -30,7 +30,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeChange:
-    """A run whose judge differs from the one of the run before."""
+    """A run whose judge differs from the one of the run before, by its name or by its marks."""
 
     run: int  # its index
     text: str  # what changed, in a few words
@@ -58,12 +58,15 @@ def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
 
 
 def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
-    """Return the runs with another judge than the last run that had one."""
-    judged = [(n, r.judge) for n, r in enumerate(records) if r.judge is not None]
+    """Return the runs with another judge than the last run that had one.
+
+    Runs from a move of the judge until `rejudge` are one change.
+    """
+    judged = [(n, r.judge, r.judge_moved) for n, r in enumerate(records) if r.judge is not None]
     return tuple(
         JudgeChange(run=n, text=_difference(before, after))
-        for (_, before), (n, after) in pairwise(judged)
-        if before != after
+        for (_, before, had_moved), (n, after, moved) in pairwise(judged)
+        if before != after or (moved and not had_moved)
     )
 
 
@@ -91,4 +94,5 @@ def _difference(before: JudgeInfo, after: JudgeInfo) -> str:
         ("", before.mode, after.mode),
         ("votes ", before.votes, after.votes),
     )
-    return "; ".join(f"{name}{was} → {now}" for name, was, now in pairs if was != now)
+    named = "; ".join(f"{name}{was} → {now}" for name, was, now in pairs if was != now)
+    return named or f"{after.model} marks the remembered answers differently"

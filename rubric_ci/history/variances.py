@@ -7,6 +7,7 @@ from typing import Final
 
 from rubric_ci.history.power import DEFAULT, Variances
 from rubric_ci.history.record import CaseKey, RunRecord, case_records
+from rubric_ci.history.trends import judge_changes
 
 LATEST: Final = 30  # runs
 FEWEST: Final = 3
@@ -45,8 +46,9 @@ def _comparable(records: Sequence[RunRecord]) -> Sequence[RunRecord]:
     complete = [record for record in records if record.complete]
     if not complete:
         return ()
-    judge = complete[-1].judge
-    return [record for record in complete if record.judge == judge][-LATEST:]
+    last = complete[-1].judge
+    since = max((change.run for change in judge_changes(complete)), default=0)
+    return [record for record in complete[since:] if record.judge == last][-LATEST:]
 
 
 def _scores(record: RunRecord) -> Scores:

@@ -155,6 +155,8 @@ def _mean(comparison: Comparison, difference: float) -> str:
     if comparison.p_value is not None:
         facts.append(f"p = {comparison.p_value:.3g}")
     verdict = "significant" if comparison.significant else "not significant"
+    if comparison.judge_moved:
+        verdict = "not comparable"
     return f"Mean score {difference:+.3f} ({', '.join(facts)}): {verdict}"
 
 

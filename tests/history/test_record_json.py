@@ -13,6 +13,7 @@ from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import case_records
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import Trial
+from rubric_ci.model.sentinel import Sentinel
 from tests.history.nights import a_case, a_night
 from tests.sample_reports import a_report, graded
 
@@ -50,6 +51,14 @@ def test_further_trials_and_clusters_are_kept() -> None:
     case = graded("a", "pass", trials=(trial,) * 3, further_trials=2, cluster="talk", evaluators=())
     (kept,) = case_records(record_of(a_report(case)))
     assert (kept.further_trials, kept.cluster) == (2, "talk")
+
+
+def test_a_judge_that_moved_is_kept() -> None:
+    quiet = record_of(a_night(4))
+    moved = record_of(a_night(4, sentinel=Sentinel(items=(), p_value=0.001, moved=True)))
+    assert "judge_moved" not in record_json.dump(quiet)  # the identity of earlier versions
+    assert moved.judge_moved
+    assert record_json.load(record_json.dump(moved), "a line") == moved
 
 
 def changed(**changes: Any) -> str:

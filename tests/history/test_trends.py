@@ -56,6 +56,15 @@ def test_judge_changes() -> None:
     )
 
 
+def test_a_judge_that_moved_is_a_change_once() -> None:
+    nights = [replace(night, judge_moved=n in {3, 4, 6}) for n, night in enumerate(records())]
+    words = "gpt marks the remembered answers differently"
+    assert judge_changes(nights[:8]) == (
+        JudgeChange(run=3, text=words),
+        JudgeChange(run=6, text=words),
+    )
+
+
 def test_a_fail_that_a_waiver_excuses_is_waived() -> None:
     case = graded("one", "fail", waived=("c",), without_waived="pass", evaluators=())
     (strip,) = strips([record_of(a_report(case))])

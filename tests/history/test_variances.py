@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,12 @@ def test_a_new_judge_starts_anew() -> None:
     last = record_of(a_report(graded("a", "pass"), judge=JudgeInfo(model="b", prompt_version="1")))
     assert measure([*runs, last]) == DEFAULT
     assert measure([]) == DEFAULT
+
+
+def test_a_judge_that_moved_starts_anew() -> None:
+    runs = list(nights(12, 3, noise=0.1, move=0.0))
+    runs[7] = replace(runs[7], judge_moved=True)
+    assert measure(runs).runs == 5
 
 
 VOTES = {

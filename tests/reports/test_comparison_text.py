@@ -1,5 +1,7 @@
 """A comparison in words."""
 
+from dataclasses import replace
+
 import pytest
 
 from rubric_ci.model.results import CaseResult, Trial
@@ -54,6 +56,16 @@ def test_the_whole() -> None:
         f"Mean score -1.000 ({facts}): significant",
         "Removed: `left`",
     ]
+
+
+def test_a_mean_of_two_judges_is_not_comparable() -> None:
+    after = a_report(graded("a", "fail"), graded("b", "fail"))
+    before = a_report(graded("a", "pass"), graded("b", "pass"))
+    moved = replace(compare(after, before), judge_moved="The judge moved", significant=False)
+    assert list(comparison_text.lines(moved))[1] == (
+        "Mean score -1.000 (2 cases in both reports, 95 % interval -1.000 to -1.000, p = 0.5): "
+        "not comparable"
+    )
 
 
 def test_many_gone_are_counted() -> None:

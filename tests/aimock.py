@@ -101,7 +101,7 @@ def running(folder: Path) -> Iterator[Aimock]:
 
 
 def _address(log: Path) -> str:
-    deadline = monotonic() + 20
+    deadline = monotonic() + 60
     while monotonic() < deadline:
         _, listens, rest = log.read_text().partition("listening on ")
         if listens and "\n" in rest:

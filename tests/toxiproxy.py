@@ -64,7 +64,7 @@ def running(upstream: str) -> Iterator[Toxiproxy]:
 
 
 def _wait(server: Toxiproxy) -> None:
-    deadline = monotonic() + 20
+    deadline = monotonic() + 60
     while monotonic() < deadline:
         try:
             urllib.request.urlopen(f"{server.api}/version", timeout=5).close()

@@ -12,7 +12,6 @@ from tests.agentv_example.record import EXAMPLE, RECORDING, RUN
 from tests.quickstart.record import ROOT
 
 pytestmark = [
-    pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="its code judge starts python3"),
 ]
 

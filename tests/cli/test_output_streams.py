@@ -11,7 +11,6 @@ import pytest
 from tests.sample_project import EVAL, Project, clean_environment
 
 pytestmark = [
-    pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX"),
 ]
 MUCH = "\n".join(

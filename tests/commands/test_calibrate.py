@@ -18,8 +18,6 @@ from rubric_ci.model.rubric import MarkValue
 from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 
-pytestmark = pytest.mark.timeout(120)
-
 EVALS = """\
 rubrics:
   - {id: city, expected_outcome: Names Canberra}

@@ -6,11 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.checkout import ENVIRONMENT, Checkout
-
-pytestmark = pytest.mark.timeout(120)
 
 EVALS = """\
 evalcases:

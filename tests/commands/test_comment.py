@@ -18,8 +18,6 @@ from rubric_ci.reports.post import try_to_post
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
-pytestmark = [pytest.mark.timeout(60)]
-
 HEAD = "a" * 40
 PULL_EVENT = {
     "pull_request": {

@@ -14,8 +14,6 @@ from tests.checkout import ENVIRONMENT
 from tests.contract.fake_github import GitHub, serving
 from tests.sample_reports import a_report, errored, graded
 
-pytestmark = pytest.mark.timeout(120)
-
 PASSING = a_report(graded("a", "pass"), graded("b", "pass"))
 REGRESSED = a_report(graded("a", "fail"), graded("b", "pass"))
 LOST = a_report(errored("a"), graded("b", "pass"))

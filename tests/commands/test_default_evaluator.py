@@ -11,7 +11,6 @@ from tests.commands.test_validate import rubric_ci
 
 __all__ = ["judged"]
 
-pytestmark = pytest.mark.timeout(120)
 
 EVALS = """\
 evalcases:

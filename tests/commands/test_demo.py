@@ -4,10 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.timeout(120)
-
 
 def demo(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

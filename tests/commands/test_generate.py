@@ -13,8 +13,6 @@ from rubric_ci.project.loaded_project import load_project, open_project
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 
-pytestmark = pytest.mark.timeout(120)
-
 SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case got rubrics in 1 file\n"
 
 

@@ -12,8 +12,6 @@ from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.generating import AFTER, CONFIG, EVAL, GOOD, Project
 
-pytestmark = pytest.mark.timeout(120)
-
 OURS = "rubric-ci/rubrics-main"
 MESSAGE = "evals: add rubrics to 1 case\n\nx\n\nRubric-CI: generate rubrics"
 

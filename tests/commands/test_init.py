@@ -13,8 +13,6 @@ from rubric_ci import __version__
 from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
 from rubric_ci.system import resources
 
-pytestmark = pytest.mark.timeout(120)
-
 FILES = [
     ".github/workflows/evals-default-branch.yml",
     ".github/workflows/evals-gate.yml",

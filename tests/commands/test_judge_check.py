@@ -18,8 +18,6 @@ from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 
-pytestmark = pytest.mark.timeout(120)
-
 # The word of the fence is random; these tests fix it, as if an attacker had guessed it.
 GUESSED = "1234abcd"
 ATTACKS = f"""\

@@ -15,7 +15,6 @@ from rubric_ci.reports import json_format
 from tests.sample_reports import a_report, errored, graded
 
 pytestmark = [
-    pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a POSIX thing"),
 ]
 

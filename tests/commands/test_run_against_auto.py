@@ -10,8 +10,6 @@ from tests.checkout import Checkout
 from tests.commands.test_run_against import CLEAN, cases
 from tests.invoke import invoke
 
-pytestmark = pytest.mark.timeout(120)
-
 PULL_REQUEST = "the pull request's base branch"
 
 

@@ -9,7 +9,6 @@ import pytest
 from tests.sample_project import Project
 
 pytestmark = [
-    pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 

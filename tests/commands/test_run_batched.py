@@ -18,8 +18,6 @@ from rubric_ci.cli.main import main
 from tests.batches import Ending, Fault, Object, Provider, Script, providing, refused, unanswered
 from tests.sample_project import Project, clean_environment
 
-pytestmark = pytest.mark.timeout(120)
-
 CASE = """\
   - {{id: {id}, input: Say hello to {id}, rubrics: [Greets]}}
 """

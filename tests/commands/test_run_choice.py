@@ -7,8 +7,6 @@ import pytest
 
 from tests.sample_project import Project
 
-pytestmark = pytest.mark.timeout(120)
-
 ANSWERS = {"good": "Hello there", "bad": "Go away", "worse": "No"}
 CASE = """\
   - id: {name}

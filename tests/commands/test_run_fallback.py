@@ -10,8 +10,6 @@ import pytest
 from tests.bodies import Body, answering
 from tests.sample_project import Project
 
-pytestmark = pytest.mark.timeout(120)
-
 CONFIG = """\
 evals: [evals/*.eval.yaml]
 judge: {{model: openai/gpt-4.1-mini, api_base: "{url}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}

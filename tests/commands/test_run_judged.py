@@ -17,8 +17,6 @@ from rubric_ci.cli.main import main
 from tests.aimock import Aimock, Reply, fails, says
 from tests.sample_project import Project, clean_environment
 
-pytestmark = pytest.mark.timeout(120)
-
 CONFIG = """\
 evals: [evals/*.eval.yaml]
 judge: {{model: {model}, api_base: "{base}", api_key: none, timeout_seconds: 60}}

@@ -9,8 +9,6 @@ from click.testing import CliRunner
 from rubric_ci.cli.main import main
 from tests.bodies import Body, answering
 
-pytestmark = pytest.mark.timeout(120)
-
 EVALS = "evalcases: [{id: a, input: Hi, rubrics: [Says hello]}]\n"
 MARKS = {"c1": {"evidence": "Hello", "reasoning": "It does.", "satisfied": True}}
 REPLY = {"choices": [{"message": {"content": json.dumps(MARKS)}, "finish_reason": "stop"}]}

@@ -14,8 +14,6 @@ from tests.checkout import Checkout
 from tests.contract.fake_git import GitData
 from tests.contract.fake_github import Fault, GitHub
 
-pytestmark = [pytest.mark.timeout(120)]
-
 CHANGE = Change(path="evals/sub/a.yaml", before=b"a\r\n", after="größe\r\n".encode())
 PROPOSAL = Proposal(base="main", title="evals: add rubrics to 1 case", body="drafts")
 

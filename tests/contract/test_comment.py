@@ -12,8 +12,6 @@ from rubric_ci.github.comments import Mode, Place, post
 from rubric_ci.model.diagnostics import Annotation
 from tests.contract.fake_github import BOT, GitHub, Pull, Token, User
 
-pytestmark = [pytest.mark.timeout(120)]
-
 PLACE = Place(repository="acme/app", pull_request=7)
 MARKER = "<!-- rubric-ci: default -->\n"
 RUN = FinishedRun(

@@ -13,8 +13,6 @@ from rubric_ci.github.client import BACKOFF, ApiError, Server
 from rubric_ci.github.comments import Mode, Place, post
 from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving
 
-pytestmark = [pytest.mark.timeout(60)]
-
 PLACE = Place(repository="acme/app", pull_request=7)
 COMMENTS = "/issues/7/comments"
 

@@ -6,8 +6,6 @@ from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.issues import IssueKey, keep_issue
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
-pytestmark = [pytest.mark.timeout(120)]
-
 TOPIC = IssueKey(repository="acme/app", title="Evals: worse than before")
 MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
 

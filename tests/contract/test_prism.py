@@ -4,11 +4,7 @@ import json
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import pytest
-
 from tests.contract.fake_github import GitHub, Object, Pull
-
-pytestmark = [pytest.mark.timeout(120)]
 
 
 def send(github: GitHub, data: Object | None) -> int:

@@ -20,7 +20,6 @@ SERVER = ROOT / "tests/npm/node_modules/yaml-language-server/bin/yaml-language-s
 PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(
         not SERVER.exists(),
         reason="npm is not installed: the language server comes with the Node tools of tests/npm",

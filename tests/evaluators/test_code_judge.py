@@ -18,7 +18,6 @@ from rubric_ci.parsing.file_references import UsedFiles
 from tests.cases import build_case, build_context, build_script, text_answer, text_message
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 

@@ -24,7 +24,6 @@ from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, build_context, build_script, span, text_answer
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 

@@ -16,7 +16,6 @@ from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from tests.cases import build_case, build_context, build_script, span, text_answer
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 

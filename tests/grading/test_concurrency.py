@@ -8,8 +8,6 @@ import pytest
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, Target
 
-pytestmark = pytest.mark.timeout(30)
-
 MODEL = LlmTarget(name="model", endpoint=Endpoint(model="openai/m"), concurrency=1)
 COMMAND = CliTarget(name="command", command_template="true", concurrency=1)
 

@@ -29,7 +29,6 @@ from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, build_context, build_script, span
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 

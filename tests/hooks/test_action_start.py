@@ -11,7 +11,7 @@ from hooks import action
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow]
 
 GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
 BAD = GOOD.replace("rubrics:", "rubric:")

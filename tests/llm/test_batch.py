@@ -12,8 +12,6 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.system.backoff import Backoff
 from tests.aimock import Aimock, says
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def call(endpoint: Endpoint, text: str = "Hello") -> ModelCall:
     said = ChatMessage(role="user", content=text)

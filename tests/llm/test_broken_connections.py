@@ -26,7 +26,6 @@ from tests.contract.test_judge_faults import SCORE, TEXT, assess
 from tests.toxiproxy import Toxic, Toxiproxy
 
 pytestmark = [
-    pytest.mark.timeout(120),  # the first test waits for the import of litellm
     pytest.mark.skipif(bool(toxiproxy.missing()), reason=toxiproxy.missing() or "-"),
 ]
 

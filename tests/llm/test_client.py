@@ -23,8 +23,6 @@ from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
 from tests.http_server import serving
 
-pytestmark = pytest.mark.timeout(120)
-
 ASKED = (ChatMessage(role="user", content="Hello"),)
 
 

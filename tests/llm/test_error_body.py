@@ -14,8 +14,6 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
 from tests.bodies import Body, answering
 
-pytestmark = pytest.mark.timeout(120)
-
 ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
     # body: (its status, whether another request may succeed, what it says)
     "a status as its code": ({"error": {"message": "busy", "code": 429}}, 429, True, "busy"),

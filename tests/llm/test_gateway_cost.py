@@ -12,8 +12,6 @@ from rubric_ci.model.evals import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from tests.bodies import Body, answering
 
-pytestmark = pytest.mark.timeout(120)
-
 REPLY = {
     "choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 10, "completion_tokens": 2},

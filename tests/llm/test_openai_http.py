@@ -19,8 +19,6 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
 
-pytestmark = pytest.mark.timeout(120)
-
 ASKED = (ChatMessage(role="user", content="Hello"),)
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 

@@ -16,8 +16,6 @@ from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.bodies import Body, answering
 
-pytestmark = pytest.mark.timeout(120)
-
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 OK = Body(
     content=json.dumps(

@@ -135,7 +135,6 @@ def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
-@pytest.mark.timeout(20)
 def test_a_pipe_is_not_read(tree: Path) -> None:
     os.mkfifo(tree / "empty/pipe.yaml")
     found = discovery.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")

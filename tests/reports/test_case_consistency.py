@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,7 +97,6 @@ def trial(draw: st.DrawFn) -> Graded:
     )
 
 
-@pytest.mark.timeout(120)
 @settings(max_examples=50)
 @given(st.lists(trial(), min_size=1, max_size=5))
 def test_what_is_graded_is_consistent(trials: list[Graded]) -> None:

@@ -8,8 +8,6 @@ import pytest
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.sample_project import CONFIG, Project
 
-pytestmark = pytest.mark.timeout(120)
-
 NO_KEY = f'{CONFIG}judge: {{model: openai/a, api_key: "${{{{ OPENAI_API_KEY }}}}"}}\n'
 RUBRIC = "evalcases:\n  - id: greeting\n    input: Say hello\n    rubrics: [Greets]\n"
 

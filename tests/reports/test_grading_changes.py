@@ -92,7 +92,6 @@ def test_the_gate(config: GateConfig, code: ExitCode) -> None:
     )
 
 
-@pytest.mark.timeout(120)
 def test_the_base_decides_whether_weaker_grading_fails(tmp_path: Path) -> None:
     from tests.checkout import Checkout
 

@@ -12,7 +12,6 @@ import pytest
 from tests.contract.fake_github import Fault, GitHub, Pull, serving
 from tests.sample_project import Project, clean_environment
 
-pytestmark = pytest.mark.timeout(120)
 SHA = "1" * 40
 
 

@@ -22,7 +22,6 @@ def results(report: RunReport) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
 @pytest.mark.parametrize("name", ["mixed", "pass", "nothing-changed"])
 def test_github_code_scanning_takes_it(name: str, tmp_path: Path) -> None:

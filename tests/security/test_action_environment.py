@@ -14,8 +14,6 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
 from tests.hooks.conftest import ROOT
 
-pytestmark = pytest.mark.timeout(60)
-
 HOSTILE = "#!/bin/sh\necho pwned; exit 42\n"
 TOKEN = "ghs_0123456789abcdef"
 

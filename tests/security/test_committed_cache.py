@@ -13,8 +13,6 @@ from tests.aimock import Aimock
 from tests.checkout import Checkout
 from tests.commands.test_run_judged import Judged, marks
 
-pytestmark = pytest.mark.timeout(120)
-
 CACHE = ".rubric-ci/cache"
 Attack = Callable[[Judged], None]
 

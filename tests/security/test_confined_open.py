@@ -24,7 +24,6 @@ from tests.cases import build_case, build_context
 from tests.checkout import Checkout
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="links and pipes"),
 ]
 EVALS = "evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n"

@@ -14,7 +14,6 @@ from tests.cases import no_model
 from tests.security.test_confined_open import EVALS, rubric_ci
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="links"),
 ]
 CONFIG = """\

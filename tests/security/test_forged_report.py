@@ -18,8 +18,6 @@ from rubric_ci.reports.markdown_case import Links
 from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving
 from tests.sample_reports import a_report, errored, graded
 
-pytestmark = pytest.mark.timeout(60)
-
 HEAD = "a" * 40
 GREEN = a_report(graded("good", "pass"))
 RED = a_report(graded("bad", "fail"))

@@ -33,8 +33,6 @@ from rubric_ci.validation.guideline_rules import guideline_problems
 from tests.cases import build_case, build_context
 from tests.http_server import serving
 
-pytestmark = pytest.mark.timeout(120)
-
 PACKED = gzip.compress(b" " * 200 * 2**20, 1)
 
 

@@ -17,8 +17,6 @@ from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.sample_project import clean_environment
 
-pytestmark = pytest.mark.timeout(120)
-
 CONFIG = """\
 judge: {{model: openai/gpt-4.1-mini, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
 targets:

@@ -20,8 +20,6 @@ from rubric_ci.system.backoff import Backoff
 from rubric_ci.targets import healthcheck
 from tests.http_server import serving
 
-pytestmark = pytest.mark.timeout(120)
-
 KEY = "sk-of-the-repository"
 STATUSES = (301, 302, 303, 307, 308)
 

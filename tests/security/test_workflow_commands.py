@@ -21,8 +21,6 @@ from tests.bodies import Body, answering
 from tests.sample_project import clean_environment
 from tests.sample_reports import a_report, graded
 
-pytestmark = pytest.mark.timeout(120)
-
 ORDERS = (
     "::debug::pwned\n ::debug::pwned\n\u00a0::debug::pwned\r::debug::pwned\u2028::debug::pwned "
     "##[debug]pwned \x1b]0;pwned\x07\x1b[2J\x9b31m\x7f\u202e"

@@ -12,9 +12,9 @@ import pytest
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system.processes import STDERR_LIMIT, Command, Finished, clean_environment, run
+from tests.wait import wait_until
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX sessions"),
 ]
 
@@ -45,9 +45,7 @@ def python(code: str) -> tuple[str, ...]:
 
 
 def wait_for_file(path: Path) -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and not (path.exists() and path.read_text().strip()):
-        time.sleep(0.02)
+    wait_until(lambda: path.exists() and bool(path.read_text().strip()))
 
 
 def is_alive(pid: int) -> bool:
@@ -56,7 +54,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_for_death(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not is_alive(pid)

@@ -189,7 +189,6 @@ def _write(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork: a new interpreter takes a second")
-@pytest.mark.timeout(60)
 def test_many_writers_killed_at_any_moment_leave_whole_answers(tmp_path: Path) -> None:
     """After each kill of all writers every entry is read back whole, with its own answer."""
     fork, chance = multiprocessing.get_context("fork"), random.Random(14)

@@ -20,7 +20,6 @@ from tests.cases import build_case, build_context, build_script
 from tests.http_server import serving
 
 pytestmark = [
-    pytest.mark.timeout(60),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
 ]
 

@@ -23,8 +23,6 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer
 from tests.cases import ENVIRONMENT, build_case, build_context, text_message
 
-pytestmark = pytest.mark.timeout(60)
-
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines")
 
 

@@ -212,7 +212,6 @@ print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("file", HEAVY)
 def test_bombs_stay_small(file: str) -> None:
     command = [sys.executable, "-m", "rubric_ci", "validate", str(FOLDER / "invalid" / file)]

@@ -107,7 +107,6 @@ TRAPS = {
 }
 
 
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize(("file", "text", "expected"), TRAPS.values(), ids=TRAPS.keys())
 def test_traps(file: str, text: str, expected: tuple[str, str, str], tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()

@@ -20,7 +20,6 @@ TOOL = (
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
 def test_no_error_and_no_warning(tmp_path: Path) -> None:
     TOOL.chmod(0o755)  # npm may be configured to run no install scripts

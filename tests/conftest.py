@@ -1,5 +1,6 @@
 """Fixtures that tests of several folders share."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import aimock as server
-from tests import chromium
-from tests.aimock import Aimock
-from tests.checkout import Checkout
+# A test is no step of the workflow that runs it: it has neither its event nor its summary. Before
+# the imports below, which copy the environment.
+RUNNERS = ("ACTIONS_", "GITHUB_", "RUNNER_", "RUBRIC_CI_")
+for name in [name for name in os.environ if name.startswith(RUNNERS)]:
+    del os.environ[name]
+
+from tests import aimock as server  # noqa: E402
+from tests import chromium  # noqa: E402
+from tests.aimock import Aimock  # noqa: E402
+from tests.checkout import Checkout  # noqa: E402
 
 # No property is timed: on a busy machine an example takes as long as it takes.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])

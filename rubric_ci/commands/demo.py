@@ -32,6 +32,7 @@ def demo(settings: DemoSettings) -> ExitCode:
         code = run(
             RunSettings(
                 config=Path("rubric-ci.yaml"),  # not that of a repository around the folder
+                policy_from="head",  # nor its base, on a pull request
                 requests=RequestOptions(replay=Path("judge.replay.jsonl")),
                 reports=("json", "markdown", "html"),
             )

@@ -1,14 +1,17 @@
 """`rubric-ci demo` as a user types it."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 
-def demo(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def demo(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "rubric_ci", "demo", *arguments],
         cwd=root,
+        env=os.environ | environment,
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -33,6 +36,17 @@ def test_inside_of_a_repository_its_configuration_is_not_used(tmp_path: Path) ->
     done = demo(tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 passed, 1 borderline, 1 failed, 1 skipped; the gate fails" in done.stdout
+
+
+def test_on_a_pull_request_its_policy_is_not_that_of_the_base(tmp_path: Path) -> None:
+    event = tmp_path / "event.json"
+    change = {"base": {"sha": "1" * 40}, "head": {"sha": "2" * 40}, "number": 1}
+    event.write_text(json.dumps({"pull_request": change}))
+    github = {"GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "o/r"}
+    pull_request = {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(event)}
+    done = demo(tmp_path, **github, **pull_request)
+    assert done.returncode == 0, done.stderr
+    assert "the gate fails" in done.stdout
 
 
 def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:

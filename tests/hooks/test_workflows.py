@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rubric_ci.model.defaults import EVENTS_WITH_BASE
 from tests.hooks import composite
 from tests.hooks.pins import PINS
 
@@ -85,6 +86,22 @@ def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
                 assert step["with"].keys() <= known.keys()
                 assert step["with"]["command"] in known["command"]["description"]
                 assert not step.get("env", {}).keys() & taken.keys(), "an input sets this one"
+
+
+def needs_the_base(path: str) -> bool:
+    """Return True for a workflow whose events have a base, which the policy comes from."""
+    triggers = yaml.safe_load((ROOT / path).read_text())[True]  # YAML 1.1 reads `on` so
+    return bool(EVENTS_WITH_BASE & set(triggers))
+
+
+@pytest.mark.parametrize("path", [*filter(needs_the_base, WORKFLOWS)])
+def test_a_checkout_holds_the_base_whose_policy_counts(path: str) -> None:
+    for job in jobs(path):
+        checkout, *others = job["steps"]
+        commands = [step["with"]["command"] for step in others if "command" in step.get("with", {})]
+        reads = {"generate", "plan", "run", "validate"} & set(commands)
+        if reads and checkout.get("uses", "").startswith("actions/checkout@"):
+            assert checkout["with"]["fetch-depth"] in {0, 2}
 
 
 def test_no_two_workflows_cancel_each_other() -> None:

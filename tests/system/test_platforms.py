@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -97,6 +98,37 @@ def test_a_use_without_a_check_is_found(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text("import fcntl\ndef f(): os.fork()\n")
     assert list(uses(path)) == [("fcntl", "import fcntl"), ("fork", "def f(): os.fork()")]
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs when a module is imported: decorators, but no body of a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in child.decorator_list:
+                yield from (decorator, *at_import(decorator))
+        elif not isinstance(child, ast.Lambda):
+            yield from (child, *at_import(child))
+
+
+def test_every_test_can_be_imported_without_posix() -> None:
+    """One module that cannot be imported ends the whole run on Windows, before its first test."""
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        if "node_modules" not in path.parts
+        for node in at_import(ast.parse(path.read_text("utf-8")))
+        if (name := name_of(node))
+    }
+    assert found == {  # after a look for it
+        "tests/history/test_database.py: geteuid",
+        "tests/system/test_atomic_write.py: geteuid",
+    }
+
+
+def test_the_limit_of_a_test_needs_no_signal() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]
+    assert "timeout_method" not in options  # its default is a signal where there are signals
+    assert options["timeout"] == "120"
 
 
 WORDS: Final = ("validate", "evals")

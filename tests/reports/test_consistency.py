@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.gate import GateInfo, PassRate
+from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.report import CaseChange, Comparison, RunReport
-from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial
+from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
+from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.reports import consistency
-from tests.sample_reports import a_report, a_rubric, errored, graded
+from rubric_ci.reports.gate import concluded
+from tests.reports.test_waivers import a_waiver
+from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 GOOD: Graded = graded("x", "pass")
 RUBRIC = a_rubric(score=1.0, verdict="pass")
@@ -97,6 +102,146 @@ TRIALS: dict[str, tuple[CaseResult, list[str]]] = {
 @pytest.mark.parametrize(("case", "expected"), TRIALS.values(), ids=TRIALS)
 def test_the_rule_of_k_trials(case: CaseResult, expected: list[str]) -> None:
     assert list(consistency.problems(a_report(case))) == expected
+
+
+def limited(case: CaseResult, passing: float = 0.8, borderline: float = 0.6) -> RunReport:
+    """Return a report that never fails, with these thresholds."""
+    gate = GateInfo(fail_on="never", passing=passing, borderline=borderline, holds=True)
+    return a_report(case, gate=gate)
+
+
+BARE = replace(GOOD, evaluators=())
+WRONG = replace(RUBRIC, verdict="fail")
+LINT = Unassessed(name="lint", type="code_judge", weight=0.0, line=9, reason="r")
+
+VERDICTS: dict[str, tuple[RunReport, list[str]]] = {
+    "above the threshold": (limited(replace(BARE, score=0.85)), []),
+    "below a stricter threshold": (
+        limited(replace(BARE, score=0.85), passing=0.9),
+        ["cases.0.verdict is pass, its score and gates give borderline"],
+    ),
+    "above a laxer threshold": (
+        limited(replace(BARE, score=0.5, verdict="fail"), borderline=0.4),
+        ["cases.0.verdict is fail, its score and gates give borderline"],
+    ),
+    "a missed gate": (
+        limited(replace(BARE, gated_by=("c",))),
+        ["cases.0.verdict is pass, its score and gates give fail"],
+    ),
+    "of an evaluator": (
+        limited(replace(GOOD, evaluators=(WRONG,))),
+        ["cases.0.evaluators.0.verdict is fail, its score and gates give pass"],
+    ),
+    "of an evaluator at the base": (
+        limited(replace(GOOD, before=before(evaluators=(WRONG,)))),
+        ["cases.0.before.evaluators.0.verdict is fail, its score and gates give pass"],
+    ),
+    "of an errored case's base": (
+        limited(errored("x", before=before(evaluators=(WRONG,)))),
+        ["cases.0.before.evaluators.0.verdict is fail, its score and gates give pass"],
+    ),
+    "an evaluator without a score": (limited(replace(GOOD, evaluators=(RUBRIC, LINT))), []),
+    "an evaluator without a score at the base": (
+        limited(replace(GOOD, before=before(evaluators=(RUBRIC, LINT)))),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("report", "expected"), VERDICTS.values(), ids=VERDICTS)
+def test_a_verdict_follows_from_score_and_gates(report: RunReport, expected: list[str]) -> None:
+    found = list(consistency.problems(report))
+    assert [problem for problem in found if not problem.startswith("gate.")] == expected
+
+
+MISSED = graded("c", "fail", a_criterion("gated"), waived=("gated",), without_waived="pass")
+WAIVED: dict[str, tuple[Graded, list[WaiverResult], list[str]]] = {
+    "excused": (MISSED, [a_waiver()], []),
+    "no waiver": (MISSED, [], ["cases.0.waived: no waiver for gated"]),
+    "of another file": (
+        MISSED,
+        [a_waiver(file="other.yaml")],
+        ["cases.0.waived: no waiver for gated"],
+    ),
+    "of another case": (MISSED, [a_waiver(case="d")], ["cases.0.waived: no waiver for gated"]),
+    "of another criterion": (
+        MISSED,
+        [a_waiver(criterion="polite")],
+        ["cases.0.waived: no waiver for gated"],
+    ),
+    "without its effect": (
+        replace(MISSED, without_waived=None),
+        [a_waiver()],
+        ["cases.0.without_waived is None, its criteria give pass"],
+    ),
+    "an effect of nothing": (
+        replace(MISSED, waived=()),
+        [a_waiver()],
+        ["cases.0.without_waived is pass, its criteria give None"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("case", "waivers", "expected"), WAIVED.values(), ids=WAIVED)
+def test_what_is_waived(case: Graded, waivers: list[WaiverResult], expected: list[str]) -> None:
+    report = a_report(case, waivers=tuple(waivers))
+    gate = concluded(report.gate, report.cases, report.verdict, waivers)
+    assert list(consistency.problems(replace(report, gate=gate))) == expected
+
+
+def rated(group: str = "", passed: int = 1, **facts: Any) -> RunReport:
+    case = replace(GOOD, tags=("safety",))
+    rate = PassRate(min_pass_rate=0.5, group=group, passed=passed, counted=1, required=1)
+    gate = {"fail_on": "fail", "passing": 0.8, "borderline": 0.6, "holds": True, **facts}
+    return a_report(case, gate=GateInfo(rates=(rate,), **gate))
+
+
+GATES: dict[str, tuple[RunReport, list[str]]] = {
+    "as counted": (rated(), []),
+    "a rate of all cases": (
+        rated(passed=7),
+        ["gate.rates: all cases: 7 of 1, 1 required; its cases give 1 of 1, 1 required"],
+    ),
+    "a rate of a group": (
+        rated("safety", passed=0),
+        ["gate.rates: group safety: 0 of 1, 1 required; its cases give 1 of 1, 1 required"],
+    ),
+    "red but green": (rated(holds=False), ["gate.holds is false, its cases give true"]),
+    "green but red": (
+        a_report(graded("x"), gate=replace(a_report(GOOD).gate, holds=True)),
+        ["gate.holds is true, its cases give false"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("report", "expected"), GATES.values(), ids=GATES)
+def test_the_gate(report: RunReport, expected: list[str]) -> None:
+    assert list(consistency.problems(report)) == expected
+
+
+TOTALS: dict[str, tuple[float, dict[str, Any], list[str]]] = {
+    "rounded": (0.0, {"cost_usd": 5e-7}, []),
+    "rounded, of a large sum": (1000.0, {"cost_usd": 1000.0005}, []),
+    "another": (1000.0, {"cost_usd": 1000.1}, ["totals.cost_usd is 1000.1, its cases give 1000.0"]),
+    "no score": (0.0, {"score": None}, ["totals.score is null, its cases give 1.0"]),
+    "20 digits are shown": (
+        0.0,
+        {"passed": 10**19},
+        ["totals.passed is 10000000000000000000, its cases give 1"],
+    ),
+    "21 digits are cut": (
+        0.0,
+        {"passed": 10**20},
+        ["totals.passed is 1000000000000000000…, its cases give 1"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("cost", "claimed", "expected"), TOTALS.values(), ids=TOTALS)
+def test_totals(cost: float, claimed: dict[str, Any], expected: list[str]) -> None:
+    report = a_report(replace(GOOD, usage=Usage(calls=1, cost_usd=cost)))
+    forged = replace(report, totals=replace(report.totals, **claimed))
+    assert list(consistency.problems(forged)) == expected
 
 
 CLOSE = {"equal": (1.0, True), "rounded": (1.0 - 1e-7, True), "other": (1.0 - 1e-4, False)}

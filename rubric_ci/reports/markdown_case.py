@@ -107,11 +107,15 @@ def _about(case: Graded, detail: Detail) -> str:
 def _texts(case: Graded, detail: Detail) -> Iterator[str]:
     """Yield the beginnings of question, expected outcome and answer."""
     limit = min(LONGEST_TEXT, detail.characters)
-    lines = [
-        f"**{title}**: {escape.prose(text)}" for title, text in wording.beginnings(case, limit)
-    ]
-    if lines and detail.shows_texts:
-        yield "<br>\n".join(lines)
+    parts = [_text(title, text) for title, text in wording.beginnings(case, limit)]
+    if parts and detail.shows_texts:
+        yield "<br>\n".join(parts)
+
+
+def _text(title: str, text: str) -> str:
+    """Return a text of several lines below its title."""
+    below = "<br>" if "\n" in text.strip() else " "
+    return f"**{title}**:{below}{escape.prose_lines(text)}"
 
 
 def _missed(case: Graded, detail: Detail) -> Iterator[str]:

@@ -56,7 +56,7 @@ def test_junit_has_them_as_output_of_the_case() -> None:
 def test_markdown_shows_their_beginnings() -> None:
     case = graded("a", question="Why?\nPlease.", expected_outcome="x" * 401, answer="*So*")
     assert (
-        "**Question**: Why? Please.<br>\n"
+        "**Question**:<br>Why?<br>Please.<br>\n"
         f"**Expected outcome**: {'x' * 399}…<br>\n"
         "**Answer**: \\*So\\*\n"
     ) in markdown.render(a_report(case))
@@ -85,7 +85,7 @@ def test_a_long_system_prompt_does_not_hide_the_question(question: str, brief: s
 
 def test_markdown_and_terminal_show_the_last_message_of_a_long_question() -> None:
     report = a_report(graded("a", "fail", question=f"{PROMPT * 5}\n\n[user]\nWhy?"))
-    assert "**Question**: …\\[user\\] Why?<br>" in markdown.render(report)
+    assert "**Question**:<br>…\\[user\\]<br>Why?<br>" in markdown.render(report)
     assert "    …[user]\n    Why?\n" in terminal.render(
         report, detail="full", width=80, color=False
     )

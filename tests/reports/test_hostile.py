@@ -76,6 +76,8 @@ class Page(HTMLParser):
         self.targets |= {value or "" for name, value in attrs if name in {"href", "src"}}
         if tag == "tr":
             self.rows.append(0)
+        if tag == "br":
+            self.live += "\n"  # GitHub's filters see the text on each side alone
         if tag in {"td", "th"}:
             self.rows[-1] += 1
         if tag not in {"br", "meta", "input", "img"}:

@@ -47,8 +47,12 @@ def report(random: Random) -> str:
         criterion, name=any_(), type=any_(), warnings=(any_(),), misses=(any_(),), judge=any_()
     )
     other = a_rubric(name=any_(), reasoning=any_(), misses=(any_(),))
-    failing = graded(
-        any_(), evaluators=(rubric, other), reason=any_(), why=any_(), target=any_(), file=any_()
+    failing = replace(
+        graded(any_(), evaluators=(rubric, other), reason=any_(), why=any_(), target=any_()),
+        file=any_(),
+        question=any_(),
+        expected_outcome=any_(),
+        answer=any_(),
     )
     passing = graded(any_(), "pass", why=any_(), file=any_())
     cases = (failing, passing, errored(any_(), any_()), skipped(any_(), any_()))

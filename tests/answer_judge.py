@@ -59,18 +59,25 @@ def judging() -> Iterator[AnswerJudge]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            """Return the entry of any model."""
+            self._send({"object": "model"})
+
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             message = {"role": "assistant", "content": "" if judge.out else judge.reply(request)}
             usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
-            answer = json.dumps({**body, "choices": [choice], "usage": usage}).encode()
-            self.send_response(403 if judge.out else 200)
+            self._send({**body, "choices": [choice], "usage": usage}, 403 if judge.out else 200)
+
+        def _send(self, body: dict[str, Any], status: int = 200) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(answer)
+            self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
             """Print nothing."""

@@ -33,7 +33,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_label.py": "calibration/label_file calibration/label_session",
     "commands/test_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
     "commands/test_run.py": """
-        grading/cost_estimate grading/setup grading/tasks llm/preflight
+        grading/cost_estimate grading/setup grading/tasks
         reports/build""",
     "commands/test_run_against.py": """
         against/base_side against/comparison against/confirmation against/grade_run
@@ -41,6 +41,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_against_targets.py": "against/listing grading/expected_work",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",
+    "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
     "commands/test_shards.py": "commands/merge commands/plan",
     "commands/test_validate.py": """

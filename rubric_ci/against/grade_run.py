@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
 
 from rubric_ci.against.base_side import BaseSide, open_base
 from rubric_ci.against.comparison import Outcome, compare
@@ -12,13 +13,16 @@ from rubric_ci.against.sides import Sides
 from rubric_ci.calibration.ask_sentinel import Watch, grade_watched
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.expected_work import ExpectedWork
+from rubric_ci.grading.preflight import ask_models
 from rubric_ci.grading.resolve import needs_judge
 from rubric_ci.grading.task import Task
+from rubric_ci.model.config import Endpoint
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.model.sentinel import Sentinel
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import alarm_budget
 from rubric_ci.reports.comparison import counterparts
@@ -41,10 +45,11 @@ class RunInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedRun:
-    """The results, and what the judge answered to the sentinel."""
+    """The results, what the judge answered to the sentinel, and what the preflight used."""
 
     outcome: Outcome
     sentinel: Sentinel | None
+    preflight: Usage
 
 
 @contextmanager
@@ -70,42 +75,63 @@ def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[Expec
     return head, base
 
 
-def grade_run(inputs: RunInput, sides: Sides | NoBase | None) -> GradedRun:
-    """Grade the cases on both sides and show progress; return the finished ones if interrupted."""
-    watch = _watch(inputs)
-    outcome = _grade(inputs, sides, _further_trials(inputs), watch)
-    return GradedRun(outcome=outcome, sentinel=watch.seen)
+def grade_run(
+    inputs: RunInput, sides: Sides | NoBase | None, models: Sequence[Endpoint] = ()
+) -> GradedRun:
+    """Grade the cases on both sides and show progress; return the finished ones if interrupted.
+
+    `models` are asked first, to find out which of them are unreachable.
+    """
+    inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
+    settings, watch = inputs.settings, _watch(inputs)
+    lacking = _without_evaluators(inputs.tasks) if settings.require_rubrics else frozenset()
+    with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
+        grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, lacking)))
+        work = _preflight_and_compare(inputs, sides, models, grading)
+        used, outcome = asyncio.run(run_until_terminated(work))
+    results = tuple(_ended(case, lacking) for case in outcome.results)
+    outcome = replace(outcome, results=results)
+    return GradedRun(outcome=outcome, sentinel=watch.seen, preflight=used)
 
 
-def _grade(
+async def _preflight_and_compare(
     inputs: RunInput,
     sides: Sides | NoBase | None,
-    further_trials: Callable[[CaseResult], int],
-    watch: Watch,
-) -> Outcome:
+    models: Sequence[Endpoint],
+    grading: Callable[[], Awaitable[tuple[CaseResult, ...]]],
+) -> tuple[Usage, Outcome]:
+    used = await ask_models(models, inputs.context)
+    head = _nothing() if used is None else grading()
+    outcome = await compare(sides, inputs.settings.against, inputs.tasks, head)
+    return used or NOTHING_USED, outcome
+
+
+async def _nothing() -> tuple[CaseResult, ...]:
+    return ()
+
+
+def _graded(
+    inputs: RunInput, watch: Watch, on_result: Callable[[CaseResult], None]
+) -> Awaitable[tuple[CaseResult, ...]]:
+    """Return the grading of the head, and of what the sentinel remembers."""
     tasks, settings = inputs.tasks, inputs.settings
-    lacking = _without_evaluators(tasks) if settings.require_rubrics else frozenset()
-    with progress(len(tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
-        graded = partial(
-            grade,
-            tasks,
-            inputs.context,
-            concurrency=settings.requests.concurrency,
-            on_result=lambda case: advance(_ended(case, lacking)),
-            trials=settings.trials,
-            batched=_is_batched(settings),
-            stop_after=settings.max_failures,
-        )
-        grading = grade_watched(
-            lambda moved: graded(further_trials=_none_further if moved else further_trials),
-            watch,
-            tasks,
-            inputs.context,
-        )
-        outcome = asyncio.run(
-            run_until_terminated(compare(sides, settings.against, tasks, grading))
-        )
-    return replace(outcome, results=tuple(_ended(case, lacking) for case in outcome.results))
+    further_trials = _further_trials(inputs)
+    graded = partial(
+        grade,
+        tasks,
+        inputs.context,
+        concurrency=settings.requests.concurrency,
+        on_result=on_result,
+        trials=settings.trials,
+        batched=_is_batched(settings),
+        stop_after=settings.max_failures,
+    )
+    return grade_watched(
+        lambda moved: graded(further_trials=_none_further if moved else further_trials),
+        watch,
+        tasks,
+        inputs.context,
+    )
 
 
 def _watch(inputs: RunInput) -> Watch:

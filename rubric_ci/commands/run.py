@@ -17,7 +17,6 @@ from rubric_ci.against.grade_run import (
     open_sides,
     without_models,
 )
-from rubric_ci.against.sides import Sides
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
 from rubric_ci.errors import ExitCode, UserError
@@ -29,6 +28,7 @@ from rubric_ci.grading.cost_estimate import (
     total,
 )
 from rubric_ci.grading.expected_work import ExpectedWork
+from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.task import Task
@@ -37,9 +37,8 @@ from rubric_ci.history.forecast import show_power
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import CacheOptions, RunSettings
-from rubric_ci.model.report import RunReport, ShardInfo
+from rubric_ci.model.report import RunReport, ShardInfo, totals
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import failure, publish
@@ -93,8 +92,9 @@ def _run(settings: RunSettings) -> ExitCode:
         plain=publish.on_github(os.environ) or None,
     )
     with open_sides(inputs) as sides:
-        estimate = _show_forecast(inputs, sides)
-        graded = grade_run(inputs, sides)
+        work = expected_work(inputs, sides)
+        estimate = _show_forecast(inputs, work)
+        graded = grade_run(inputs, sides, models_to_ask(work))
     report = build_report(
         loaded,
         tasks,
@@ -146,9 +146,9 @@ def _context(loaded: LoadedProject, settings: RunSettings, cache: CacheOptions) 
     return replace(context, side=_own_side(loaded, settings))
 
 
-def _show_forecast(inputs: RunInput, sides: Sides | NoBase | None) -> Sequence[JudgeEstimate]:
+def _show_forecast(inputs: RunInput, work: Sequence[ExpectedWork]) -> Sequence[JudgeEstimate]:
     """Show what the run may cost and detect, and return the estimate of its cost."""
-    estimate = _estimate(expected_work(inputs, sides), inputs.settings)
+    estimate = _estimate(work, inputs.settings)
     show_estimate(estimate)
     if estimate and len(inputs.tasks) > 1:
         clusters = [task.cluster for task in inputs.tasks]
@@ -167,6 +167,8 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
         against=outcome.against,
         removed=outcome.removed,
         sentinel=graded.sentinel,
+        preflight=graded.preflight,
+        totals=totals(report.cases, graded.preflight),
     )
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded, inputs.settings)

@@ -9,10 +9,14 @@ from operator import add
 import click
 
 from rubric_ci.grading.expected_work import ExpectedWork
+from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.grading.resolve import judges_of
 from rubric_ci.grading.task import Task
 from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate
+from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
+from rubric_ci.llm.openai_http import has_entry
+from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
 from rubric_ci.model.report import CostEstimate
@@ -33,9 +37,12 @@ def estimate_cost(
 ) -> tuple[JudgeEstimate, ...]:
     """Return an estimate per judge for all sides, less the judgements in the cache.
 
-    A judgement of an answer that is not known yet counts as a request.
+    A judgement of an answer that is not known yet counts as a request, and so does the preflight
+    of a judge whose server has no entries of models.
     """
     judged = asyncio.run(_by_judge(sides))
+    if not batched:
+        judged = _with_preflight(judged, sides)
     return tuple(
         JudgeEstimate(
             judge=judge, estimate=_priced(judge, each.asked, batched=batched), cached=each.cached
@@ -73,6 +80,11 @@ class _Requests:
         return _Requests(asked=self.asked + other.asked, cached=self.cached + other.cached)
 
 
+_PREFLIGHT = _Requests(
+    asked=TokenEstimate(requests=1, input_tokens=PROMPT_TOKENS, output_tokens=MOST_TOKENS)
+)
+
+
 async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _Requests]]:
     """Return each judge once, with all its requests."""
     found: list[tuple[JudgeConfig, list[_Requests]]] = []
@@ -84,6 +96,20 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _R
                 found.append((judge, parts := []))
             parts.append(await _requests(side, task, judge, spec))
     return [(judge, sum(parts, _Requests())) for judge, parts in found]
+
+
+def _with_preflight(
+    judged: Sequence[tuple[JudgeConfig, _Requests]], sides: Sequence[ExpectedWork]
+) -> list[tuple[JudgeConfig, _Requests]]:
+    """Return the judges with the preflight's request, which is one per model."""
+    sent = {identity(model) for model in models_to_ask(sides) if not has_entry(model)}
+    found = []
+    for judge, requests in judged:
+        name = identity(judge.endpoint)
+        asked = name in sent
+        sent.discard(name)
+        found.append((judge, requests + _PREFLIGHT if asked else requests))
+    return found
 
 
 async def _requests(

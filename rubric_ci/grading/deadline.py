@@ -13,11 +13,12 @@ GRACE: Final = 1.0  # seconds; llm/budget.py ends model requests before, and cou
 
 
 class Deadline:
-    """Cancels work on a case after a number of seconds; None: never."""
+    """Cancels work on a case after a number of seconds since a start; None: never, and now."""
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, start: float | None = None) -> None:
         self._seconds = seconds
-        self._end = None if seconds is None else monotonic() + seconds + GRACE
+        begun = monotonic() if start is None else start
+        self._end = None if seconds is None else begun + seconds + GRACE
 
     async def enforce(self, work: Awaitable[T]) -> T:
         """Await the work; raise OverBudget if it does not end in time."""

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from rubric_ci import evaluators, targets
-from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, OverBudget, UserError
+from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
 from rubric_ci.evaluators.judge_choice import judge_endpoint
 from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.grading.deadline import Deadline
@@ -67,11 +67,9 @@ async def grade(
         batches=Batches((task.case, task.target) for task in tasks if task.case.evaluators),
         trials=trials,
         further_trials=further_trials,
-        deadline=Deadline(context.max_seconds),
+        deadline=Deadline(context.max_seconds, context.started),
     )
     failures = _FailureLimit(stop_after)
-    if await _is_stopped_in_preflight(tasks, context, run.deadline):
-        return ()
 
     async def one(task: Task) -> CaseResult:
         result = await _case(task, _own(context, task), run)
@@ -199,30 +197,6 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     answer = await targets.answer(task.case, task.target, own, context.trial, run.batches)
     answer_cache.keep(task.case, task.target, context, answer)
     return answer
-
-
-async def _is_stopped_in_preflight(
-    tasks: Sequence[Task], context: RunContext, deadline: Deadline
-) -> bool:
-    """Return True on cancellation (Ctrl-C, SIGTERM) before the first case."""
-    try:
-        await deadline.enforce(_preflight(tasks, context))
-    except OverBudget:
-        return False  # each case has the reason
-    except asyncio.CancelledError:
-        return True
-    return False
-
-
-async def _preflight(tasks: Sequence[Task], context: RunContext) -> None:
-    """Find out which judges are down, before targets cost anything."""
-    if context.preflight is None:
-        return
-    judges: list[Endpoint] = []
-    for task in tasks:
-        needed = (judge for _, judge in _judges(task, _own(context, task)))
-        judges += [judge for judge in needed if judge not in judges]
-    await task_groups.gather_all(map(context.preflight, judges))
 
 
 def _check_judges(task: Task, context: RunContext) -> None:

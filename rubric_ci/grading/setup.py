@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.errors import CannotUseGit, NotCached
+from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.llm import batch as batch_module
-from rubric_ci.llm import recording
+from rubric_ci.llm import preflight, recording
 from rubric_ci.llm.allowed_hosts import guard, refusal
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
@@ -17,13 +17,13 @@ from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect
 from rubric_ci.llm.debug_log import log_requests
 from rubric_ci.llm.output_modes import AddNote
-from rubric_ci.llm.preflight import find_obstacle
 from rubric_ci.llm.responders import Responders
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system import masking
 
 
@@ -54,7 +54,7 @@ def build_context(
         call_model=responders.wrap(ask),
         responders=responders.list,
         unreachable=breaker.why_closed,
-        preflight=None if requests.replay or offline or batch else _preflight(breaker, hosts),
+        preflight=None if requests.replay or offline or batch else _preflight(ask, breaker, hosts),
         notes=notes,
         cache=build_cache(requests, cache) if cache else None,
         root=root,
@@ -67,15 +67,19 @@ def build_context(
 
 
 def _preflight(
-    breaker: CircuitBreaker, hosts: AllowedHosts | None
-) -> Callable[[Endpoint], Coroutine[Any, Any, None]]:
+    ask: ModelCaller, breaker: CircuitBreaker, hosts: AllowedHosts | None
+) -> Callable[[Endpoint], Coroutine[Any, Any, Usage]]:
     """Return what closes the circuit of a model that cannot be reached."""
 
-    async def check(endpoint: Endpoint) -> None:
+    async def check(endpoint: Endpoint) -> Usage:
         if hosts and refusal(endpoint, hosts):
-            return  # nothing is sent there; the request itself has the reason
-        if reason := await find_obstacle(endpoint):
-            breaker.close(endpoint, reason)
+            return NOTHING_USED  # nothing is sent there; the request itself has the reason
+        try:
+            listed = await preflight.is_listed(endpoint)
+        except CannotReachModel as error:
+            breaker.close(endpoint, str(error))
+            return NOTHING_USED
+        return NOTHING_USED if listed else await preflight.ask(endpoint, ask)
 
     return check
 

@@ -1,7 +1,7 @@
 """Circuit breaker: a server that accepts no request is asked no further for a while.
 
-Until a request succeeds, and again after one that failed, calls are sent one at a time. So the
-first call of each model is its preflight, and a judge that is down costs one call, not one a case.
+Until a request succeeds, and again after one that failed, calls are sent one at a time. So a judge
+that is down costs one call, not one a case.
 
 After a pause the breaker is half-open: one call is sent as a probe. If it succeeds, all are sent
 again; if not, the pause is twice as long. An account that is refused stays refused.
@@ -37,7 +37,7 @@ class CircuitBreaker:
         """Return the caller, which raises CannotReachModel at once for a server that is down."""
 
         async def asked(call: ModelCall) -> ModelReply:
-            server = self._servers[_identity(call.endpoint)]
+            server = self._servers[identity(call.endpoint)]
             async with AsyncExitStack() as alone:
                 if not server.replies:
                     await alone.enter_async_context(server.turn)
@@ -50,11 +50,18 @@ class CircuitBreaker:
 
     def why_closed(self, endpoint: Endpoint) -> str:
         """Return why a model is asked no further; empty: it is asked, or probed."""
-        return self._servers[_identity(endpoint)].why_closed()
+        return self._servers[identity(endpoint)].why_closed()
 
     def close(self, endpoint: Endpoint, reason: str) -> None:
         """Ask a model no further in this run."""
-        self._servers[_identity(endpoint)].close(reason)
+        self._servers[identity(endpoint)].close(reason)
+
+
+def identity(endpoint: Endpoint) -> str:
+    """Return what distinguishes a model of an account: its name, host and key."""
+    options = endpoint.options
+    host = options.get("api_base") or options.get("base_url")
+    return repr((endpoint.model, host, options.get("api_key")))
 
 
 class _Server:
@@ -105,9 +112,3 @@ class _Server:
 
     def _open(self, error: CannotReachModel, reason: str) -> None:
         self.close(reason, inf if error.scope == "account" else self._pause)
-
-
-def _identity(endpoint: Endpoint) -> str:
-    options = endpoint.options
-    host = options.get("api_base") or options.get("base_url")
-    return repr((endpoint.model, host, options.get("api_key")))

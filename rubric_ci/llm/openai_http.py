@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     _Opened = tuple[AsyncGenerator[ClientSession, None], ClientSession]
 
 PREFIX = "openai/"
+_RESPONSES = "responses/"  # litellm's name for models of OpenAI's Responses API
 DEFAULT_BASE = "https://api.openai.com/v1"
 
 SENT = frozenset(
@@ -75,11 +76,21 @@ def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
     """
     return (
         endpoint.model.startswith(PREFIX)
-        and not endpoint.model.startswith(f"{PREFIX}responses/")
+        and not endpoint.model.startswith(PREFIX + _RESPONSES)
         and endpoint.options.keys() <= _UNDERSTOOD
         and info.get("mode", "chat") == "chat"
         and not info.get("supports_reasoning")
         and bool(info or _base(endpoint) != DEFAULT_BASE)
+        and bool(_key(endpoint))
+        and not any(name in os.environ for name in _UNSUPPORTED_VARIABLES)
+    )
+
+
+def has_entry(endpoint: Endpoint) -> bool:
+    """Return True if the server of a model has an entry of it at a known place."""
+    return (
+        endpoint.model.startswith(PREFIX)
+        and "custom_llm_provider" not in endpoint.options
         and bool(_key(endpoint))
         and not any(name in os.environ for name in _UNSUPPORTED_VARIABLES)
     )
@@ -98,7 +109,7 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
 
 async def look_up(endpoint: Endpoint) -> None:
     """Read the server's entry of a model, which costs nothing; raises RequestError."""
-    name = quote(endpoint.model.removeprefix(PREFIX))
+    name = quote(endpoint.model.removeprefix(PREFIX).removeprefix(_RESPONSES))
     await _send(endpoint, "GET", f"models/{name}")
 
 

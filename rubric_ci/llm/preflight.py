@@ -1,49 +1,75 @@
-"""Preflight of a judge: its server must be reachable and accept the key.
+"""Preflight of a model: its host must be reachable, accept the key and know the model.
 
-It asks for the entry of the model, which costs nothing. Only servers of OpenAI's chat format have
-one at a known place; for every other, the first request is the preflight (`circuit_breaker`). An
-unknown entry is not an error, because gateways have aliases that they do not list.
+Servers of OpenAI's format have an entry of each model, which costs nothing to read. It proves that
+the model is there, not that it is missing: gateways have aliases that they do not list, and a key
+may be allowed to chat only. Where the entry decides nothing, the model is sent one request, the
+shortest that providers accept. A reply that refuses its parameters (400) is a reply.
 """
 
 import asyncio
 import re
 from typing import Final
 
-from rubric_ci.errors import CannotReachModel
+from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.llm import openai_http
-from rubric_ci.llm.model_info import model_info
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.usage import Usage
 
-LONGEST: Final = 10.0  # seconds; a server that takes longer is asked for a judgement instead
+LONGEST: Final = 10.0  # seconds to read an entry; a server that takes longer is sent the request
+
+PROMPT: Final = "Hi"
+PROMPT_TOKENS: Final = 10  # of the prompt and what providers add to it, about
+MOST_TOKENS: Final = 16
+"""The maximum length of the reply; OpenAI's Responses API refuses a lower one."""
 
 _OF_SCOPES = re.compile(r"scope|permission", re.IGNORECASE)
 """A key may be allowed to chat and not to list models."""
 
 
-async def find_obstacle(endpoint: Endpoint) -> str:
-    """Return why no request to a model can succeed; empty: none is known."""
-    if not openai_http.supports(endpoint, model_info(endpoint.model)):
-        return ""
+async def is_listed(endpoint: Endpoint) -> bool:
+    """Return True if the server has an entry of the model, False if that is not known.
+
+    Raises CannotReachModel if no request can succeed.
+    """
+    if not openai_http.has_entry(endpoint):
+        return False
+    reply = await with_retries(_read_entry)(ModelCall(endpoint=endpoint, messages=(), key=""))
+    return bool(reply.model)
+
+
+async def ask(endpoint: Endpoint, call_model: ModelCaller) -> Usage:
+    """Send the shortest request and return its usage; the circuit breaker keeps what it shows."""
     try:
-        await with_retries(_look_up)(ModelCall(endpoint=endpoint, messages=(), key=""))
-    except CannotReachModel as error:
-        return str(error) if error.scope in {"account", "host"} else ""
-    return ""
+        return (await call_model(shortest_call(endpoint))).usage
+    except (CannotReachModel, OverBudget) as error:
+        return error.usage
 
 
-async def _look_up(call: ModelCall) -> ModelReply:
-    """Read the entry of the model; raises RequestError if no request can succeed."""
+def shortest_call(endpoint: Endpoint) -> ModelCall:
+    """Return the request of the preflight; it has no key, so it is not recorded."""
+    return ModelCall(
+        endpoint=endpoint,
+        messages=(ChatMessage(role="user", content=PROMPT),),
+        key="",
+        about="preflight",
+        max_tokens=MOST_TOKENS,
+    )
+
+
+async def _read_entry(call: ModelCall) -> ModelReply:
+    """Return a reply that names the model if it is listed; raises RequestError."""
     try:
         async with asyncio.timeout(min(LONGEST, call.endpoint.timeout_seconds)):
             await openai_http.look_up(call.endpoint)
     except TimeoutError:
-        pass
+        return ModelReply(text="")
     except RequestError as error:
         if _is_final(error):
             raise
-    return ModelReply(text="")
+        return ModelReply(text="")
+    return ModelReply(text="", model=call.endpoint.model)
 
 
 def _is_final(error: RequestError) -> bool:

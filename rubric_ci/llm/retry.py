@@ -20,6 +20,12 @@ _OUT_OF_QUOTA = re.compile(
     r"|credit balance is too low",
     re.IGNORECASE,
 )
+_REFUSED_ACCOUNT = re.compile(
+    r"api key not valid|api key expired|incorrect api key|model not exist|invalid model[:'`\"]"
+    r"|invalid model '|is not a valid model|model identifier is invalid",
+    re.IGNORECASE,
+)
+"""What Google, xAI, DeepSeek, Mistral, OpenRouter, Perplexity and Bedrock say with status 400."""
 
 
 class RequestError(Exception):
@@ -51,11 +57,15 @@ class RequestError(Exception):
     @property
     def scope(self) -> FailureScope:
         """What failed: this request, all of the account, the connection, or the server."""
-        if self.out_of_quota or self.status in ACCOUNT_STATUS:
+        if self.out_of_quota or self.status in ACCOUNT_STATUS or self._refuses_account:
             return "account"
         if not self.reached:
             return "host" if self.retryable else "account"
         return "server" if self.retryable else "request"
+
+    @property
+    def _refuses_account(self) -> bool:
+        return self.status == 400 and bool(_REFUSED_ACCOUNT.search(str(self)))
 
     def wait_after(self, attempt: int, backoff: Backoff) -> float | None:
         """Return the seconds to wait before the next attempt; None if there is none."""

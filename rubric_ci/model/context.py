@@ -10,6 +10,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.report import Responder
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.model.usage import Usage
 
 if TYPE_CHECKING:
     from asyncio import Lock
@@ -52,10 +53,11 @@ class RunContext:
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
     max_seconds: float | None = None  # of the run; None: no limit
+    started: float | None = None  # by time.monotonic, when they begin; None: with the grading
     unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")
     """Why a model is requested no further; empty: it is requested."""
-    preflight: Callable[[Endpoint], Coroutine[Any, Any, None]] | None = None
-    """Find out if a model is unreachable without a paid request; None: nothing is sent."""
+    preflight: Callable[[Endpoint], Coroutine[Any, Any, Usage]] | None = None
+    """Find out if a model is unreachable, and return what that used; None: nothing is sent."""
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     side: Side = field(default_factory=Side)

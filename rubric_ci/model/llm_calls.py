@@ -29,7 +29,7 @@ class ModelCall:
 
     endpoint: Endpoint
     messages: tuple[ChatMessage, ...]
-    key: str  # digest of all that determines the reply; excludes random fences
+    key: str  # digest of all that determines the reply; excludes random fences; empty: not recorded
     about: str = ""  # for messages: "evals/a.yaml: case-1: rubric"
     output_schema: Mapping[str, JSON] | None = None  # JSON Schema of the reply; None: free text
     output_mode: OutputMode | None = None  # how the schema is sent; None: as the model supports

@@ -248,17 +248,18 @@ class RunReport:
     grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
+    preflight: Usage = NOTHING_USED  # of the requests before the first case
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
 
-def totals(cases: tuple[CaseResult, ...]) -> Totals:
-    """Return the counts of outcomes and the sum of usage."""
+def totals(cases: tuple[CaseResult, ...], preflight: Usage = NOTHING_USED) -> Totals:
+    """Return the counts of outcomes and the sum of usage, with that of the preflight."""
     graded = [case for case in cases if isinstance(case, Graded)]
     ended = [case for case in cases if not isinstance(case, Skipped)]
     counts = Counter(map(standing, graded))
-    used = sum((case.usage for case in ended), NOTHING_USED)
+    used = sum((case.usage for case in ended), preflight)
     assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
     return Totals(
         graded=len(graded),

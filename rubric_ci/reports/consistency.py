@@ -55,7 +55,7 @@ def _base_scores(before: BaseResult | None) -> Iterator[float]:
 
 
 def _totals(report: RunReport) -> Iterator[str]:
-    computed = totals(report.cases)
+    computed = totals(report.cases, report.preflight)
     for field in fields(computed):
         claimed, found = getattr(report.totals, field.name), getattr(computed, field.name)
         if not _same(claimed, found):

@@ -24,6 +24,7 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.reports import alarm_budget, drift
 from rubric_ci.reports.alarm_budget import first_trials, trials_of
 from rubric_ci.reports.drift import Observed
@@ -174,6 +175,7 @@ def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | Non
         report,
         cases=cases,
         totals=totals(cases),
+        preflight=NOTHING_USED,
         verdict=word,
         gate=concluded(report.gate, cases, word, report.waivers, report.grading_changes),
         comparison=None,

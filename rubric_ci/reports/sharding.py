@@ -72,6 +72,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
     waivers = merged(report.waivers for report in reports)
     gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
+    preflight = sum((report.preflight for report in reports), NOTHING_USED)
     return replace(
         first,
         started_at=min(report.started_at for report in reports),
@@ -80,7 +81,8 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         interrupted=interrupted,
         gate=concluded(gate, cases, verdict, waivers, first.grading_changes),
         waivers=waivers,
-        totals=totals(cases),
+        totals=totals(cases, preflight),
+        preflight=preflight,
         replayed=any(report.replayed for report in reports),
         forecast=_forecast(reports),
         cases=cases,

@@ -5,7 +5,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class Judge:
     url: str = ""
     requests: int = 0
     looked_up: int = 0
+    bodies: list[dict[str, Any]] = field(default_factory=list)
 
 
 def error(message: str, code: str = "") -> dict[str, Any]:
@@ -76,7 +77,7 @@ def judge_with(reply: Reply) -> Iterator[Judge]:
 
         def do_POST(self) -> None:
             judge.requests += 1
-            self.rfile.read(int(self.headers["Content-Length"]))
+            judge.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self._send(reply.status, reply.body)
 
         def _send(self, status: int, body: Mapping[str, Any]) -> None:
@@ -141,14 +142,127 @@ def test_a_host_that_is_not_there_starts_no_target(tmp_path: Path) -> None:
     assert reason.endswith("(5 requests)")
 
 
-@pytest.mark.parametrize("listed", [200, 403, 404, 500])
-def test_a_server_that_does_not_list_the_model_is_asked(listed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("listed", "requests"), [(200, 12), (403, 13), (404, 13), (500, 13)])
+def test_a_model_without_an_entry_is_sent_one_short_request(
+    listed: int, requests: int, tmp_path: Path
+) -> None:
     with judge_with(Reply(body=good(), listed=listed)) as judge:
         project = build(tmp_path, judge.url)
-        done = project.run()
-        assert (done.returncode, judge.looked_up, judge.requests) == (0, 1, 12), done.stderr
+        done = project.run("--debug")
+        assert (done.returncode, judge.looked_up, judge.requests) == (0, 1, requests), done.stderr
     assert started(tmp_path) == 12
-    assert project.report()["totals"]["calls"] == 12
+    report = project.report()
+    assert (report["totals"]["calls"], report["preflight"]["calls"]) == (requests, requests - 12)
+    assert done.stderr.count("openai/gpt-4.1-mini (preflight)") == requests - 12
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        pytest.param(Reply(status=401, body=KEY), "HTTP 401: Incorrect API key", id="key"),
+        pytest.param(Reply(status=404, body=MODEL), "HTTP 404: The model `gpt-4.1", id="model"),
+        pytest.param(Reply(status=429, body=QUOTA), "HTTP 429: You have used up", id="quota"),
+        pytest.param(
+            Reply(status=400, body=error("m is not a valid model ID")),
+            "HTTP 400: m is not a valid model ID",
+            id="model-with-400",
+        ),
+    ],
+)
+def test_a_judge_that_refuses_the_short_request_starts_no_target(
+    reply: Reply, reason: str, tmp_path: Path
+) -> None:
+    with judge_with(replace(reply, listed=403)) as judge:
+        project = build(tmp_path, judge.url)
+        done = project.run()
+        assert (done.returncode, judge.looked_up, judge.requests) == (3, 1, 1)
+    assert started(tmp_path) == 0
+    [shown] = reasons(project)
+    assert shown.startswith(f"rubric: openai/gpt-4.1-mini: {reason}")
+    assert project.report()["totals"]["calls"] == 1
+    assert done.stdout.count(reason) == 1
+
+
+def test_a_judge_that_refuses_the_parameters_replies(tmp_path: Path) -> None:
+    refusal = error("max_tokens or model output limit was reached")
+    with judge_with(Reply(status=400, body=refusal, listed=404)) as judge:
+        project = build(tmp_path, judge.url)
+        assert project.run().returncode == 3
+        assert judge.requests == 13
+    assert started(tmp_path) == 12
+
+
+def test_another_format_is_asked_through_litellm(tmp_path: Path) -> None:
+    """Anthropic's format has no entry that is looked up."""
+    unknown = {"type": "error", "error": {"type": "not_found_error", "message": "model: c"}}
+    with judge_with(Reply(status=404, body=unknown)) as judge:
+        project = build(tmp_path, judge.url)
+        config = CONFIG.replace("openai/gpt-4.1-mini", "anthropic/c").replace("/v1", "")
+        project.write("rubric-ci.yaml", config.format(url=judge.url, log=tmp_path / "started"))
+        done = project.run("--case", "case-1")
+        assert (done.returncode, judge.looked_up, judge.requests) == (3, 0, 1)
+        (sent,) = judge.bodies
+    assert started(tmp_path) == 0
+    assert reasons(project) == {"rubric: anthropic/c: HTTP 404: model: c (1 request)"}
+    assert (sent["max_tokens"], len(sent["messages"])) == (16, 1)
+    assert "about 2 requests to anthropic/c" in done.stderr
+
+
+def test_every_model_is_asked_once_whatever_its_options(tmp_path: Path) -> None:
+    """Judge and target are one model of one account, with another temperature."""
+    with judge_with(Reply(body=good())) as judge:
+        project = build(tmp_path, judge.url)
+        config = CONFIG.format(url=judge.url, log=tmp_path / "started")
+        same = config.replace(
+            "model: openai/gpt-4.1,", "model: openai/gpt-4.1-mini, temperature: 1,"
+        )
+        project.write("rubric-ci.yaml", same)
+        assert project.run("--target", "model").returncode == 0
+        assert (judge.looked_up, judge.requests) == (1, 1 + 12 + 12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(("--offline",), id="offline"),
+        pytest.param(("--list",), id="list"),
+        pytest.param(("--target", "kept"), id="fixed-answers"),
+    ],
+)
+def test_no_preflight_where_no_target_is_asked(options: tuple[str, ...], tmp_path: Path) -> None:
+    with judge_with(Reply(body=good())) as judge:
+        project = build(tmp_path, judge.url)
+        project.run(*options)
+        judged = 12 if "--target" in options else 0
+        assert (judge.looked_up, judge.requests) == (0, judged)
+
+
+def test_no_preflight_where_every_answer_is_cached(tmp_path: Path) -> None:
+    with judge_with(Reply(body=good())) as judge:
+        project = build(tmp_path, judge.url)
+        assert project.run("--target", "model").returncode == 0
+        before = (judge.looked_up, judge.requests)
+        assert project.run("--target", "model", "--reuse-answers").returncode == 0
+        assert (judge.looked_up, judge.requests) == before
+    assert project.report()["preflight"]["calls"] == 0
+
+
+def test_the_preflight_is_not_recorded_and_not_replayed(tmp_path: Path) -> None:
+    with judge_with(Reply(body=good())) as judge:
+        project = build(tmp_path, judge.url)
+        assert project.run("--record", "kept.jsonl").returncode == 0
+        assert judge.requests == 13
+        assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 12
+        assert project.run("--replay", "kept.jsonl").returncode == 0
+        assert (judge.looked_up, judge.requests) == (1, 13)
+
+
+def test_the_preflight_counts_towards_the_limit_of_calls(tmp_path: Path) -> None:
+    with judge_with(Reply(body=good())) as judge:
+        project = build(tmp_path, judge.url)
+        done = project.run("--max-calls", "1")
+        assert (done.returncode, judge.requests) == (3, 1)
+    assert reasons(project) == {"rubric: budget: call limit of 1 reached"}
 
 
 @pytest.mark.parametrize(
@@ -198,10 +312,15 @@ def test_a_refused_account_is_asked_once(
 
 
 def test_a_model_target_that_is_refused_is_asked_once(tmp_path: Path) -> None:
-    with judge_with(Reply(status=401, body=KEY)) as judge:
+    with (
+        judge_with(Reply(status=401, body=KEY)) as judge,
+        judge_with(Reply(body=good())) as good_one,
+    ):
         project = build(tmp_path, judge.url)
+        config = CONFIG.replace("{url}/v1", f"{good_one.url}/v1", 1)
+        project.write("rubric-ci.yaml", config.format(url=judge.url, log=tmp_path / "started"))
         assert project.run("--target", "model").returncode == 3
-        assert judge.requests == 1
+        assert (judge.requests, good_one.requests) == (1, 1)
     assert reasons(project) == {"openai/gpt-4.1: HTTP 401: Incorrect API key provided (1 request)"}
 
 

@@ -64,6 +64,20 @@ SCOPES: dict[str, tuple[RequestError, FailureScope]] = {
     **{f"{status}": (RequestError("no", status=status), "account") for status in (401, 402, 403)},
     "404": (RequestError("no", status=404), "account"),
     "400": (RequestError("no", status=400), "request"),
+    **{
+        f"400: {said}": (RequestError(f"HTTP 400: {said}", status=400), "account")
+        for said in (
+            "API key not valid. Please pass a valid API key.",
+            "Incorrect API key provided: sk***.",
+            "Model Not Exist",
+            "Invalid model: no-such-model",
+            "Invalid model 'no-such-model'. Permitted models can be found in the documentation",
+            "no-such-model is not a valid model ID",
+            "The provided model identifier is invalid.",
+        )
+    },
+    "a refused output of a model": (RequestError("Invalid model output", status=400), "request"),
+    "an answer that quotes it": (RequestError("Model Not Exist", status=422), "request"),
     "405": (RequestError("no", status=405), "request"),
     "503": (RequestError("busy", status=503), "server"),
     "no reply": (RequestError("reset"), "server"),

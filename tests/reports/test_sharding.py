@@ -186,6 +186,13 @@ def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
     assert merged.totals == totals((*one.cases, *three.cases))
 
 
+def test_the_preflights_of_all_shards_count() -> None:
+    parts = [replace(part, preflight=Usage(calls=2)) for part in shards_of(whole(results(4)), 2)]
+    merged = merge(parts)
+    assert merged.preflight == Usage(calls=4)
+    assert merged.totals.calls == 4 + totals(merged.cases).calls
+
+
 def test_the_first_shard_may_be_missing() -> None:
     _, two, three = shards_of(whole(results(6)), 3)
     merged = merge([two, three])

@@ -56,10 +56,17 @@ def judging(*, satisfied: bool) -> Iterator[Judge]:
     }
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            """Return the entry of any model, which costs nothing."""
+            self._send({"object": "model"})
+
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             judge.keys.append(self.headers["Authorization"])
-            body = json.dumps(reply).encode()
+            self._send(reply)
+
+        def _send(self, content: Any) -> None:
+            body = json.dumps(content).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

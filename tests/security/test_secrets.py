@@ -162,7 +162,10 @@ class Echo(BaseHTTPRequestHandler):
     """A server that repeats who asked, in one way a path."""
 
     def do_GET(self) -> None:
-        self.reply(200 if self.path.startswith("/judge") else 401, b"{}")
+        known = {"judge": 200, "401": 401}
+        error = {"message": f"Incorrect API key: {self.headers['Authorization']}"}
+        status = known.get(self.path.split("/")[1].partition("?")[0], 404)
+        self.reply(status, json.dumps({"error": error}).encode())
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()

@@ -69,8 +69,8 @@ class Endless(BaseHTTPRequestHandler):
     def silence(self) -> None:
         self.ended.wait()
 
-    def nothing_found(self) -> None:
-        self.reply(b"", status=404)
+    def listed(self) -> None:
+        self.reply(b"{}")
 
     def headers_without_end(self) -> None:
         self.wfile.write(b"HTTP/1.1 200 OK\r\n")
@@ -173,7 +173,7 @@ def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
 
 
 def test_max_seconds_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
-    with attacking("nothing_found") as (url, _):
+    with attacking("listed") as (url, _):
         project = project_at(tmp_path, url, target=STUBBORN)
         process = start(project, "--max-seconds", "5")
         process.communicate(timeout=50)
@@ -213,7 +213,7 @@ def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> N
 
 
 def test_sigterm_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
-    with attacking("nothing_found") as (url, _):
+    with attacking("listed") as (url, _):
         project = project_at(tmp_path, url, target=STUBBORN)
         process = start(project)
         marker = threading.Event()

@@ -34,12 +34,6 @@ HELD: Final[Mapping[str, str]] = {
     "reports/consistency.py": "reports/test_consistency.py",
     "reports/case_consistency.py": "reports/test_case_consistency.py",
     "parsing/evaluators.py": "parsing/test_evaluators.py project/test_loader.py",
-}
-
-# Not every survivor of these is handled yet: they run by name only.
-PENDING: Final[Mapping[str, str]] = {
     "validation/rubric_rules.py": "validation/test_rubric_rules.py validation/test_rule_docs.py",
     "validation/eval_rules.py": "validation/test_eval_rules.py validation/test_rule_docs.py",
 }
-
-TESTS: Final[Mapping[str, str]] = {**HELD, **PENDING}

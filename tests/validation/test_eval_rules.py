@@ -58,6 +58,7 @@ GRADING: dict[str, tuple[Any, list[Found]]] = {
     "an outcome": (suite({"id": "a", "expected_outcome": "x"}), []),
     "an outcome by its short name": (suite({"id": "a", "outcome": "x"}), []),
     "a misspelt outcome is reported as such": (suite({"id": "a", "expected_outcom": "x"}), []),
+    "and so is the short name": (suite({"id": "a", "outcom": "x"}), []),
     "rubrics": (suite({"id": "a", "rubrics": ["Greets"]}), []),
     "rubrics of the suite": (suite({"id": "a"}, rubrics=["Greets"]), []),
     "an evaluator by its older name": (suite({"id": "a"}, evaluator="llm_judge"), []),

@@ -26,13 +26,17 @@ class LanguageServer:
         self.notify("initialized")
         self.notify("workspace/didChangeConfiguration", settings=self.settings)
 
-    def diagnostics(self, path: Path) -> list[Message]:
-        """Open a file and return what the server publishes for it."""
+    def diagnostics(self, path: Path, *, good: bool) -> list[Message]:
+        """Open a file and return what the server publishes for it.
+
+        The server publishes an empty list while it still reads the catalogue, so for a file that
+        is not good, an empty list is not the end.
+        """
         document = {"uri": path.as_uri(), "languageId": "yaml", "version": 1}
         self.notify("textDocument/didOpen", textDocument={**document, "text": path.read_text()})
-        while path.as_uri() not in self.published:
+        while (found := self.published.get(path.as_uri())) is None or not (good or found):
             self.answer(self.read())
-        return self.published[path.as_uri()]
+        return found
 
     def completions(self, path: Path, line: int, character: int) -> list[Message]:
         """Return what is offered at a position (from 0) of an opened file."""

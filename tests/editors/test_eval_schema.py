@@ -69,16 +69,16 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def shown(editor: LanguageServer, path: Path) -> list[str]:
+def shown(editor: LanguageServer, path: Path, *, good: bool = False) -> list[str]:
     """Each diagnostic as `line:character text`, lines as an editor counts them."""
     return [
         f"{d['range']['start']['line'] + 1}:{d['range']['start']['character'] + 1} {d['message']}"
-        for d in editor.diagnostics(path)
+        for d in editor.diagnostics(path, good=good)
     ]
 
 
 def test_a_good_file_is_quiet(editor: LanguageServer, folder: Path) -> None:
-    assert shown(editor, write(folder, MODELINE + GOOD)) == []
+    assert shown(editor, write(folder, MODELINE + GOOD), good=True) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_bad_file_is_marked_at_the_place(
 
 def test_fields_are_completed_and_explained(editor: LanguageServer, folder: Path) -> None:
     path = write(folder, MODELINE + HALF)
-    editor.diagnostics(path)
+    editor.diagnostics(path, good=False)
     offered = {item["label"]: item for item in editor.completions(path, line=5, character=8)}
     assert {"weight", "required", "score_ranges", "levels"} <= offered.keys()
     assert "0 to 10" in str(offered["score_ranges"]["documentation"])

@@ -34,7 +34,7 @@ def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = (
         "validate, run, generate, comment, plan, merge, keep, accept, accept-merge, rejudge, "
-        "compare, history"
+        "compare, add, history"
     )
     assert (
         started.stdout

@@ -199,7 +199,7 @@ def test_sigterm(kind: str, tmp_path: Path) -> None:
 def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> None:
     with attacking("silence") as (url, reached):
         project = project_at(tmp_path, url, target=STUBBORN)
-        process = start(project, *(["--max-seconds", "1"] if end == "--max-seconds" else []))
+        process = start(project, *(["--max-seconds", "5"] if end == "--max-seconds" else []))
         assert reached.wait(60)
         if end == "SIGTERM":
             process.send_signal(signal.SIGTERM)
@@ -208,7 +208,7 @@ def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> N
     if end == "SIGTERM":
         assert reasons(project)["slow"] == "interrupted before it finished"
     else:
-        assert reasons(project)["slow"] == "budget: time limit of 1 s reached"
+        assert reasons(project)["slow"] == "budget: time limit of 5 s reached"
         assert not list(project.root.rglob("reached")), "the target was started all the same"
 
 

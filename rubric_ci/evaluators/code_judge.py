@@ -14,7 +14,8 @@ from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
-from rubric_ci.system.processes import Command, Finished, clean_environment, shell_quote
+from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.shell import shell_quote
 
 _ANSWER_FILE, _CODE_FILE = "{answer_file}", "{code_file}"
 

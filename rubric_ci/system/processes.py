@@ -6,7 +6,6 @@ All processes of the session are killed when the command ends, times out or is c
 import asyncio
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -84,11 +83,6 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
         for name, value in environment.items()
         if name in _INHERITED or name.startswith("LC_") or name in named
     }
-
-
-def shell_quote(text: str) -> str:
-    """Return the text as one word of a command line for the shell."""
-    return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
 
 
 def describe_exit(finished: Finished) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,8 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import JSON, EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, Finished, clean_environment, shell_quote
+from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format, command
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
@@ -77,16 +78,16 @@ async def _run(
 
 def _values(
     cases: Sequence[EvalCase], target: CliTarget, root: Path, written: Path, attempt: int
-) -> dict[str, str]:
-    """Return the values of placeholders; those of a single case are empty."""
+) -> dict[str, Callable[[], str]]:
+    """Return how to get the values of placeholders; those of a single case are empty."""
     return {
-        "PROMPT": "''",
-        "GUIDELINES": "''",
-        "EVAL_ID": BATCH_ID,
-        "EVAL_FILE": shell_quote(str(root / cases[0].file)),
-        "ATTEMPT": str(attempt),
-        "FILES": command.files_text(cases, target.files_format, root),
-        "OUTPUT_FILE": shell_quote(str(written)),
+        "PROMPT": lambda: shell_quote(""),
+        "GUIDELINES": lambda: shell_quote(""),
+        "EVAL_ID": lambda: BATCH_ID,
+        "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),
+        "ATTEMPT": lambda: str(attempt),
+        "FILES": lambda: command.files_text(cases, target.files_format, root),
+        "OUTPUT_FILE": lambda: shell_quote(str(written)),
     }
 
 

@@ -1,7 +1,7 @@
 """Command targets: the answer is the standard output, or the file {OUTPUT_FILE}."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,13 +14,8 @@ from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined, processes
-from rubric_ci.system.processes import (
-    Command,
-    Finished,
-    clean_environment,
-    describe_exit,
-    shell_quote,
-)
+from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format
 from rubric_ci.text.suggestions import known_names
 
@@ -71,16 +66,16 @@ def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
 
 def _values(
     case: EvalCase, target: CliTarget, root: Path, written: Path, attempt: int
-) -> dict[str, str]:
-    """Return the value of each placeholder, quoted for the shell."""
+) -> dict[str, Callable[[], str]]:
+    """Return how to get the value of each placeholder, quoted for the shell."""
     return {
-        "PROMPT": shell_quote(case.question),
-        "GUIDELINES": shell_quote(guidelines(case)),
-        "EVAL_ID": shell_quote(case.id),
-        "EVAL_FILE": shell_quote(str(root / case.file)),
-        "ATTEMPT": str(attempt),
-        "FILES": files_text([case], target.files_format, root),
-        "OUTPUT_FILE": shell_quote(str(written)),
+        "PROMPT": lambda: shell_quote(case.question),
+        "GUIDELINES": lambda: shell_quote(guidelines(case)),
+        "EVAL_ID": lambda: shell_quote(case.id),
+        "EVAL_FILE": lambda: shell_quote(str(root / case.file)),
+        "ATTEMPT": lambda: str(attempt),
+        "FILES": lambda: files_text([case], target.files_format, root),
+        "OUTPUT_FILE": lambda: shell_quote(str(written)),
     }
 
 
@@ -89,14 +84,17 @@ def _file(form: str, path: Path) -> str:
     return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace the placeholders; `${NAME}` is left to the shell."""
+def fill(template: str, values: Mapping[str, Callable[[], str]]) -> str:
+    """Replace the placeholders; `${NAME}` is left to the shell.
+
+    Only the values of those that it holds are asked for: not each can be quoted for every shell.
+    """
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:
             known = known_names(f"{{{name}}}" for name in values)
             raise CannotAnswer(f"`command_template` holds {match[0]}; {known}")
-        return values[match[1]]
+        return values[match[1]]()
 
     return _PLACEHOLDER.sub(value, template)
 

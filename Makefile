@@ -85,7 +85,8 @@ release-check:
 
 # Examples and docs name the commit of the last release.
 pin:
-	@$(PYTHON) .ci/release.py pin $(TAG) $$(git rev-parse --verify --quiet '$(TAG)^{commit}')
+	@commit=$$(git rev-parse --verify --quiet '$(TAG)^{commit}') || { echo "there is no tag $(TAG) here; git fetch --tags"; exit 2; }; \
+	$(PYTHON) .ci/release.py pin $(TAG) $$commit
 
 # Node is optional: the tests that need it say so when they are skipped.
 $(NODE_READY): tests/npm/package.json tests/npm/package-lock.json tests/npm/unpack-chromium.mjs

@@ -295,6 +295,12 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
     ("case", "target", "paths", "reason"),
     [
         (SCRIPTED, MOCK, ["judges/tone.py"], "`judges/tone.py` changed"),
+        (
+            replace(CASE, evaluators=(replace(SCRIPT, script="python ../judges"),)),
+            MOCK,
+            ["judges/tone.py", "judges/rules/a.md", "judges.py"],
+            "`judges/rules/a.md` and `judges/tone.py` changed",  # a folder is all that is below
+        ),
         (SCRIPTED, MOCK, ["judges"], "`judges` changed"),  # a submodule, or a link to a folder
         (SCRIPTED, MOCK, ["judges/other.py", "tone.py"], ""),
         (CASE, NARROW, ["src/a.py"], "`src/a.py` changed"),

@@ -50,8 +50,10 @@ def build_context(
         hosts=hosts,
         breaker=breaker,
     )
+    # The preflight is part of a run, not of its recording.
+    recorded = recording.record(ask, requests.record, root) if requests.record else ask
     return RunContext(
-        call_model=responders.wrap(ask),
+        call_model=responders.wrap(recorded),
         responders=responders.list,
         unreachable=breaker.why_closed,
         preflight=None if requests.replay or offline or batch else _preflight(ask, breaker, hosts),
@@ -116,8 +118,7 @@ def build_model_caller(
         )
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
-    ask = log_requests(ask, sys.stderr) if requests.debug else ask
-    return recording.record(ask, requests.record, root) if requests.record else ask
+    return log_requests(ask, sys.stderr) if requests.debug else ask
 
 
 def _without_secrets(ask: ModelCaller) -> ModelCaller:

@@ -48,7 +48,7 @@ async def ask(endpoint: Endpoint, call_model: ModelCaller) -> Usage:
 
 
 def shortest_call(endpoint: Endpoint) -> ModelCall:
-    """Return the request of the preflight; it has no key, so it is not recorded."""
+    """Return the request of the preflight; it is neither recorded nor cached, so it has no key."""
     return ModelCall(
         endpoint=endpoint,
         messages=(ChatMessage(role="user", content=PROMPT),),

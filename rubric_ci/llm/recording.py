@@ -14,10 +14,7 @@ _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal"
 
 
 def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
-    """Return an Ask that appends every reply to a new file, as one line.
-
-    Calls without a key, which are those of the preflight, are not recorded.
-    """
+    """Return an Ask that appends every reply to a new file, as one line."""
     confined.check_place(path.parent, root)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -27,8 +24,7 @@ def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
 
     async def ask_and_record(call: ModelCall) -> ModelReply:
         reply = await ask(call)
-        if call.key:
-            _append(path, call, reply)
+        _append(path, call, reply)
         return reply
 
     return ask_and_record

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import CREDENTIALS, Endpoint, OutputMode
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - re-exported
 
@@ -29,7 +29,7 @@ class ModelCall:
 
     endpoint: Endpoint
     messages: tuple[ChatMessage, ...]
-    key: str  # digest of all that determines the reply; excludes random fences; empty: not recorded
+    key: str  # digest of all that determines the reply; excludes random fences
     about: str = ""  # for messages: "evals/a.yaml: case-1: rubric"
     output_schema: Mapping[str, JSON] | None = None  # JSON Schema of the reply; None: free text
     output_mode: OutputMode | None = None  # how the schema is sent; None: as the model supports

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A test is no step of the workflow that runs it: it has neither its event nor its summary. Before
-# the imports below, which copy the environment.
+# the imports below (E402), which copy the environment.
 RUNNERS = ("ACTIONS_", "GITHUB_", "RUNNER_", "RUBRIC_CI_")
 for name in [name for name in os.environ if name.startswith(RUNNERS)]:
     del os.environ[name]

@@ -79,7 +79,7 @@ def compare(head: CaseResult, base: CaseResult) -> Compared:
     if problem := _without_verdict(head, "") or _without_verdict(base, " at the base"):
         return Compared(change="not-comparable", reason=problem)
     assert isinstance(head, Graded)  # noqa: S101 - see above
-    assert isinstance(base, Graded)  # noqa: S101
+    assert isinstance(base, Graded)  # noqa: S101 - as above
     if tier(head.verdict) > tier(base.verdict):
         return Compared(change="fixed")
     if is_suspect(head, base):

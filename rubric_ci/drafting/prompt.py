@@ -8,7 +8,8 @@ from rubric_ci.drafting.reply_schema import FEWEST, MOST, SCHEMA_VERSION, Kind, 
 from rubric_ci.judge.fence import about_fences, fenced
 from rubric_ci.judge.prompt import background
 from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.evals import JSON, EvalCase, RubricSpec
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
 

@@ -11,7 +11,8 @@ from pydantic_core import ErrorDetails
 from rubric_ci.drafting.reply_schema import FEWEST, MOST, Kind
 from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.evals import JSON, RubricSpec
+from rubric_ci.model.evals import RubricSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.rubric import Rubric
 from rubric_ci.project.loader import load
@@ -121,7 +122,7 @@ def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | InvalidReply:
 
 def _parse(item: JSON, kind: Kind) -> JSON:
     if not isinstance(item, dict):
-        raise ValueError("is not an object")  # noqa: TRY004
+        raise ValueError("is not an object")  # noqa: TRY004 - every mistake of a reply is one kind
     own = "score-range" if "score_ranges" in item else "levels" if "levels" in item else "checklist"
     if kind not in (own, "auto"):
         raise ValueError(f"is a {own} criterion; only {kind} ones are wanted")

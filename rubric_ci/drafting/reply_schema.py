@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from rubric_ci.judge.reply_schema import strict_object
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
 

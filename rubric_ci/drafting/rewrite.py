@@ -10,7 +10,8 @@ from rubric_ci.editing.insert_rubrics import Edited, EditRejected, insert_rubric
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.model.diagnostics import Severity
-from rubric_ci.model.evals import JSON, EvalFile
+from rubric_ci.model.evals import EvalFile
+from rubric_ci.model.json_value import JSON
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
 from rubric_ci.system import atomic_write

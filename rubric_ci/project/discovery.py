@@ -119,7 +119,7 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
 def _found(real: str, top: str) -> Found | NotFound:
     if os.path.isdir(real):  # noqa: PTH112 - plain strings are several times faster here
         return NotFound("is a folder")
-    if not os.path.isfile(real):  # noqa: PTH113
+    if not os.path.isfile(real):  # noqa: PTH113 - as above
         return NotFound("is not a regular file")  # reading a pipe would wait for its writer
     try:
         text = file_text(confined.read_named(Path(real), Path(top)))
@@ -134,7 +134,7 @@ def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:
     if reference.startswith("/"):
         yield top + reference
         return
-    while True:
+    while True:  # plain strings, as above
         yield os.path.join(folder, reference)  # noqa: PTH118
         if folder == top or not confined.is_inside(folder, top):
             return

@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
@@ -13,7 +13,9 @@ _BOTH_WAYS: Final[Sequence[tuple[type[ast.AST], type[ast.AST]]]] = (
     *((ast.In, ast.NotIn), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.BitOr, ast.BitAnd)),
     *((ast.Mult, ast.FloorDiv), (ast.Mod, ast.Pow)),
 )
-SWAPS: Final = dict(_BOTH_WAYS) | {new: old for old, new in _BOTH_WAYS} | {ast.Div: ast.Mult}
+SWAPS: Final[Mapping[type[ast.AST], Any]] = (
+    dict(_BOTH_WAYS) | {new: old for old, new in _BOTH_WAYS} | {ast.Div: ast.Mult}
+)
 """An operator to the one that replaces it."""
 
 UNTYPED: Final = frozenset({"annotation", "returns", "decorator_list"})
@@ -43,11 +45,12 @@ class Mutant:
 
     def _set(self, new: ast.AST) -> ast.AST:
         value: Any = getattr(self.parent, self.field)
+        old: ast.AST = value if self.at is None else value[self.at]
         if self.at is None:
             setattr(self.parent, self.field, new)
-            return value  # type: ignore[no-any-return]
-        old, value[self.at] = value[self.at], new
-        return old  # type: ignore[no-any-return]
+        else:
+            value[self.at] = new
+        return old
 
 
 def mutants(path: Path) -> tuple[Mutant, ...]:
@@ -66,8 +69,9 @@ def _below(tree: ast.Module, node: ast.AST, scope: str) -> Iterator[Mutant]:
     for name, value in ast.iter_fields(node):
         if name in UNTYPED:
             continue
-        is_body = name == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        inside = f"{scope}.{node.name}".strip(".") if is_body else scope  # type: ignore[attr-defined]
+        inside = scope
+        if name == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = f"{scope}.{node.name}".strip(".")
         many = isinstance(value, list)
         for at, child in enumerate(value if many else [value]):
             if not isinstance(child, ast.AST) or _says_nothing(child):
@@ -86,14 +90,14 @@ def _below(tree: ast.Module, node: ast.AST, scope: str) -> Iterator[Mutant]:
             yield from _below(tree, child, inside)
 
 
-def _lines(node: ast.AST) -> range:
+def _lines(node: Any) -> range:
     if isinstance(node, ast.match_case):
         node = node.pattern
     if isinstance(node, ast.If):
         node = node.test
     if isinstance(node, ast.comprehension):
         node = node.iter
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)  # type: ignore[attr-defined]
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _says_nothing(node: ast.AST) -> bool:
@@ -121,11 +125,11 @@ def _variants(node: ast.AST, parent: ast.AST) -> Iterator[Variant]:
         case ast.Compare(ops=ops):
             for n, op in enumerate(ops):
                 swapped = [*ops[:n], SWAPS[type(op)](), *ops[n + 1 :]]
-                yield _swap(node, ast.Compare(node.left, swapped, node.comparators))  # type: ignore[arg-type]
+                yield _swap(node, ast.Compare(node.left, swapped, node.comparators))
         case ast.BoolOp(op=op, values=values):
-            yield _swap(node, ast.BoolOp(SWAPS[type(op)](), values))  # type: ignore[arg-type]
+            yield _swap(node, ast.BoolOp(SWAPS[type(op)](), values))
         case ast.BinOp(op=op) if type(op) in SWAPS:
-            yield _swap(node, ast.BinOp(node.left, SWAPS[type(op)](), node.right))  # type: ignore[arg-type]
+            yield _swap(node, ast.BinOp(node.left, SWAPS[type(op)](), node.right))
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
             yield _swap(node, node.operand)
         case ast.If(test=test, body=body, orelse=orelse):

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.evals import JSON, EvalCase, RubricSpec
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     Check,

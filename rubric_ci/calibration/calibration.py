@@ -16,7 +16,7 @@ from rubric_ci.calibration.agreement import (
 )
 from rubric_ci.calibration.kappa import DrawGamma
 from rubric_ci.calibration.labels import TEST, TUNE, LabelledAnswer, Split
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Criterion, MarkValue
 

@@ -12,7 +12,8 @@ from typing import Literal, TypeAlias, get_args
 
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.model.evals import JSON, EvalCase, RubricSpec
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import MarkValue
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")

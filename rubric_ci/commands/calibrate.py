@@ -33,7 +33,7 @@ from rubric_ci.errors import (
 )
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems

@@ -10,7 +10,7 @@ from rubric_ci.editing.insert_rubrics import is_same
 from rubric_ci.editing.yaml_layout import last_line_break
 from rubric_ci.editing.yaml_writer import ListLayout
 from rubric_ci.model.defaults import WAIVERS
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.yaml_text.document import Document
 
 

@@ -12,7 +12,7 @@ from rubric_ci.editing import yaml_writer
 from rubric_ci.editing.insertion_point import CannotPlace, Splice, place, splice
 from rubric_ci.editing.yaml_layout import layout
 from rubric_ci.editing.yaml_writer import ListLayout
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.yaml_text.document import Document
 
 _ODD_BREAKS = re.compile("[\x85\u2028\u2029]")

@@ -16,7 +16,7 @@ from rubric_ci.editing.yaml_layout import (
     tail,
 )
 from rubric_ci.editing.yaml_writer import ListLayout
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 _KEY = "rubrics"
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from rubric_ci.editing.insert_rubrics import Edited, EditRejected, is_same
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 _FIRST_KEY = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(?P<space>\s*)')
 

@@ -8,7 +8,7 @@ from itertools import chain
 
 import yaml
 
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 _PLAIN = re.compile(r"(?!---|\.\.\.)[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~](?:.*\S)?|-[^\s\-](?:.*\S)?")
 _PLAIN_NEVER = re.compile(r":(?=\s|$)|\s#")

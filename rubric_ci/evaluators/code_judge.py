@@ -10,7 +10,8 @@ from typing import assert_never
 from rubric_ci.evaluators import code_blocks, script_output
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import JSON, CodeJudgeSpec, EvalCase
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
 from rubric_ci.system.masking import redact

@@ -14,7 +14,6 @@ from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
-    JSON,
     CodeJudgeSpec,
     CompositeSpec,
     EvalCase,
@@ -22,6 +21,7 @@ from rubric_ci.model.evals import (
     LlmJudgeSpec,
     WeightedAverage,
 )
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (
     Answer,

@@ -6,8 +6,9 @@ from dataclasses import replace
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.json_compare import difference, shortened
 from rubric_ci.evaluators.json_in_text import json_values
-from rubric_ci.model.evals import JSON, DataPart, EvalCase
+from rubric_ci.model.evals import DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import weighted_mean
 from rubric_ci.text.json_path import Missing, value_at

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.evals import JSON
 from rubric_ci.model.evaluators import FieldSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.system.masking import redact
 from rubric_ci.text.dates import read_days
 

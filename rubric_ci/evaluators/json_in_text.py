@@ -7,7 +7,7 @@ from itertools import islice
 
 from rubric_ci.evaluators import code_blocks
 from rubric_ci.evaluators.json_compare import equal
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 _DECODER = json.JSONDecoder()
 _STARTS = re.compile(r"\{\s*\"|\[")  # `{}` in prose is code

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from rubric_ci.model.evals import JSON, DataPart, EvalCase, FilePart, Message, Part, TextPart
+from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, Part, TextPart
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
 
 

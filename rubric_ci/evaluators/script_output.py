@@ -5,7 +5,7 @@ import math
 from typing import NoReturn
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import (
     Finished,

@@ -12,7 +12,8 @@ from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION, background
 from rubric_ci.judge.reply_schema import strict_object
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.evals import JSON, EvalCase, Message
+from rubric_ci.model.evals import EvalCase, Message
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.results import Answer
 

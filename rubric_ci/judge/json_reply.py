@@ -6,7 +6,7 @@ NOTE: the problems are sent to the model, so their texts are part of the keys of
 import json
 from dataclasses import dataclass
 
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import (
     CANNOT_ASSESS,
     CannotAssess,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, assert_never
 
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, Scored
 
 SCHEMA_VERSION = "1"

@@ -7,8 +7,8 @@ from typing import Final
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.llm import openai_http
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.evals import JSON
 from rubric_ci.model.hosts import AllowedHosts, host_of
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
 PROVIDER_HOSTS: Final = {

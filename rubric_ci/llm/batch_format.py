@@ -8,7 +8,7 @@ from rubric_ci.llm.error_body import error_message
 from rubric_ci.llm.model_info import batch_prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.llm.retry import RequestError
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.system.masking import redact
 

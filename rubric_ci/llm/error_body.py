@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from rubric_ci.llm.retry import RequestError
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.system.masking import redact
 
 _STATUS: Mapping[str, int] = {

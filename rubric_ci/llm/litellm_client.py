@@ -29,7 +29,7 @@ from rubric_ci.llm.openai_format import (
 )
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import OutputMode
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.system.masking import redact
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rubric_ci.llm.budget import UNKNOWN_OUTPUT, Prices
 from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 # https://api-docs.deepseek.com/guides/json_mode: `json_object` only.
 _WITHOUT_SCHEMA = frozenset({"deepseek-chat", "deepseek-reasoner"})

@@ -29,7 +29,7 @@ from rubric_ci.llm.gateway_headers import GatewayFacts, gateway_facts
 from rubric_ci.llm.http_guard import MAX_BODY, OFFERED, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evaluators import MeasuringSpec
-from rubric_ci.model.json_value import JSON as JSON  # noqa: PLC0414 - re-exported
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Rubric
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]

@@ -18,7 +18,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     Target,
 )
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 
 MAX_SHOWN: Final = 120  # characters of a value in a note
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from rubric_ci.model.diagnostics import Annotation
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports import wording
 from rubric_ci.reports.annotations import annotations

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.evals import (
-    JSON,
     CodeJudgeSpec,
     CompositeSpec,
     EvalCase,
@@ -24,6 +23,7 @@ from rubric_ci.model.evals import (
     every_evaluator,
 )
 from rubric_ci.model.evaluators import MeasuringSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.scoring import Thresholds
 
 Parts: TypeAlias = Mapping[str, str]

@@ -20,7 +20,8 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
 )
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import JSON, EvalCase, FilePart
+from rubric_ci.model.evals import EvalCase, FilePart
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import call_key
 from rubric_ci.model.results import Answer
 from rubric_ci.system import masking

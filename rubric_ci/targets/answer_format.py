@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
 
 MEASURES = frozenset({"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"})

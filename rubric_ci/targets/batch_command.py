@@ -12,7 +12,8 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import JSON, EvalCase
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 

@@ -7,7 +7,8 @@ from typing import assert_never
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import LlmTarget
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import JSON, EvalCase, Message
+from rubric_ci.model.evals import EvalCase, Message
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage, call_key
 from rubric_ci.model.results import Answer
 

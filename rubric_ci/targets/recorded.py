@@ -9,7 +9,8 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import JSON, EvalCase
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined

@@ -10,7 +10,7 @@ from rubric_ci.judge.reply_schema import allowed_marks, reply_schema
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request

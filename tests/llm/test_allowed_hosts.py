@@ -4,8 +4,8 @@ import pytest
 
 from rubric_ci.llm.allowed_hosts import hosts_of, refusal
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.evals import JSON
 from rubric_ci.model.hosts import AllowedHosts
+from rubric_ci.model.json_value import JSON
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443", "any.example"}), providers=True)
 GIVEN = AllowedHosts(hosts=frozenset({"api.anthropic.com"}), providers=False)

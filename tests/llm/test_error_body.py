@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.llm.client import request
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
 from rubric_ci.llm.retry import RequestError
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
 from tests.bodies import Body, answering

@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.llm.client import request
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from tests.bodies import Body, answering
 

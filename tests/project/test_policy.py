@@ -14,7 +14,7 @@ from rubric_ci.model.config import (
     MockTarget,
     Target,
 )
-from rubric_ci.model.evals import JSON
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.project.policy import PolicyChange, governed, policy_changes
 

@@ -84,6 +84,36 @@ def test_a_good_commit_passes(user: Checkout, shared: Path) -> None:
     assert "Passed" in said.stdout
 
 
+@pytest.fixture
+def on_windows(user: Checkout, tmp_path: Path) -> Checkout:
+    """The same repository as git for Windows checks it out: CRLF on disk, LF in the objects."""
+    user.commit({"rubric-ci.yaml": "evals: [evals/*.eval.yaml]\n"})
+    clone = user.clone(tmp_path / "windows", "--config", "core.autocrlf=true")
+    for name in ("rubric-ci.yaml", ".pre-commit-config.yaml"):
+        assert b"\r\n" in (clone.root / name).read_bytes()
+    return clone
+
+
+def test_a_checkout_with_crlf_has_the_same_locations(on_windows: Checkout, shared: Path) -> None:
+    texts = {"evals/bad.eval.yaml": BAD, "evals/good.eval.yaml": GOOD}
+    stage(on_windows, {name: text.replace("\n", "\r\n") for name, text in texts.items()})
+    said = run(on_windows, shared, "prek", "run")
+    assert said.returncode == 1
+    assert PROBLEM in said.stdout
+    assert "good.eval.yaml" not in said.stdout
+
+
+def test_a_good_commit_with_crlf_passes_and_stays_as_it_is(
+    on_windows: Checkout, shared: Path
+) -> None:
+    text = GOOD.replace("\n", "\r\n")
+    stage(on_windows, {"evals/good.eval.yaml": text})
+    said = run(on_windows, shared, "prek", "run")
+    assert said.returncode == 0, said.stdout
+    assert (on_windows.root / "evals/good.eval.yaml").read_bytes() == text.encode()
+    assert on_windows.git("show", ":evals/good.eval.yaml") == GOOD.strip()
+
+
 def test_other_files_are_not_looked_at(user: Checkout, shared: Path) -> None:
     stage(user, {"README.md": "Hi", "src/app.py": "print()"})
     assert "(no files to check)Skipped" in run(user, shared, "prek", "run").stdout

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from tests import aimock as server  # noqa: E402
 from tests import chromium  # noqa: E402
 from tests.aimock import Aimock  # noqa: E402
 from tests.checkout import Checkout  # noqa: E402
+
+# Tests read and write text as Linux does; without this Windows ends the run while it collects.
+if not sys.flags.utf8_mode and sys.platform == "win32":
+    pytest.exit("set PYTHONUTF8=1: the tests read and write UTF-8", returncode=2)
 
 # No property is timed: on a busy machine an example takes as long as it takes.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,14 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests import platforms
 from tests.agentv_example.record import EXAMPLE, RECORDING, RUN
 from tests.quickstart.record import ROOT
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="its code judge starts python3"),
-]
+pytestmark = platforms.SHELL
 
 TYPES = {
     *("rubric", "llm_judge", "code_judge", "composite", "field_accuracy", "tool_trajectory"),

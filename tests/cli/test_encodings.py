@@ -13,6 +13,7 @@ from rubric_ci.cli.main import main
 from rubric_ci.cli.output_streams import open_streams
 from rubric_ci.model.results import VerdictWord
 from rubric_ci.reports import json_format
+from tests import platforms
 from tests.sample_project import Project, clean_environment
 from tests.sample_reports import a_report, graded
 
@@ -105,7 +106,7 @@ def test_what_a_console_lacks_is_spelled_out(project: Project) -> None:
 LOCALE_C: Final = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a locale of POSIX")
+@platforms.SHELL
 def test_names_of_files_in_the_locale_c(project: Project) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "rubric_ci", "validate", "evals"],
@@ -118,7 +119,7 @@ def test_names_of_files_in_the_locale_c(project: Project) -> None:
     assert b"farbe" in done.stdout
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+@platforms.TERMINALS
 def test_a_terminal_in_the_locale_c(project: Project) -> None:
     child: pexpect.spawn[bytes] = pexpect.spawn(
         sys.executable,

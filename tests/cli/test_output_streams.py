@@ -8,11 +8,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests import platforms
 from tests.sample_project import EVAL, Project, clean_environment
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX"),
-]
+pytestmark = platforms.PIPES
 MUCH = "\n".join(
     [
         "evalcases:",

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests import platforms
 from tests.sample_project import Project
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 TARGETS = f"""\
 evals: [evals/*.eval.yaml]

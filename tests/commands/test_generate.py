@@ -10,6 +10,7 @@ import pytest
 from rubric_ci.drafting.reply_schema import Kind
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.project.loaded_project import load_project, open_project
+from tests import platforms
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
 
@@ -43,7 +44,7 @@ def test_bytes_mode_and_link_stay(project: Project) -> None:
     real.write_bytes(old)
     real.chmod(0o640)
     project.file.unlink()
-    project.file.symlink_to("../shared.yaml")
+    platforms.symlink(project.file, "../shared.yaml")
     project.record(refund=GOOD)
     assert project.generate("evals").exit_code == 0
     assert project.file.is_symlink()
@@ -260,6 +261,7 @@ def test_interactive(project: Project, keys: str, exit_code: int, changed: bool)
     assert BLOCK.replace("\n    ", "\n").strip() in done.stderr
 
 
+@platforms.SHELL
 def test_interactive_edit(project: Project, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "rubrics:\\n  - Says yes\\n" >"$1"\n')
@@ -270,6 +272,7 @@ def test_interactive_edit(project: Project, tmp_path: Path) -> None:
     assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case got rubrics in 1 file\n"
 
 
+@platforms.SHELL
 @pytest.mark.parametrize(
     ("keys", "exit_code", "changed"),
     [
@@ -290,6 +293,7 @@ def test_interactive_invalid_edit(
     assert "Edit it again, or discard the edit? (e, d) [e]: " in done.stderr
 
 
+@platforms.SHELL
 def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(f"#!/bin/sh\necho '# theirs' >>'{project.file}'\n")

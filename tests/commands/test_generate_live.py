@@ -8,6 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests import platforms
 from tests.aimock import Aimock, fails, says
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.forwarder import swallowing
@@ -15,7 +16,7 @@ from tests.generating import AFTER, BLOCK, EVAL, GOOD, Project
 
 pytestmark = [
     pytest.mark.timeout(180),
-    pytest.mark.skipif(sys.platform == "win32", reason="no such signals, no such terminals"),
+    platforms.TERMINALS,
 ]
 
 REFUND = EVAL.partition("evalcases:\n")[2].partition("\n  - id: hours")[0]

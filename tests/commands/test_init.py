@@ -12,6 +12,7 @@ import pytest
 from rubric_ci import __version__
 from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
 from rubric_ci.system import resources
+from tests import platforms
 
 FILES = [
     ".github/workflows/evals-default-branch.yml",
@@ -146,7 +147,7 @@ def test_a_command_is_started(tmp_path: Path) -> None:
     assert "default" in listed.stdout, listed.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a pseudo-terminal")
+@platforms.TERMINALS
 def test_a_terminal_is_asked(tmp_path: Path) -> None:
     words = ["-m", "rubric_ci", "init", "--target", "recorded"]
     with pexpect.spawn(sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60) as asked:

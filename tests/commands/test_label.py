@@ -12,11 +12,10 @@ import pexpect
 import pytest
 
 from rubric_ci.reports import json_format
+from tests import platforms
 from tests.sample_reports import a_report, errored, graded
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a POSIX thing"),
-]
+pytestmark = platforms.TERMINALS
 
 EVALS = """\
 evalcases:

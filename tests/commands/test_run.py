@@ -1,6 +1,5 @@
 """`rubric-ci run` as a user types it: exit codes, messages, files."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import platforms
 from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
 from tests.wait import wait_until
 
@@ -304,7 +304,7 @@ def test_on_github_annotations_are_on_and_model_text_is_no_command(project: Proj
     assert "::error file=evals/a.eval.yaml,line=6" in done.stdout
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
+@platforms.SIGNALS
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_an_interruption_leaves_a_whole_partial_report(
     project: Project, sent: signal.Signals

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 from tests.wait import wait_until
@@ -242,7 +243,7 @@ def test_an_unknown_revision_is_a_usage_error(checkout: Checkout) -> None:
     )
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs signals that end a process")
+@platforms.SIGNALS
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, name: str) -> None:
     waiting = tmp_path / "waiting"

@@ -4,13 +4,10 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests import platforms
 from tests.sample_project import Project
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 TARGETS = """\
 $schema: agentv-targets-v2.2

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
+from tests import platforms
 from tests.batches import Ending, Fault, Object, Provider, Script, providing, refused, unanswered
 from tests.sample_project import Project, clean_environment
 
@@ -402,7 +403,7 @@ def test_prices_of_ones_own(
     assert (totals["cost_usd"], totals["unpriced_calls"]) == (cost, unpriced)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@platforms.SIGNALS
 @pytest.mark.parametrize(
     ("stop", "refuses"),
     [(signal.SIGINT, False), (signal.SIGTERM, True)],

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests import platforms
 from tests.http_server import serving
 from tests.sample_project import Project
 
 pytestmark = [
     pytest.mark.timeout(180),
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
+    platforms.SHELL,
 ]
 
 CONFIG = """\

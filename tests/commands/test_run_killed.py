@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.llm.cache import Cache
+from tests import platforms
 from tests.aimock import Aimock, says
 from tests.sample_project import Project, clean_environment
 
@@ -39,6 +40,7 @@ def project(tmp_path: Path, aimock: Aimock) -> Project:
     return project
 
 
+@platforms.SIGNALS
 def test_fifty_kills(project: Project, aimock: Aimock) -> None:
     aimock.script(says(MARKS))
     command = [

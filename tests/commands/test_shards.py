@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests import platforms
+
 pytestmark = [
     pytest.mark.timeout(180),
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
+    platforms.SHELL,
 ]
 
 CONFIG = """\

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import platforms
+
 GOOD = "evalcases:\n  - id: a\n    input: Say hello\n    rubrics: [Greets]\n"
 BAD = "evalcases:\n  - id: a\n    input: Say hello\n    rubric: [Greets]\n"
 WARNED = (
@@ -141,7 +143,7 @@ def test_paths_from_the_environment_are_lines(project: Path) -> None:
 
 
 def test_an_unreadable_file_is_a_problem_among_others(project: Path) -> None:
-    (project / "evals/bad.eval.yaml").symlink_to("/proc/self/mem")
+    platforms.symlink(project / "evals/bad.eval.yaml", "/proc/self/mem")
     ran = rubric_ci("validate", "evals/bad.eval.yaml", "evals/good.yaml", cwd=project)
     assert ran.returncode == 1
     assert ran.stdout.startswith("evals/bad.eval.yaml:1:1: unreadable: cannot read")

@@ -5,17 +5,15 @@
 """
 
 import json
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from tests import platforms
 from tests.sample_project import Project
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

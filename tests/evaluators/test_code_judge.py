@@ -15,11 +15,10 @@ from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.parsing.eval_file import read_messages
 from rubric_ci.parsing.file_references import UsedFiles
+from tests import platforms
 from tests.cases import build_case, build_context, build_script, text_answer, text_message
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 HELLO = text_answer("hello")
 GOOD = "Here you are:\n```python\ndef f():\n    return 1\n```\n"

@@ -21,11 +21,10 @@ from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
+from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 CLOSED = Check(id="closed", text="Is it closed?", required=True, weight=3.0, span=span(21))
 OPEN = Check(id="open", text="Is it open?", required=False, span=span(22))

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
+from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 
 def judged(root: Path, script: str, **facts: Any) -> tuple[EvaluatorResult, list[str]]:

@@ -6,6 +6,7 @@ import pytest
 
 from rubric_ci.git import contents, plumbing
 from rubric_ci.git.contents import Contents
+from tests import platforms
 from tests.checkout import Checkout
 
 FILES = {"src/a.py": "a", "src/deep/b.py": "b", "docs/c.md": "c", ".gitignore": "out/\nlogs/\n"}
@@ -37,7 +38,7 @@ def execute(checkout: Checkout) -> None:
 
 def link(checkout: Checkout) -> None:
     delete(checkout)
-    (checkout.root / "src/a.py").symlink_to("deep/b.py")
+    platforms.symlink(checkout.root / "src/a.py", "deep/b.py")
 
 
 def write(path: str, text: str) -> Callable[[Checkout], None]:

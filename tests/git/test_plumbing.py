@@ -9,6 +9,7 @@ import pytest
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.git import plumbing
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Change
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 
 FILE = "100644"
@@ -37,7 +38,7 @@ def add_untracked(checkout: Checkout) -> None:
 
 
 def add_untracked_link(checkout: Checkout) -> None:
-    (checkout.root / "new").symlink_to("a.txt")
+    platforms.symlink(checkout.root / "new", "a.txt")
 
 
 def add_ignored(checkout: Checkout) -> None:
@@ -62,7 +63,7 @@ def make_executable(checkout: Checkout) -> None:
 
 def turn_into_link(checkout: Checkout) -> None:
     (checkout.root / "a.txt").unlink()
-    (checkout.root / "a.txt").symlink_to("elsewhere")
+    platforms.symlink(checkout.root / "a.txt", "elsewhere")
 
 
 def odd_settings(checkout: Checkout) -> None:
@@ -152,7 +153,7 @@ def test_tree_and_blobs_give_the_bytes_of_a_commit(checkout: Checkout) -> None:
     texts = {"empty": "", "a/b.txt": "no final newline", NASTY: "日本\r\n", "nul": "a\0b\n\n"}
     base = checkout.commit(texts)
     checkout.commit(dict.fromkeys(texts, "later"))
-    (checkout.root / "link").symlink_to("a/b.txt")
+    platforms.symlink(checkout.root / "link", "a/b.txt")
     entries = plumbing.tree(checkout.repository, base)
     with plumbing.blobs(checkout.repository) as read:
         found = {path: read(entry.object_id).decode() for path, entry in entries.items()}

@@ -9,6 +9,7 @@ import pytest
 from rubric_ci.git import plumbing
 from rubric_ci.git.snapshot import Snapshot, follow
 from rubric_ci.model.references import Found, NotFound
+from tests import platforms
 from tests.checkout import Checkout
 
 NO_FILE = NotFound("no such file")
@@ -81,12 +82,12 @@ def test_what_git_ignores_was_not_there(checkout: Checkout) -> None:
 
 def test_links_lead_where_they_led(checkout: Checkout) -> None:
     checkout.write({"v1/p.md": "one", "v2/p.md": "two"})
-    (checkout.root / "current").symlink_to("v1")
-    (checkout.root / "out").symlink_to("/etc")
-    (checkout.root / "up").symlink_to("../..")
+    platforms.symlink(checkout.root / "current", "v1")
+    platforms.symlink(checkout.root / "out", "/etc")
+    platforms.symlink(checkout.root / "up", "../..")
     base = checkout.commit()
     (checkout.root / "current").unlink()
-    (checkout.root / "current").symlink_to("v2")
+    platforms.symlink(checkout.root / "current", "v2")
     with snapshot(checkout, base) as then:
         assert then.lookup("a.yaml")("current/p.md") == Found("v1/p.md", "one")
         assert then.text("current/p.md") == "one"

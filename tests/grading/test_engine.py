@@ -1,7 +1,6 @@
 """Grading of cases: outcomes, order, usage, cancellation."""
 
 import asyncio
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,11 +25,10 @@ from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
+from tests import platforms
 from tests.cases import build_case, build_context, build_script, span
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 MOCK = MockTarget(name="m", response="hello")
 MODEL = LlmTarget(name="default", endpoint=Endpoint(model="openai/m"))

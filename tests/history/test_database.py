@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -67,7 +66,7 @@ def test_a_killed_writer_leaves_whole_runs(tmp_path: Path) -> None:
             assert process.stdout
             process.stdout.readline()
             time.sleep(chance.random() * 0.05)
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             said = 1 + len(process.stdout.read().splitlines())
         kept = [r for r in History(path=path).records() if r.commit == f"writer {n}"]
         assert len(kept) in {said, said + 1}, "what was reported as added is there"

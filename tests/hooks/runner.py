@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks.pins import OURS, PINS, at
 
@@ -71,7 +72,7 @@ def linked(published: Path) -> Path:
     if not folder.exists():
         made = Path(tempfile.mkdtemp(dir=published.parent))
         shutil.copy(published / "action.yml", made)
-        (made / "hooks").symlink_to(published / "hooks")
+        platforms.symlink(made / "hooks", published / "hooks")
         with suppress(OSError):  # another worker was faster
             made.rename(folder)
     return folder

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.project.dependencies import nearest_path
+from tests import platforms
 
 FROM_ROOT = "globs count from the root of the repository"
 
@@ -16,18 +17,23 @@ def tree(tmp_path: Path) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
     (root / "vendor/lib").mkdir(parents=True)
-    (root / "linked").symlink_to("src")
-    (root / "src/loop").symlink_to("..")
-    (root / "outside").symlink_to(tmp_path)
-    (tmp_path / "secret.txt").touch()
     return root
+
+
+@pytest.fixture
+def linked(tree: Path, tmp_path: Path) -> Path:
+    platforms.symlink(tree / "linked", "src")
+    platforms.symlink(tree / "src/loop", "..")
+    platforms.symlink(tree / "outside", tmp_path)
+    (tmp_path / "secret.txt").touch()
+    return tree
 
 
 @pytest.mark.parametrize(
     "glob",
     [
         *("src", "src/", "./src/app", "src/**", "**/main.py", "src/*/main.py", "README.md", "**"),
-        *(".github/**", "linked/**", "linked/app/*.py", "vendor/lib", "vendor/lib/**"),
+        *(".github/**", "vendor/lib", "vendor/lib/**"),
         *("!nothing/**", "s[pqr]c/**"),
     ],
 )
@@ -47,10 +53,25 @@ def test_a_glob_that_matches(tree: Path, glob: str) -> None:
         ("**/*.rs", FROM_ROOT),
         ("../repo/src/**", FROM_ROOT),
         (".git/HEAD", "did you mean `.github/HEAD`?"),
-        ("outside/secret.txt", "the nearest existing path is `outside/secret.txt`"),
-        ("outside/*.txt", "the nearest existing path is `outside`"),
         ("", FROM_ROOT),
     ],
 )
 def test_a_glob_that_matches_nothing(tree: Path, glob: str, hint: str) -> None:
     assert nearest_path(tree, glob) == hint
+
+
+@pytest.mark.parametrize("glob", ["src/**", "**/main.py", "linked/**", "linked/app/*.py", "**"])
+def test_a_glob_that_matches_through_a_link(linked: Path, glob: str) -> None:
+    assert nearest_path(linked, glob) is None
+
+
+@pytest.mark.parametrize(
+    ("glob", "hint"),
+    [
+        ("outside/secret.txt", "the nearest existing path is `outside/secret.txt`"),
+        ("outside/*.txt", "the nearest existing path is `outside`"),
+        ("src/app/*.js", "the nearest existing path is `src/app`"),
+    ],
+)
+def test_a_glob_that_matches_nothing_behind_a_link(linked: Path, glob: str, hint: str) -> None:
+    assert nearest_path(linked, glob) == hint

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.project.near_files import near_file
+from tests import platforms
 
 NEAR = {
     "a letter": ("prompts/refnd.md", "prompts/refund.md"),
     "a folder": ("prompt/refund.md", "prompts/refund.md"),
     "both": ("prompt/refnd.md", "prompts/refund.md"),
     "another suffix": ("prompts/refund.txt", "prompts/refund.md"),
-    "case": ("Prompts/Refund.md", "prompts/refund.md"),
+    "case": ("Prompts/Refnd.md", "prompts/refund.md"),
     "from the root": ("/evals/notess.txt", "/evals/notes.txt"),
     "beside the eval file": ("note.txt", "notes.txt"),
     "above": ("../prompts/refnd.md", "../prompts/refund.md"),
@@ -19,7 +20,6 @@ NEAR = {
     "a folder itself": ("prompt", ""),
     "hidden": (".hiden", ""),
     "outside": ("../../secre.md", ""),
-    "through a link": ("out/secre.md", ""),
 }
 
 
@@ -30,5 +30,12 @@ def test_near_file(tmp_path: Path, reference: str, meant: str) -> None:
     (top / "prompts").mkdir()
     for name in ("prompts/refund.md", "evals/notes.txt", ".hidden", "../secret.md"):
         (top / name).write_text("x", encoding="utf-8")
-    (top / "out").symlink_to("..")
     assert near_file(reference, str(top / "evals"), str(top)) == meant
+
+
+def test_nothing_is_near_behind_a_link(tmp_path: Path) -> None:
+    top = (tmp_path / "repository").resolve()
+    (top / "evals").mkdir(parents=True)
+    (tmp_path / "secret.md").touch()
+    platforms.symlink(top / "out", "..")
+    assert near_file("out/secre.md", str(top / "evals"), str(top)) == ""

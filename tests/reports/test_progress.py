@@ -7,6 +7,7 @@ from io import StringIO
 import pexpect
 
 from rubric_ci.reports.progress import progress
+from tests import platforms
 from tests.sample_reports import errored, graded, skipped
 
 
@@ -37,6 +38,7 @@ def test_thousands_have_a_separator() -> None:
     )
 
 
+@platforms.TERMINALS
 def test_bar_on_a_terminal() -> None:
     program = textwrap.dedent(
         """

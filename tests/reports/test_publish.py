@@ -9,6 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests import platforms
 from tests.contract.fake_github import Fault, GitHub, Pull, serving
 from tests.sample_project import Project, clean_environment
 
@@ -90,6 +91,7 @@ def test_a_comment_that_cannot_be_posted_is_a_line_and_no_verdict(
     assert Path(environment["GITHUB_STEP_SUMMARY"]).stat().st_size > 0
 
 
+@platforms.TERMINALS
 def test_a_runner_with_a_terminal_reads_the_commands(
     project: Project, environment: dict[str, str]
 ) -> None:

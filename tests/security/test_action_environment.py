@@ -10,6 +10,7 @@ import pytest
 
 from hooks import action
 from hooks.action import Host
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
 from tests.hooks.conftest import ROOT
@@ -59,14 +60,14 @@ def test_a_uv_of_the_workspace_is_not_run(
 ) -> None:
     program(workspace / "bin" / "uv")
     program(workspace / "node_modules" / ".bin" / "uv")
-    (workspace.parent / "link").symlink_to(workspace / "bin")
+    platforms.symlink(workspace.parent / "link", workspace / "bin")
     monkeypatch.setenv("PATH", str(workspace / where))
     assert action.uv(workspace.parent / "environment") == []
 
 
 @pytest.mark.parametrize("folder", [".cache", "link/.cache"])
 def test_a_cache_in_the_workspace_is_not_used(folder: str, workspace: Path) -> None:
-    (workspace.parent / "link").symlink_to(workspace)
+    platforms.symlink(workspace.parent / "link", workspace)
     inside = str(workspace.parent / folder if "link" in folder else workspace / folder)
     environ = {"RUNNER_TOOL_CACHE": inside, "XDG_CACHE_HOME": inside}
     assert action.cache_folder(environ) == Path.home() / ".cache" / "rubric-ci"
@@ -95,9 +96,6 @@ def host(tmp_path: Path) -> Host:
     return Host(checkout=folder, run=lambda *_: True, which=lambda *_, **__: "/opt/uv")
 
 
-posix = pytest.mark.skipif(os.name == "nt", reason="Windows has neither owners nor modes")
-
-
 def planted(folder: Path, host: Host) -> None:
     program(folder / f"light-{action.digest('light', host)}" / "bin" / "python")
 
@@ -118,12 +116,12 @@ def environment_open_to_the_group(folder: Path, host: Host) -> None:
 
 def environment_behind_a_link(folder: Path, host: Host) -> None:
     environment = action.install("light", folder, host)
-    environment.symlink_to(environment.rename(folder.parent / "elsewhere"))
+    platforms.symlink(environment, environment.rename(folder.parent / "elsewhere"))
 
 
 def folder_behind_a_link(folder: Path, host: Host) -> None:
     action.install("light", folder, host)
-    folder.symlink_to(folder.rename(folder.parent / "elsewhere"))
+    platforms.symlink(folder, folder.rename(folder.parent / "elsewhere"))
 
 
 def of_another_user(folder: Path, host: Host) -> None:
@@ -135,7 +133,7 @@ def folder_of_another_user(folder: Path, host: Host) -> None:
     os.chown(folder, 12345, 12345)
 
 
-@posix
+@platforms.MODES
 @pytest.mark.parametrize(
     "attack",
     [
@@ -161,7 +159,7 @@ def test_an_environment_that_others_may_have_written_is_not_used(
         action.install("light", folder, host)
 
 
-@posix
+@platforms.MODES
 def test_what_is_made_is_private_whatever_the_umask(host: Host, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -199,13 +197,13 @@ def test_the_token_reaches_commands_that_post(
     assert action.without_token(environ)["OTHER"] == "1"
 
 
-@posix
+@platforms.MODES
 @pytest.mark.parametrize("path", ["{workspace}/bin", "bin", "{workspace}/../link", ""])
 def test_the_step_starts_no_python_of_the_workspace(path: str, workspace: Path) -> None:
     for name in ("python3", "python"):
         program(workspace / "bin" / name)
         program(workspace / name)
-    (workspace.parent / "link").symlink_to(workspace / "bin")
+    platforms.symlink(workspace.parent / "link", workspace / "bin")
     Checkout.create(workspace)
     first = path.format(workspace=workspace)
     environ = {**ENVIRONMENT, "PATH": os.pathsep.join([first, os.defpath])}
@@ -213,7 +211,7 @@ def test_the_step_starts_no_python_of_the_workspace(path: str, workspace: Path) 
     assert ran.stdout.startswith("::error title=rubric-ci::unknown command 'x'"), ran.stdout
 
 
-@posix
+@platforms.MODES
 def test_no_variable_names_the_interpreter(workspace: Path, tmp_path: Path) -> None:
     """Python 3.11 and newer believe PYTHONEXECUTABLE with `-I`: pip and venv would start it."""
     folder = tmp_path / "action"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import platforms
 from tests.aimock import Aimock
 from tests.checkout import Checkout
 from tests.commands.test_run_judged import Judged, marks
@@ -35,33 +36,33 @@ def committed(judged: Judged) -> None:
 
 def behind_a_link(judged: Judged) -> None:
     (judged.root / CACHE).rename(judged.root / "innocent")
-    (judged.root / CACHE).symlink_to("../innocent")
+    platforms.symlink(judged.root / CACHE, "../innocent")
     Checkout(judged.root).git("add", "--force", ".")
 
 
 def behind_a_link_of_a_parent(judged: Judged) -> None:
     (judged.root / ".rubric-ci").rename(judged.root / "innocent")
-    (judged.root / ".rubric-ci").symlink_to("innocent")
+    platforms.symlink(judged.root / ".rubric-ci", "innocent")
     Checkout(judged.root).git("add", "--force", ".")
 
 
 def behind_a_committed_link_to_untracked_files(judged: Judged) -> None:
     (judged.root / CACHE).rename(judged.root / "node_modules")
     (judged.root / ".gitignore").write_text("node_modules\n")
-    (judged.root / CACHE).symlink_to("../node_modules")
+    platforms.symlink(judged.root / CACHE, "../node_modules")
     Checkout(judged.root).git("add", "--force", CACHE)
 
 
 def behind_a_link_to_a_committed_link(judged: Judged) -> None:
     (judged.root / ".rubric-ci").rename(judged.root / "node_modules")
-    (judged.root / ".rubric-ci").symlink_to("restored")
-    (judged.root / "restored").symlink_to("node_modules")
+    platforms.symlink(judged.root / ".rubric-ci", "restored")
+    platforms.symlink(judged.root / "restored", "node_modules")
     Checkout(judged.root).git("add", "--force", "restored")
 
 
 def behind_a_loop_of_links(judged: Judged) -> None:
     shutil.rmtree(judged.root / CACHE)
-    (judged.root / CACHE).symlink_to("cache")
+    platforms.symlink(judged.root / CACHE, "cache")
     Checkout(judged.root).git("add", "--force", CACHE)
 
 
@@ -200,7 +201,7 @@ def test_a_committed_history_is_not_read(add: str, forged: Judged) -> None:
     assert rubric_ci("history", "show", *history).returncode == 0
     if add == "link":
         (forged.root / "runs").rename(forged.root / "kept")
-        (forged.root / "runs").symlink_to("kept")
+        platforms.symlink(forged.root / "runs", "kept")
     Checkout(forged.root).git("add", "--force", "runs")
     said = "the history runs/history.sqlite was not read: git tracks runs"
     done = rubric_ci("history", "show", *history)

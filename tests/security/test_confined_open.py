@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from contextlib import chdir
 from functools import partial
 from pathlib import Path
@@ -20,12 +19,10 @@ from rubric_ci.model.config import CliTarget, RecordedTarget, Target
 from rubric_ci.model.references import NotFound
 from rubric_ci.project import discovery
 from rubric_ci.system import confined
+from tests import platforms
 from tests.cases import build_case, build_context
 from tests.checkout import Checkout
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="links and pipes"),
-]
 EVALS = "evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n"
 SECRET = '{"id": "a", "answer": "the secret"}\n'
 
@@ -39,10 +36,10 @@ def root(tmp_path: Path) -> Path:
     (root / "vendored" / ".Git").mkdir(parents=True)  # what some systems open as `.git`
     (root / "vendored" / ".Git" / "config").write_text(SECRET)
     (tmp_path / "secret").write_text(SECRET)
-    (root / "link").symlink_to("../secret")
-    (root / "inner").symlink_to(".git/config")
-    (root / "up").symlink_to("..")
-    (root / "zero").symlink_to("/dev/zero")
+    platforms.symlink(root / "link", "../secret")
+    platforms.symlink(root / "inner", ".git/config")
+    platforms.symlink(root / "up", "..")
+    platforms.symlink(root / "zero", "/dev/zero")
     os.mkfifo(root / "pipe")
     return root
 
@@ -94,7 +91,7 @@ def test_the_output_file(root: Path, command: str, reason: str) -> None:
 
 
 def test_an_eval_file_that_leads_out_is_a_diagnostic(root: Path) -> None:
-    (root / "a.eval.yaml").symlink_to("../secret")
+    platforms.symlink(root / "a.eval.yaml", "../secret")
     done = rubric_ci(root, "validate", "--format", "json")
     assert done.exit_code == 1
     assert "cannot read a.eval.yaml: it is outside the repository" in done.stdout
@@ -138,7 +135,7 @@ def test_a_file_that_is_read_without_being_named(root: Path, name: str, link: st
     if link == "pipe":
         os.mkfifo(root / name)
     else:
-        (root / name).symlink_to((root / link).resolve())
+        platforms.symlink(root / name, (root / link).resolve())
     for command in ("validate", "run"):
         done = rubric_ci(root, command)
         assert done.exit_code == {"validate": 1, "run": 2}[command]
@@ -151,7 +148,7 @@ def test_the_calibration(root: Path) -> None:
     (root / "rubric-ci.yaml").write_text(
         "judge: {model: openai/m}\ntargets: [{name: default, provider: mock, response: Hi}]\n"
     )
-    (root / "calibration.json").symlink_to("../secret")
+    platforms.symlink(root / "calibration.json", "../secret")
     done = rubric_ci(root, "run", "--offline")
     assert done.exit_code == 2
     assert done.stderr.endswith(f"cannot read calibration.json: {OUTSIDE}\n")
@@ -166,13 +163,13 @@ def test_a_cache_entry_that_is_a_link(root: Path) -> None:
     entry.rename(root.parent / "entry")
     for target in (root.parent / "entry", Path("/dev/zero"), root / "pipe"):
         entry.unlink(missing_ok=True)
-        entry.symlink_to(target)
+        platforms.symlink(entry, target)
         assert cache.get(key) is None
 
 
 def test_a_link_of_an_unchanged_submodule_in_the_base(root: Path) -> None:
     inner = Checkout.create(root.parent / "inner")
-    (inner.root / "link").symlink_to("../../secret")
+    platforms.symlink(inner.root / "link", "../../secret")
     (inner.root / "kept").write_text("kept")
     inner.commit()
     checkout = Checkout.create(root.parent / "outer")
@@ -196,7 +193,7 @@ def test_a_search_reads_the_start_of_a_file(root: Path) -> None:
         file.seek(confined.MAX_BYTES)
         file.write(b"\nevalcases:\n")
         file.truncate(2**43)  # a sparse file that no memory holds
-    (root / "huge.yaml").symlink_to("../huge")
+    platforms.symlink(root / "huge.yaml", "../huge")
     assert not discovery.holds_cases(root / "huge.yaml")
 
 

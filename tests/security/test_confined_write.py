@@ -1,7 +1,6 @@
 """Links on the way of what is written: nothing outside of the repository is created or changed."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,10 @@ from rubric_ci.errors import CannotWriteFile
 from rubric_ci.llm import recording
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from tests import platforms
 from tests.cases import no_model
 from tests.security.test_confined_open import EVALS, rubric_ci
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="links"),
-]
 CONFIG = """\
 judge: {model: openai/m}
 targets: [{name: default, provider: mock, response: Hi}]
@@ -34,9 +31,9 @@ def root(tmp_path: Path) -> Path:
     (root / "rubric-ci.yaml").write_text(CONFIG)
     (tmp_path / "outside").mkdir()
     (tmp_path / "kept").write_text("kept")
-    (root / "out").symlink_to("../outside")
-    (root / "hooks").symlink_to(".git/hooks")
-    (root / "kept").symlink_to("../kept")
+    platforms.symlink(root / "out", "../outside")
+    platforms.symlink(root / "hooks", ".git/hooks")
+    platforms.symlink(root / "kept", "../kept")
     return root
 
 
@@ -61,7 +58,7 @@ def test_a_folder_that_leads_out(root: Path, arguments: list[str], place: str) -
 
 
 def test_the_default_folder_that_leads_out(root: Path) -> None:
-    (root / ".rubric-ci").symlink_to("../outside")
+    platforms.symlink(root / ".rubric-ci", "../outside")
     done = rubric_ci(root, "run")
     assert (done.exit_code, done.stderr.endswith(f".rubric-ci: {OUTSIDE}")) == (2, True)
     assert list((root.parent / "outside").iterdir()) == []
@@ -83,7 +80,7 @@ def test_a_folder_outside_that_a_person_names(root: Path) -> None:
 
 def test_a_report_replaces_a_link(root: Path) -> None:
     (root / ".rubric-ci").mkdir()
-    (root / ".rubric-ci" / "report.json").symlink_to("../../kept")
+    platforms.symlink(root / ".rubric-ci" / "report.json", "../../kept")
     assert rubric_ci(root, "run", "--offline").exit_code == 0
     assert (root.parent / "kept").read_text() == "kept"
     assert not (root / ".rubric-ci" / "report.json").is_symlink()
@@ -92,7 +89,7 @@ def test_a_report_replaces_a_link(root: Path) -> None:
 def test_fix_writes_through_no_link(root: Path) -> None:
     text = "evalcases:\n  - id: a\n    input: Hi\n    rubric: [A]\n"
     (root.parent / "kept").write_text(text)
-    (root / "b.eval.yaml").symlink_to("../kept")
+    platforms.symlink(root / "b.eval.yaml", "../kept")
     assert rubric_ci(root, "validate", "--fix").exit_code == 1
     assert (root.parent / "kept").read_text() == text
 
@@ -111,7 +108,7 @@ def test_a_recording_that_becomes_a_link(root: Path) -> None:
 
     record = recording.record(model, root / "judge.jsonl", root)
     (root / "judge.jsonl").unlink()
-    (root / "judge.jsonl").symlink_to("../kept")
+    platforms.symlink(root / "judge.jsonl", "../kept")
 
     async def asked() -> None:
         await record(CALL)

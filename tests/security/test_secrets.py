@@ -3,7 +3,6 @@
 import base64
 import html
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -15,11 +14,12 @@ from urllib.parse import quote
 
 import pytest
 
+from tests import platforms
 from tests.sample_project import Project, clean_environment
 
 pytestmark = [
     pytest.mark.timeout(180),
-    pytest.mark.skipif(os.name == "nt", reason="the commands are of a POSIX shell"),
+    platforms.SHELL,
 ]
 
 SUBSTITUTED = "subst-5f1e77.a0b9c8-d7e6"

@@ -5,7 +5,6 @@ with a whole report.
 """
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,12 +17,13 @@ from typing import Any
 
 import pytest
 
+from tests import platforms
 from tests.http_server import serving
 from tests.sample_project import Project, clean_environment
 
 pytestmark = [
     pytest.mark.timeout(180),
-    pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX"),
+    platforms.SIGNALS,
 ]
 
 EVALS = """\

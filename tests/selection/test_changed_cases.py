@@ -10,6 +10,7 @@ import pytest
 from rubric_ci.model.options import RunSettings
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
+from tests import platforms
 from tests.checkout import Checkout
 
 CONFIG = """\
@@ -149,7 +150,7 @@ def delete_cases(edit: Edit) -> None:
 
 def make_prompt_a_link(edit: Edit) -> None:
     edit.move("prompts/system.md", "prompts/v1.md")
-    (edit.checkout.root / "prompts/system.md").symlink_to("v1.md")
+    platforms.symlink(edit.checkout.root / "prompts/system.md", "v1.md")
 
 
 def shadow_prompt(edit: Edit) -> None:
@@ -408,7 +409,7 @@ def test_answers_of_the_default_target(checkout: Checkout) -> None:
 def test_a_configuration_behind_a_link(checkout: Checkout) -> None:
     checkout.write(FILES | {"ci/config.yaml": CONFIG})
     (checkout.root / "rubric-ci.yaml").unlink()
-    (checkout.root / "rubric-ci.yaml").symlink_to("ci/config.yaml")
+    platforms.symlink(checkout.root / "rubric-ci.yaml", "ci/config.yaml")
     base = checkout.commit()
     assert reasons(chosen(checkout, base)) == {}
     checkout.write({"ci/config.yaml": CONFIG.replace("response: hello", "response: hi")})
@@ -439,22 +440,22 @@ def test_a_link_that_leads_elsewhere_now(checkout: Checkout) -> None:
     checkout.write(FILES | {"prompts/v2.md": "Be brief.\n"})
     (checkout.root / "prompts/system.md").rename(checkout.root / "prompts/v1.md")
     link = checkout.root / "prompts/system.md"
-    link.symlink_to("v1.md")
+    platforms.symlink(link, "v1.md")
     base = checkout.commit()
     assert reasons(chosen(checkout, base)) == {}
     checkout.write({"prompts/v1.md": "Be very kind.\n"})
     assert reasons(chosen(checkout, base)) == {"prompted": "`prompts/v1.md` changed"}
     checkout.write({"prompts/v1.md": FILES["prompts/system.md"]})
     link.unlink()
-    link.symlink_to("v2.md")
+    platforms.symlink(link, "v2.md")
     assert reasons(chosen(checkout, base)) == {"prompted": "case edited: input_messages"}
 
 
 def test_what_a_link_to_a_folder_shows(checkout: Checkout) -> None:
     checkout.write(FILES | {"versions/1/tone.py": "print(1)\n"})
     (checkout.root / "judges/tone.py").unlink()
-    (checkout.root / "judges/tone.py").symlink_to("../versions/1/tone.py")
-    (checkout.root / "src/current").symlink_to("../versions/1")
+    platforms.symlink(checkout.root / "judges/tone.py", "../versions/1/tone.py")
+    platforms.symlink(checkout.root / "src/current", "../versions/1")
     base = checkout.commit()
     checkout.write({"versions/1/tone.py": "print(0)\n"})
     assert reasons(chosen(checkout, base)) == {

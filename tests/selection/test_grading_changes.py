@@ -9,6 +9,7 @@ from rubric_ci.git.plumbing import open_repository
 from rubric_ci.model.git_changes import Base
 from rubric_ci.project.loaded_project import load_project, open_project
 from rubric_ci.selection.grading_changes import find_grading_changes
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\
@@ -395,7 +396,7 @@ def write(checkout: Checkout, name: str, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     if text.startswith(LINK):
-        path.symlink_to(text.removeprefix(LINK))
+        platforms.symlink(path, text.removeprefix(LINK))
     else:
         path.write_text(text)
 

@@ -9,6 +9,7 @@ import pytest
 
 from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
 from rubric_ci.system import atomic_write
+from tests import platforms
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_a_symbolic_link_is_not_written_through(file: Path, tmp_path: Path) -> N
     folder = tmp_path / "links"
     folder.mkdir()
     link = folder / "b.yaml"
-    link.symlink_to(os.path.relpath(file, folder))
+    platforms.symlink(link, os.path.relpath(file, folder))
     with pytest.raises(CannotWriteFile, match="is a symbolic link"):
         atomic_write.replace(link, b"old\r\n", b"new")
     assert file.read_bytes() == b"old\r\n"

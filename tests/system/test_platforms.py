@@ -1,10 +1,12 @@
 """Other platforms: what only POSIX has is used behind a check of the platform, and listed here."""
 
 import ast
+import os
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -80,6 +82,15 @@ def files() -> Iterator[Path]:
     yield from (path for folder in ("rubric_ci", "hooks") for path in (ROOT / folder).rglob("*.py"))
 
 
+@cache
+def python_of_tests() -> list[Path]:
+    found: list[Path] = []
+    for current, folders, names in os.walk(ROOT / "tests"):
+        folders[:] = [name for name in folders if name != "node_modules"]
+        found += (Path(current, name) for name in names if name.endswith(".py"))
+    return found
+
+
 def test_what_only_posix_has_is_listed() -> None:
     found = {path: {name for name, _ in uses(path)} for path in files()}
     names = {path.relative_to(ROOT).as_posix(): used for path, used in found.items() if used}
@@ -114,8 +125,7 @@ def test_every_test_can_be_imported_without_posix() -> None:
     """One module that cannot be imported ends the whole run on Windows, before its first test."""
     found = {
         f"{path.relative_to(ROOT).as_posix()}: {name}"
-        for path in (ROOT / "tests").rglob("*.py")
-        if "node_modules" not in path.parts
+        for path in python_of_tests()
         for node in at_import(ast.parse(path.read_text("utf-8")))
         if (name := name_of(node))
     }
@@ -123,6 +133,70 @@ def test_every_test_can_be_imported_without_posix() -> None:
         "tests/history/test_database.py: geteuid",
         "tests/system/test_atomic_write.py: geteuid",
     }
+
+
+# Reached only by tests that are skipped on Windows for another reason, or after a mark.
+STARTED_ELSEWHERE: Final = {
+    "tests/contract/conftest.py: SIGKILL",
+    "tests/contract/conftest.py: killpg",
+    "tests/fork_and_kill.py: SIGKILL",
+    "tests/fork_and_kill.py: WNOHANG",
+    "tests/fork_and_kill.py: fork",
+    "tests/litellm_proxy.py: SIGKILL",
+    "tests/litellm_proxy.py: killpg",
+    "tests/mutants/run.py: SIGKILL",
+    "tests/mutants/run.py: fork",
+    "tests/mutants/run.py: killpg",
+    "tests/mutants/run.py: setpgid",
+    "tests/platforms.py: symlink_to",
+    "tests/security/test_action_environment.py: chown",
+    "tests/security/test_confined_open.py: mkfifo",
+}
+
+
+def without_mark(path: Path) -> set[str]:
+    """Return what a test module uses of POSIX outside of what is marked with tests/platforms.py."""
+    tree = ast.parse(path.read_text("utf-8"))
+    statements = {statement: ast.unparse(statement) for statement in tree.body}
+    if any(
+        text.startswith("pytestmark = ") and "platforms." in text for text in statements.values()
+    ):
+        return set()
+    return {
+        name
+        for statement, text in statements.items()
+        if "@platforms." not in text and "geteuid() == 0" not in text
+        for node in ast.walk(statement)
+        if (name := name_of(node) or name_in_tests(node))
+    }
+
+
+def name_in_tests(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(attr="symlink_to" as name):
+            return name
+        case ast.Attribute(value=ast.Name(id="pexpect"), attr="spawn" | "run"):
+            return "pexpect"
+    return ""
+
+
+def test_tests_of_posix_are_skipped_elsewhere() -> None:
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {name}"
+        for path in python_of_tests()
+        for name in without_mark(path)
+    }
+    assert found == STARTED_ELSEWHERE
+
+
+def test_a_test_without_a_mark_is_found(tmp_path: Path) -> None:
+    marked = "@platforms.PIPES\ndef test_a(): os.mkfifo('a')\n"
+    unmarked = "def test_b(): Path('a').symlink_to('b'); os.kill(1, signal.SIGKILL)\n"
+    path = tmp_path / "test_x.py"
+    path.write_text(marked + unmarked)
+    assert without_mark(path) == {"symlink_to", "SIGKILL"}
+    path.write_text("pytestmark = platforms.SIGNALS\n" + unmarked)
+    assert without_mark(path) == set()
 
 
 def test_the_limit_of_a_test_needs_no_signal() -> None:

@@ -12,11 +12,10 @@ import pytest
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system.processes import STDERR_LIMIT, Command, Finished, clean_environment, run
+from tests import platforms
 from tests.wait import wait_until
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX sessions"),
-]
+pytestmark = platforms.SIGNALS
 
 STUBBORN = "trap '' TERM INT HUP; echo $$ > pid; while :; do sleep 1; done"
 PATH = {"PATH": os.environ["PATH"]}

@@ -27,6 +27,7 @@ from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.results import Answer
 from rubric_ci.targets import answer_cache
+from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, build_script, text_message
 
 NONE: dict[str, Any] = {}
@@ -188,7 +189,7 @@ def _write(folder: Path, seed: int) -> None:
         answer_cache.keep(numbered(number), COMMAND, context, Answer(text=text))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork: a new interpreter takes a second")
+@platforms.SIGNALS
 def test_many_writers_killed_at_any_moment_leave_whole_answers(tmp_path: Path) -> None:
     """After each kill of all writers every entry is read back whole, with its own answer."""
     fork, chance = multiprocessing.get_context("fork"), random.Random(14)

@@ -1,7 +1,6 @@
 """Health checks with real commands and real HTTP."""
 
 import asyncio
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -16,12 +15,11 @@ from rubric_ci.grading.task import Task
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.targets import healthcheck as healthcheck_module
+from tests import platforms
 from tests.cases import build_case, build_context, build_script
 from tests.http_server import serving
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines"),
-]
+pytestmark = platforms.SHELL
 
 
 class Health(BaseHTTPRequestHandler):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,8 @@ from rubric_ci.model.config import (
 from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Answer
+from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, text_message
-
-posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell lines")
 
 
 def answer(target: Target, root: Path, case: EvalCase | None = None, **context: Any) -> Answer:
@@ -290,7 +288,7 @@ def cli(template: str, **facts: Any) -> CliTarget:
     return CliTarget(name="agent", command_template=template, **{"timeout_seconds": 20, **facts})
 
 
-@posix
+@platforms.SHELL
 @pytest.mark.parametrize(
     ("template", "text"),
     [
@@ -315,7 +313,7 @@ def test_cli(template: str, text: str, tmp_path: Path) -> None:
     assert not (tmp_path / "pwned").exists()
 
 
-@posix
+@platforms.SHELL
 def test_cli_gets_files_and_guidelines(tmp_path: Path) -> None:
     case = build_case(
         input_messages=(
@@ -329,7 +327,7 @@ def test_cli_gets_files_and_guidelines(tmp_path: Path) -> None:
     )
 
 
-@posix
+@platforms.SHELL
 def test_guidelines_are_not_part_of_the_prompt(tmp_path: Path) -> None:
     parts = (TextPart("Look"), RULES, FilePart("b.md", "B"))
     case = build_case(input_messages=(Message(role="user", parts=parts),))
@@ -339,7 +337,7 @@ def test_guidelines_are_not_part_of_the_prompt(tmp_path: Path) -> None:
     )
 
 
-@posix
+@platforms.SHELL
 def test_cli_is_given_files_in_its_own_form(tmp_path: Path) -> None:
     asked = Message(role="user", parts=(FilePart("a/it's {basename}.md", "text"),))
     target = cli("printf '%s|' {FILES}", files_format="--file {path} --as={basename}")
@@ -348,14 +346,14 @@ def test_cli_is_given_files_in_its_own_form(tmp_path: Path) -> None:
     assert given.text == f"--file|{path}|--as=it's {{basename}}.md|"
 
 
-@posix
+@platforms.SHELL
 def test_cli_sees_what_is_named_for_it(tmp_path: Path) -> None:
     seen = answer(cli("env", env=("DEMO",)), tmp_path).text
     assert "DEMO=on" in seen
     assert "sk-secret" not in seen
 
 
-@posix
+@platforms.SHELL
 def test_cli_runs_in_its_folder_and_is_timed(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     given = answer(cli("sleep 0.2; basename $PWD", cwd="app"), tmp_path)
@@ -364,7 +362,7 @@ def test_cli_runs_in_its_folder_and_is_timed(tmp_path: Path) -> None:
     assert 0.2 <= given.duration_seconds < 10
 
 
-@posix
+@platforms.SHELL
 def test_cli_may_report_its_usage(tmp_path: Path) -> None:
     told = {
         "output_messages": [
@@ -384,7 +382,7 @@ def test_cli_may_report_its_usage(tmp_path: Path) -> None:
     assert given.trace_summary["tool_calls_by_name"] == {"find": 1}
 
 
-@posix
+@platforms.SHELL
 @pytest.mark.parametrize(
     "text",
     ['{"name": "Ann"}', '{"text": "hi", "mood": "good"}', "[1]", "7", "{", '{"cost_usd": 1}'],
@@ -394,7 +392,7 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     assert answer(cli("cat told"), tmp_path).text == text
 
 
-@posix
+@platforms.SHELL
 @pytest.mark.parametrize(
     ("script", "env", "message"),
     [
@@ -433,7 +431,7 @@ def test_a_variable_that_env_does_not_list_is_named(
     assert text == f"the target `agent` failed: {message}"
 
 
-@posix
+@platforms.SHELL
 def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
     script = "printf 'Traceback:\\n  line 1\\n\\nKeyError: 1\\n' >&2; exit 1"
     assert refusal(cli(script), tmp_path) == (
@@ -441,7 +439,7 @@ def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
     )
 
 
-@posix
+@platforms.SHELL
 @pytest.mark.parametrize(
     ("template", "message"),
     [

@@ -1,0 +1,23 @@
+"""What a test needs and Windows lacks; the mark skips the test there and says why."""
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+_WINDOWS: Final = sys.platform == "win32"
+
+FILE_NAMES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows refuses such a file name")
+MODES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such file modes")
+PIPES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such pipes and devices")
+SHELL: Final = pytest.mark.skipif(_WINDOWS, reason="a POSIX shell runs its lines and scripts")
+SIGNALS: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such signals and sessions")
+TERMINALS: Final = pytest.mark.skipif(_WINDOWS, reason="pexpect needs a pseudo-terminal of POSIX")
+
+
+def symlink(path: Path, target: str | Path) -> None:
+    """Create a symbolic link; skips the test on Windows, where that needs a privilege."""
+    if _WINDOWS:
+        pytest.skip("on Windows a symbolic link needs a privilege")
+    path.symlink_to(target)

@@ -18,7 +18,7 @@ from typing import Any
 
 from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.mark_value import MarkValue
 
 Reply = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ BROKEN = "evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets back]\n"
 
 
 def loaded(tmp_path: Path, *arguments: str, **environment: str) -> set[str]:
-    """Return the top-level modules that a command loaded, and the packages of rubric-ci."""
+    """Return the top-level modules that a command loaded, and the modules of rubric-ci."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "rubric_ci", *arguments],
         cwd=tmp_path,
@@ -35,7 +35,7 @@ def loaded(tmp_path: Path, *arguments: str, **environment: str) -> set[str]:
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     assert len(lines) > 10
     names = [line.rpartition("|")[2].strip().split(".") for line in lines]
-    return {".".join(name[: 1 + (name[0] == "rubric_ci")]) for name in names}
+    return {".".join(name if name[0] == "rubric_ci" else name[:1]) for name in names}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,8 @@ def test_adding_a_run_to_the_history_loads_nothing_heavy(tmp_path: Path) -> None
     modules = loaded(tmp_path, "history", "add", "report.json")
     assert "sqlite3" in modules
     assert modules.isdisjoint(HEAVY)
+    others = {"cli.run", "git.plumbing", "model.config", "model.evals", "model.rubric"}
+    assert modules.isdisjoint({f"rubric_ci.{name}" for name in others})
 
 
 def test_a_good_file_needs_nothing_that_others_need(tmp_path: Path) -> None:

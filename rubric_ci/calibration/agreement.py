@@ -16,7 +16,8 @@ from rubric_ci.calibration.kappa import (
     interval,
     kappa,
 )
-from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Mark, MarkValue
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.rubric import Check, Criterion, Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from rubric_ci.grading.engine import grade
 from rubric_ci.grading.task import Task
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import RubricSpec
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, Graded
-from rubric_ci.model.rubric import MarkValue
 from rubric_ci.model.sentinel import Sentinel, SentinelItem
 
 

@@ -10,15 +10,8 @@ from dataclasses import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
-    Check,
-    Criterion,
-    Levelled,
-    MarkValue,
-    Rubric,
-    Scored,
-)
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.rubric import Check, Criterion, Levelled, Rubric, Scored
 
 CONTROL_PLACEHOLDER = "{twin}"
 

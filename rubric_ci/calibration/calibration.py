@@ -17,8 +17,9 @@ from rubric_ci.calibration.agreement import (
 from rubric_ci.calibration.kappa import DrawGamma
 from rubric_ci.calibration.labels import TEST, TUNE, LabelledAnswer, Split
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.model.rubric import Criterion, MarkValue
+from rubric_ci.model.rubric import Criterion
 
 VERSION = 2  # 1 pooled the criteria, which raised κ, and its intervals were too narrow
 

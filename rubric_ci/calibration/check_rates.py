@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.mark_value import MarkValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

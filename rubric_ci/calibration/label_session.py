@@ -13,9 +13,10 @@ from rubric_ci.calibration.label_ui import Choice, key_presses, read_mark
 from rubric_ci.calibration.labels import Draw, Label, Split
 from rubric_ci.calibration.sample import CaseKey
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.model.rubric import Criterion, MarkValue
+from rubric_ci.model.rubric import Criterion
 
 AnswerKey: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, answer."""

@@ -12,15 +12,8 @@ import click
 from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
-    Check,
-    Criterion,
-    Levelled,
-    MarkValue,
-    Scored,
-    scale,
-)
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored, scale
 from rubric_ci.text.escape import log_line, log_text
 
 

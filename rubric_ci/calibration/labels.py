@@ -14,7 +14,7 @@ from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.mark_value import MarkValue
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
 _SPLIT = "split"

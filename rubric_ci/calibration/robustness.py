@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rubric_ci.calibration.attack_corpus import Probe, rank
-from rubric_ci.model.rubric import Criterion, MarkValue
+from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.rubric import Criterion
 
 Marks: TypeAlias = Mapping[str, MarkValue]
 """By criterion id."""

@@ -1,6 +1,7 @@
 """The command group and `validate`, which runs at every commit and loads no other command."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import click
@@ -29,27 +30,39 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 """
 
 
+def _others() -> Iterator[Iterable[click.Command]]:
+    """Import the commands but `validate`, module by module, those of short processes first."""
+    from rubric_ci.cli import history
+
+    yield history.COMMANDS
+    from rubric_ci.cli import report
+
+    yield report.COMMANDS
+    from rubric_ci.cli import generate, judge, run
+
+    yield (*generate.COMMANDS, *judge.COMMANDS, *run.COMMANDS)
+
+
 class _Commands(click.Group):
     """Loads commands on demand; turns a UserError into a message and an exit code."""
 
     command_class = Command
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.commands:
-            self._load()
+        for commands in _others():
+            if cmd_name in self.commands:
+                break
+            self._add(commands)
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        self._load()
+        for commands in _others():
+            self._add(commands)
         return super().list_commands(ctx)
 
-    def _load(self) -> None:
-        """Import all commands but `validate`."""
-        from rubric_ci.cli import generate, history, judge, report, run
-
-        for module in (generate, run, judge, report, history):
-            for command in module.COMMANDS:
-                self.add_command(command)
+    def _add(self, commands: Iterable[click.Command]) -> None:
+        for command in commands:
+            self.add_command(command)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         try:

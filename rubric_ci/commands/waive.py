@@ -8,12 +8,12 @@ import click
 
 from rubric_ci.editing.append_waiver import append_waiver, waiver_block
 from rubric_ci.errors import CannotConfigure, CannotUseGit, ExitCode
-from rubric_ci.git import plumbing
+from rubric_ci.git import plumbing, process
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import WaiveSettings
-from rubric_ci.model.waiver_match import Match, criteria_of, match_waiver
-from rubric_ci.model.waivers import Waiver, criterion_fingerprint
+from rubric_ci.model.waiver_match import Match, criteria_of, criterion_fingerprint, match_waiver
+from rubric_ci.model.waivers import Waiver
 from rubric_ci.project.discovery import write_text
 from rubric_ci.project.loaded_project import load_project, open_project
 from rubric_ci.project.project import Project
@@ -105,7 +105,7 @@ def _entry(waiver: Waiver, match: Match, cases: Sequence[EvalCase], owner: str) 
 def _user(project: Project) -> str:
     try:
         repository = plumbing.open_repository(project.root, os.environ)
-        found = plumbing.query(repository, "config", "user.email").strip()
+        found = process.query(repository, "config", "user.email").strip()
     except CannotUseGit:
         found = ""
     if not found:

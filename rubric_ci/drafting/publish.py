@@ -10,7 +10,8 @@ from rubric_ci.drafting.engine import DraftRequest
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.summary import echo
 from rubric_ci.git import branch
-from rubric_ci.git.plumbing import Repository, open_repository
+from rubric_ci.git.plumbing import open_repository
+from rubric_ci.git.process import Repository
 from rubric_ci.github.actions import read_event
 
 Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]

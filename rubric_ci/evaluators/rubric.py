@@ -9,8 +9,9 @@ from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, MarkValue, Scored, met, scale
+from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, Scored, met, scale
 from rubric_ci.model.scoring import score
 from rubric_ci.system.text_work import worked_on
 

@@ -7,7 +7,7 @@ import re
 
 from rubric_ci.errors import CannotFindRevision
 from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git.process import Repository
 from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
 
 DEEPER = "check out with `fetch-depth: 0`"

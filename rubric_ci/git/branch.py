@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rubric_ci.errors import CannotCommit, CannotFindRevision, CannotPush
-from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git import plumbing, process
+from rubric_ci.git.process import Repository
 
 BOT = (
     ("NAME", "github-actions[bot]"),
@@ -21,15 +21,13 @@ _UNFINISHED = {
 
 def current(repository: Repository) -> str | None:
     """Return the branch that is checked out; None for a detached HEAD."""
-    done = plumbing.run(repository, "symbolic-ref", "--quiet", "--short", "HEAD")
+    done = process.run(repository, "symbolic-ref", "--quiet", "--short", "HEAD")
     return done.stdout.decode().strip() if done.returncode == 0 else None
 
 
 def default(repository: Repository) -> str | None:
     """Return the remote's default branch, as far as this clone knows it."""
-    done = plumbing.run(
-        repository, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"
-    )
+    done = process.run(repository, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
     return done.stdout.decode().strip().removeprefix("origin/") if done.returncode == 0 else None
 
 
@@ -65,7 +63,7 @@ def check(
 def check_clean(repository: Repository, paths: Sequence[str]) -> None:
     """Raise CannotCommit if a commit of these files would include other changes."""
     changed = {change.path for change in plumbing.changes(repository, "HEAD")}
-    listing = plumbing.query(repository, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
+    listing = process.query(repository, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
     tracked = set(listing.split("\0")) if paths else set()
     dirty = [path for path in paths if path in changed or path not in tracked]
     if dirty:
@@ -80,24 +78,24 @@ def commit(repository: Repository, paths: Sequence[str], message: str, *, fixup:
     identified = _identified(repository)
     how = (f"--fixup={fixup}",) if fixup else ()
     command = ("commit", "--quiet", "--only", *how, "--message", message, "--", *paths)
-    done = plumbing.run(identified, "--literal-pathspecs", *command)
+    done = process.run(identified, "--literal-pathspecs", *command)
     if done.returncode != 0:
         error = done.stderr.decode("utf-8", "replace").strip() or "a hook or git refused"
         raise CannotCommit(
             f"--commit: git commit failed: {error}",
             "The files are changed but not committed: fix this, then commit them.",
         )
-    return plumbing.query(repository, "rev-parse", "HEAD")
+    return process.query(repository, "rev-parse", "HEAD")
 
 
 def message(repository: Repository, revision: str) -> str:
     """Return the message of a commit."""
-    return plumbing.query(repository, "log", "-1", "--format=%B", revision, "--")
+    return process.query(repository, "log", "-1", "--format=%B", revision, "--")
 
 
 def push(repository: Repository, name: str, *, remote: str = "origin") -> None:
     """Push HEAD to a branch of the remote, forward only."""
-    done = plumbing.run(repository, "push", "--quiet", remote, f"HEAD:refs/heads/{name}")
+    done = process.run(repository, "push", "--quiet", remote, f"HEAD:refs/heads/{name}")
     if done.returncode == 0:
         return
     error = done.stderr.decode("utf-8", "replace")
@@ -126,7 +124,7 @@ def _identified(repository: Repository) -> Repository:
     """Commit as GitHub's bot in a job of GitHub Actions that sets no identity."""
     environment = repository.environment
     on_actions = environment.get("GITHUB_ACTIONS") == "true"
-    if not on_actions or plumbing.run(repository, "config", "user.email").returncode == 0:
+    if not on_actions or process.run(repository, "config", "user.email").returncode == 0:
         return repository
     bot = {f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in BOT}
     return replace(repository, environment={**bot, **environment})

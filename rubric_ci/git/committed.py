@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git import process
+from rubric_ci.git.process import Repository
 
 
 def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
@@ -19,7 +19,7 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
     The path is relative to its repository. Raises CannotUseGit if git cannot be asked, also where
     a runner's workspace has no repository.
     """
-    known = plumbing.clean_environment(environment)
+    known = process.clean_environment(environment)
     _check_repository(folder, environment)
     for place in _places(folder):
         for root in _repositories(place):
@@ -67,5 +67,5 @@ def _repositories(place: Path) -> Iterator[Path]:
 
 def _tracked(repository: Repository, path: str) -> str:
     # NOTE: file systems of macOS and Windows open a/b where a commit holds A/B.
-    listing = plumbing.query(repository, "ls-files", "-z", "--", f":(icase,literal){path}")
+    listing = process.query(repository, "ls-files", "-z", "--", f":(icase,literal){path}")
     return listing.partition("\0")[0]

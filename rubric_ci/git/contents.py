@@ -14,7 +14,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git.process import Repository
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.system import confined
 

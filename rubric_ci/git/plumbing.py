@@ -7,35 +7,15 @@ Nothing here fetches: `git fetch --depth` would truncate a full clone.
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotUseGit
+from rubric_ci.git.process import Repository, clean_environment, output, query, run, stripped
 from rubric_ci.model.git_changes import ABSENT, SYMLINK, Change, Entry
-
-TIMEOUT_SECONDS = 300.0
-
-# A hook's GIT_DIR or GIT_INDEX_FILE points elsewhere; these only configure git.
-KEPT = ("GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
-KEPT_PREFIXES = ("GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "GIT_SSL")
-QUIET = {
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
 
 ReadBlob: TypeAlias = Callable[[str], bytes]
 """The bytes of the blob with this object id."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
-    """A git working tree."""
-
-    root: Path
-    environment: Mapping[str, str] = field(repr=False)
 
 
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
@@ -44,16 +24,6 @@ def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
     if query(repository, "rev-parse", "--is-inside-work-tree") != "true":
         raise CannotUseGit(f"{root} is not in the working tree of a git repository")
     return repository
-
-
-def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Remove variables that point git elsewhere or let it prompt."""
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if not name.startswith("GIT_") or name in KEPT or name.startswith(KEPT_PREFIXES)
-    }
-    return kept | QUIET
 
 
 def is_shallow(repository: Repository) -> bool:
@@ -65,7 +35,7 @@ def commit(repository: Repository, revision: str) -> str | None:
     """Return the id of the commit that a revision names, or None if it is missing."""
     named = f"{revision}^{{commit}}"
     done = run(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
-    return _text(done.stdout) if done.returncode == 0 else None
+    return stripped(done.stdout) if done.returncode == 0 else None
 
 
 def committed_at(repository: Repository, revision: str) -> str:
@@ -81,23 +51,23 @@ def parents(repository: Repository, revision: str) -> tuple[str, ...]:
 def merge_base(repository: Repository, one: str, other: str) -> str | None:
     """Return the merge base of two revisions, or None if there is none."""
     done = run(repository, "merge-base", one, other)
-    return _text(done.stdout) if done.returncode == 0 else None
+    return stripped(done.stdout) if done.returncode == 0 else None
 
 
 def tree(repository: Repository, revision: str) -> dict[str, Entry]:
     """List every file, link and submodule of a commit by path."""
-    listing = _read(repository, "ls-tree", "-r", "-z", revision)
+    listing = output(repository, "ls-tree", "-r", "-z", revision)
     return dict(_entry(line) for line in listing.split("\0") if line)
 
 
 def changes(repository: Repository, base: str) -> tuple[Change, ...]:
     """Compare a commit with the working tree; untracked files count as new."""
-    tracked = _read(
+    tracked = output(
         repository,
         *("-c", "core.fsmonitor=false", "diff", "--raw", "-z", "--relative", "--no-renames"),
         *("--no-ext-diff", "--no-textconv", "--ignore-submodules=untracked", base, "--"),
     )
-    untracked = _read(repository, "ls-files", "--others", "--exclude-standard", "-z")
+    untracked = output(repository, "ls-files", "--others", "--exclude-standard", "-z")
     found = dict(_raw_changes(tracked.split("\0")))
     for path in filter(None, untracked.split("\0")):
         mode = SYMLINK if (repository.root / path).is_symlink() else "100644"
@@ -107,7 +77,7 @@ def changes(repository: Repository, base: str) -> tuple[Change, ...]:
 
 def ignored(repository: Repository) -> tuple[str, ...]:
     """List ignored files; a folder stands for all of its files."""
-    listing = _read(
+    listing = output(
         repository, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
     )
     return tuple(path.rstrip("/") for path in listing.split("\0") if path)
@@ -134,30 +104,6 @@ def blob(repository: Repository, object_id: str) -> bytes:
     if done.returncode != 0:
         raise _unreadable(object_id)
     return done.stdout
-
-
-def query(repository: Repository, *arguments: str) -> str:
-    """Return the output of git, stripped; raises CannotUseGit if it fails."""
-    return _read(repository, *arguments).strip()
-
-
-def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    """Run git and return the completed process, also if it failed."""
-    try:
-        return subprocess.run(
-            ["git", *arguments],
-            cwd=repository.root,
-            env=repository.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise CannotUseGit("git is not installed, or not on PATH") from None
-    except subprocess.TimeoutExpired:
-        message = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
-        raise CannotUseGit(message) from None
 
 
 def _read_blob(process: "subprocess.Popen[bytes]", object_id: str) -> bytes:
@@ -188,18 +134,3 @@ def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:
     for meta, path in zip(fields[:-1:2], fields[1::2], strict=True):
         old_mode, new_mode = meta.removeprefix(":").split(" ")[:2]
         yield path, Change(path=path, old_mode=old_mode, new_mode=new_mode)
-
-
-def _read(repository: Repository, *arguments: str) -> str:
-    done = run(repository, *arguments)
-    if done.returncode != 0:
-        error, *more = _text(done.stderr).removeprefix("fatal: ").splitlines() or [
-            "no reason given"
-        ]
-        hint = " ".join(" ".join(more).split())  # such as how to trust a folder of another owner
-        raise CannotUseGit(f"git {arguments[0]} failed in {repository.root}: {error}", hint)
-    return done.stdout.decode("utf-8", "surrogateescape")
-
-
-def _text(output: bytes) -> str:
-    return output.decode("utf-8", "replace").strip()

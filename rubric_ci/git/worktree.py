@@ -13,8 +13,8 @@ from tempfile import gettempdir, mkdtemp
 from typing import Final
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git import process
+from rubric_ci.git.process import Repository
 from rubric_ci.system.file_lock import hold, is_free
 
 PREFIX: Final = "rubric-ci-base-"
@@ -32,7 +32,7 @@ class Worktree:
     def root(self) -> Path:
         """Return the folder that the repository was opened at, as of the commit."""
         if self._root is None:
-            prefix = plumbing.query(self._repository, "rev-parse", "--show-prefix")
+            prefix = process.query(self._repository, "rev-parse", "--show-prefix")
             tree = self._held.enter_context(_added(self._repository, self._commit))
             self._root = tree / prefix
         return self._root
@@ -48,7 +48,7 @@ def worktree(repository: Repository, commit: str) -> Iterator[Worktree]:
 
 def remove_abandoned(repository: Repository) -> None:
     """Remove the worktrees of processes that were killed."""
-    listing = plumbing.query(repository, "worktree", "list", "--porcelain", "-z")
+    listing = process.query(repository, "worktree", "list", "--porcelain", "-z")
     for line in listing.split("\0"):
         key, _, path = line.partition(" ")
         tree = Path(path)
@@ -65,7 +65,7 @@ def _added(repository: Repository, commit: str) -> Iterator[Path]:
         with hold(folder / LOCK):
             # NOTE: a hook of the user must not run for a checkout that the user did not ask for.
             quiet = ("-c", f"core.hooksPath={os.devnull}", "-c", "advice.detachedHead=false")
-            plumbing.query(repository, *quiet, "worktree", "add", "--detach", str(tree), commit)
+            process.query(repository, *quiet, "worktree", "add", "--detach", str(tree), commit)
             yield tree
     finally:
         _remove(repository, tree)
@@ -73,5 +73,5 @@ def _added(repository: Repository, commit: str) -> Iterator[Path]:
 
 def _remove(repository: Repository, tree: Path) -> None:
     with suppress(CannotUseGit):  # a worktree that was not added is not known to git
-        plumbing.query(repository, "worktree", "remove", "--force", "--force", str(tree))
+        process.query(repository, "worktree", "remove", "--force", "--force", str(tree))
     shutil.rmtree(tree.parent, ignore_errors=True)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.results import Assessed, CriterionResult
-from rubric_ci.model.rubric import CANNOT_ASSESS
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, format_score
 
 _LONGEST_REASON = 240

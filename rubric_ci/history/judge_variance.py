@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from math import fsum
 from statistics import fmean, variance
 
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded
-from rubric_ci.model.rubric import CANNOT_ASSESS, Check, MarkValue, Scored
 
 
 def judge_variance(cases: Iterable[CaseResult]) -> float | None:
@@ -34,7 +34,7 @@ def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
 
 
 def _is_voted(criterion: CriterionResult) -> bool:
-    return len(criterion.votes) > 1 and criterion.kind in {Check.kind, Scored.kind}
+    return len(criterion.votes) > 1 and criterion.kind in {"checklist", "score-range"}
 
 
 def _normalised(vote: MarkValue) -> float:

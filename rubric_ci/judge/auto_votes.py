@@ -11,17 +11,8 @@ from itertools import combinations_with_replacement
 from typing import assert_never
 
 from rubric_ci.judge.voting import NoMajority, elect, tally
-from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
-    Check,
-    Criterion,
-    Judgement,
-    Levelled,
-    Mark,
-    MarkValue,
-    Rubric,
-    Scored,
-)
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.rubric import Check, Criterion, Judgement, Levelled, Mark, Rubric, Scored
 from rubric_ci.model.scoring import Thresholds, Verdict, score
 
 PANEL = 5  # votes at most

@@ -25,7 +25,8 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.rubric import Criterion, Judgement, MarkValue, Rubric
+from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.rubric import Criterion, Judgement, Rubric
 from rubric_ci.system import task_groups
 from rubric_ci.system.text_work import worked_on
 

@@ -16,16 +16,8 @@ from pydantic_core import ErrorDetails
 from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
-    CannotAssess,
-    Check,
-    Criterion,
-    Judgement,
-    Levelled,
-    Mark,
-    Scored,
-)
+from rubric_ci.model.mark_value import CANNOT_ASSESS, CannotAssess
+from rubric_ci.model.rubric import Check, Criterion, Judgement, Levelled, Mark, Scored
 
 
 class _Entry(BaseModel):

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, assert_never
 
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import CANNOT_ASSESS, Check, Criterion, Levelled, Scored
+from rubric_ci.model.mark_value import CANNOT_ASSESS
+from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
 
 SCHEMA_VERSION = "1"
 

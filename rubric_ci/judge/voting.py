@@ -8,15 +8,8 @@ from statistics import median_low
 from typing import TypeAlias
 
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
-    Check,
-    Criterion,
-    Judgement,
-    Mark,
-    MarkValue,
-    Rubric,
-)
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.rubric import Check, Criterion, Judgement, Mark, Rubric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.usage import NOTHING_USED, Usage
 

@@ -3,15 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
-from typing import ClassVar, Literal, TypeAlias, assert_never
+from typing import ClassVar, TypeAlias, assert_never
 
 from rubric_ci.model.diagnostics import Span
-
-CannotAssess: TypeAlias = Literal["cannot_assess"]
-CANNOT_ASSESS: CannotAssess = "cannot_assess"
-
-MarkValue: TypeAlias = bool | int | CannotAssess
-"""Satisfied or not (checklist), 0..10 (score-range), a declared level, or cannot_assess."""
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from math import fsum
+from typing import TYPE_CHECKING
 
-from rubric_ci.model.rubric import Judgement, Rubric
+if TYPE_CHECKING:  # a report is read without the types of rubrics
+    from rubric_ci.model.rubric import Judgement, Rubric
 
 DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
 
@@ -40,7 +42,7 @@ class Score:
 
 
 def score(
-    rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
+    rubric: "Rubric", judgement: "Judgement", thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Score:
     """Return the weighted mean of the marks; a missed gate fails the case at any score."""
     value = weighted_mean((c.weight, c.normalise(judgement[c.id])) for c in rubric)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubric_ci.model.rubric import MarkValue
+from rubric_ci.model.mark_value import MarkValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,14 @@
 """Whether a waiver is in force: its date, its case, its criterion and the criterion's text."""
 
+import json
 from collections.abc import Iterable, Iterator
 from datetime import date
+from hashlib import sha256
 from typing import NamedTuple
 
 from rubric_ci.model.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.rubric import Criterion
-from rubric_ci.model.waivers import SAFETY, Waiver, WaiverState, criterion_fingerprint
+from rubric_ci.model.rubric import Criterion, scale
+from rubric_ci.model.waivers import SAFETY, Waiver, WaiverState
 
 
 class Match(NamedTuple):
@@ -40,6 +42,12 @@ def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:
     """Yield the criteria of a case by the ids that reports give them."""
     for spec in case.evaluators:
         yield from _criteria(spec, "")
+
+
+def criterion_fingerprint(criterion: Criterion) -> str:
+    """Return 12 hexadecimal digits of a criterion's kind, text, ranges and levels."""
+    content = json.dumps([criterion.kind, criterion.text, scale(criterion)], ensure_ascii=False)
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _criteria(spec: EvaluatorSpec, prefix: str) -> Iterator[tuple[str, Criterion]]:

@@ -1,13 +1,10 @@
 """Waivers: known failures of single criteria that do not fail the gate, until a date."""
 
-import json
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.results import TIERS, Assessed, CriterionResult, EvaluatorResult, Graded
-from rubric_ci.model.rubric import Criterion, scale
 from rubric_ci.model.scoring import Score, Thresholds, Verdict, combine, verdict, weighted_mean
 
 SAFETY: Final = "safety"
@@ -50,12 +47,6 @@ class WaiverResult:
     reason: str
     owner: str
     until: str
-
-
-def criterion_fingerprint(criterion: Criterion) -> str:
-    """Return 12 hexadecimal digits of a criterion's kind, text, ranges and levels."""
-    content = json.dumps([criterion.kind, criterion.text, scale(criterion)], ensure_ascii=False)
-    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def with_waivers(case: Graded, waived: Set[str], thresholds: Thresholds) -> Graded:

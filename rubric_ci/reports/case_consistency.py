@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose
 from typing import Final
 
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import (
     Assessed,
     BaseResult,
@@ -19,7 +20,6 @@ from rubric_ci.model.results import (
     VerdictWord,
     kth_best,
 )
-from rubric_ci.model.rubric import MarkValue
 from rubric_ci.model.scoring import Thresholds, verdict, weighted_mean
 from rubric_ci.text.numbers import shortened
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.gate import PassRate, is_unneeded, is_weakened, too_many_waivers
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -15,7 +16,6 @@ from rubric_ci.model.results import (
     Skipped,
     standing,
 )
-from rubric_ci.model.rubric import CANNOT_ASSESS, MarkValue
 from rubric_ci.reports.waivers import limit_text
 from rubric_ci.text import numbers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotReadFile
 from rubric_ci.git import base_revision, plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git.process import Repository
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.github.actions import read_event
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target

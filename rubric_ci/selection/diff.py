@@ -6,7 +6,7 @@ from pathlib import Path
 from posixpath import basename
 
 from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git.process import Repository
 from rubric_ci.model.git_changes import SYMLINK, Base, Change, Entry
 from rubric_ci.selection.dependencies import seen_through
 

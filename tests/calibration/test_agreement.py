@@ -11,7 +11,8 @@ from rubric_ci.calibration.agreement import (
     self_agreement,
 )
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Level, Levelled, MarkValue, Scored, ScoreRange
+from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.rubric import Check, Level, Levelled, Scored, ScoreRange
 from tests.calibration.marks import checks, seeded, table
 
 HERE = Span(1, 1, 1, 2)

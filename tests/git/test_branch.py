@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.errors import CannotCommit, CannotFindRevision, CannotPush
 from rubric_ci.git import branch
-from rubric_ci.git.plumbing import Repository
+from rubric_ci.git.process import Repository
 from tests.checkout import Checkout
 
 MESSAGE = "evals: add rubrics to 1 case\n\n- evals/a.yaml: a"

@@ -17,15 +17,14 @@ from rubric_ci.judge.voting import (
 )
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
     Check,
     Criterion,
     Judgement,
     Level,
     Levelled,
     Mark,
-    MarkValue,
     Rubric,
     Scored,
     ScoreRange,

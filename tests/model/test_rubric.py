@@ -5,14 +5,13 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
     Check,
     Criterion,
     Level,
     Levelled,
     Mark,
-    MarkValue,
     Scored,
     ScoreRange,
     met,

@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
     Check,
     Criterion,
     Judgement,
     Level,
     Levelled,
     Mark,
-    MarkValue,
     Rubric,
     Scored,
     ScoreRange,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.evaluators.rubric import _criterion_result
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.results import (
     Assessed,
     BaseResult,
@@ -19,7 +20,6 @@ from rubric_ci.model.results import (
     Unassessed,
 )
 from rubric_ci.model.rubric import (
-    CANNOT_ASSESS,
     Check,
     Judgement,
     Level,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import Comparison, RunReport, totals
 from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
-from rubric_ci.model.rubric import MarkValue
 from rubric_ci.reports import json_format
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.rubric import MarkValue
 from rubric_ci.reports import wording
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 

@@ -15,6 +15,7 @@ class Body:
     content: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    waits: bool = False  # nothing is sent before the client is gone
 
 
 @dataclass
@@ -37,6 +38,9 @@ def answering(*replies: Body) -> Iterator[Bodies]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = bodies.next(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            if body.waits:
+                self.rfile.read(1)
+                return
             self.send_response(body.status)
             for name, value in body.headers.items():
                 self.send_header(name, value)

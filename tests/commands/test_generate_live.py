@@ -1,5 +1,6 @@
 """`generate rubrics` over HTTP, interrupted, and with a person at a terminal."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import pytest
 
 from tests import platforms
 from tests.aimock import Aimock, fails, says
+from tests.bodies import Body, answering
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.forwarder import swallowing
 from tests.generating import AFTER, BLOCK, EVAL, GOOD, Project
 
 pytestmark = [
@@ -87,11 +88,13 @@ def test_no_draft(
     assert project.file.read_text() == EVAL
 
 
-def test_an_interruption_keeps_the_finished_drafts(project: Project, aimock: Aimock) -> None:
+def test_an_interruption_keeps_the_finished_drafts(project: Project) -> None:
     project.checkout.write({"evals/a.yaml": TWO})
-    aimock.script(says(GOOD))
-    with swallowing(1, aimock.url) as hanging:
-        project.ask(hanging.url)
+    message = {"role": "assistant", "content": GOOD}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    reply = json.dumps({"model": "gpt-4.1-mini", "choices": [choice]}).encode()
+    with answering(Body(content=reply), Body(content=b"", waits=True)) as server:
+        project.ask(server.url)
         process = subprocess.Popen(
             COMMAND,
             cwd=project.checkout.root,

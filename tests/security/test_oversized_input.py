@@ -7,6 +7,7 @@ import tracemalloc
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,17 @@ from rubric_ci.validation.guideline_rules import guideline_problems
 from tests.cases import build_case, build_context
 from tests.http_server import serving
 
-PACKED = gzip.compress(b" " * 200 * 2**20, 1)
+MIB = 2**20
+GZIP = zlib.MAX_WBITS | 16
+DEFLATE = zlib.MAX_WBITS
+
+
+@cache
+def packed(size: int, container: int = GZIP) -> bytes:
+    """Return this many blanks, compressed; memory never holds all of them."""
+    packer = zlib.compressobj(1, wbits=container)
+    pieces = [packer.compress(b" " * min(MIB, size - at)) for at in range(0, size, MIB)]
+    return b"".join([*pieces, packer.flush()])
 
 
 class Hostile(BaseHTTPRequestHandler):
@@ -58,7 +69,7 @@ class Hostile(BaseHTTPRequestHandler):
         if self.path.startswith("/big"):
             self.send(b" " * 2**20 for _ in range(100))
         elif self.path.startswith("/packed"):
-            self.send([PACKED], encoding="gzip")
+            self.send([packed(200 * MIB)], encoding="gzip")
         else:
             self.do_GET()
 
@@ -102,14 +113,13 @@ def test_a_reply_without_end(address: str, model: str, path: str) -> None:
     assert caught.value.billed
 
 
-BLANKS = b" " * 64 * 2**20
 LARGE = "the response has more than 8 MiB"
 BROKEN = "broken reply: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte"
 NOT_OFFERED = "the response has the encoding `{}`, which is not offered"
 BOMBS = {  # what unpacks to 64 MiB, and what is said of it by aiohttp and by httpx
-    "gzip": (gzip.compress(BLANKS), LARGE, LARGE),
-    "deflate": (zlib.compress(BLANKS), LARGE, LARGE),
-    "gzip, gzip": (gzip.compress(gzip.compress(BLANKS)), BROKEN, NOT_OFFERED),
+    "gzip": (packed(64 * MIB), LARGE, LARGE),
+    "deflate": (packed(64 * MIB, DEFLATE), LARGE, LARGE),
+    "gzip, gzip": (gzip.compress(packed(64 * MIB)), BROKEN, NOT_OFFERED),
     "br": (b"\x1b", "", NOT_OFFERED),  # aiohttp can read both only with packages of their own,
     "zstd": (b"\x28\xb5\x2f\xfd", "", NOT_OFFERED),  # or as of Python 3.14, and piece by piece
 }
@@ -158,20 +168,20 @@ def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("size", "said"),
     [
-        (b"x" * (http_guard.MAX_BODY + 1), ""),
-        (b"x" * (http_guard.MAX_FILE + 1), "the response has more than 256 MiB"),
+        (http_guard.MAX_BODY + 1, ""),
+        (http_guard.MAX_FILE + 1, "the response has more than 256 MiB"),
     ],
     ids=["more than of one reply", "more than of a batch"],
 )
-def test_the_replies_of_a_batch(address: str, content: bytes, said: str) -> None:
+def test_the_replies_of_a_batch(address: str, size: int, said: str) -> None:
     class Stored(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Encoding", "gzip")
             self.end_headers()
-            self.wfile.write(gzip.compress(content, 1))
+            self.wfile.write(packed(size))
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -186,7 +196,7 @@ def test_the_replies_of_a_batch(address: str, content: bytes, said: str) -> None
             return str(error)
 
     with serving(Stored) as server:
-        assert asyncio.run(read()) == (said or str(len(content)))
+        assert asyncio.run(read()) == (said or str(size))
 
 
 def test_a_response_of_github() -> None:
@@ -196,7 +206,7 @@ def test_a_response_of_github() -> None:
             self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             with suppress(OSError):
-                self.wfile.write(gzip.compress(b" " * 2 * reply_limit.MAX_BODY, 1))
+                self.wfile.write(packed(2 * reply_limit.MAX_BODY))
 
         def log_message(self, *_: Any) -> None:
             pass

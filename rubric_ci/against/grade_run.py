@@ -16,10 +16,11 @@ from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import ask_models
 from rubric_ci.grading.resolve import needs_judge
 from rubric_ci.grading.task import Task
-from rubric_ci.model.config import Endpoint
+from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.usage import NOTHING_USED, Usage
@@ -134,16 +135,33 @@ def _graded(
     )
 
 
+def asks_afresh(settings: RunSettings, baseline: Baseline | None, config: Config) -> bool:
+    """Return True if no cached judgement is used: in a night, and for what may become a reference.
+
+    Trials that share a judgement are not independent, as the tests need them. And the sentinel
+    vouches for the judge of today only: a cached judgement may be of one that moved in between.
+    """
+    if without_models(settings):
+        return False
+    if baseline and (baseline.report.sentinel or baseline.is_reference(config.regression)):
+        return True
+    return _may_become_reference(settings, config.regression)
+
+
+def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bool:
+    return settings.trials >= config.reference_trials > 1
+
+
 def _watch(inputs: RunInput) -> Watch:
     """Return what to ask the judge for again: what the reference remembers, or new items."""
     settings, baseline = inputs.settings, inputs.baseline
-    needed = inputs.loaded.config.regression.reference_trials
+    config = inputs.loaded.config.regression
     live = not (without_models(settings) or settings.batch)
     judged = live and any(needs_judge(task.case) for task in inputs.tasks)
     remembered = baseline.report.sentinel if baseline and judged else None
     return Watch(
         remembered=remembered,
-        measures=judged and remembered is None and settings.trials >= needed > 1,
+        measures=judged and remembered is None and _may_become_reference(settings, config),
         concurrency=settings.requests.concurrency,
     )
 
@@ -171,11 +189,7 @@ def _sides(base: BaseSide, inputs: RunInput) -> Sides:
 def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
     """Return the number of further trials of a case; 0 unless the baseline is a reference."""
     baseline, config = inputs.baseline, inputs.loaded.config.regression
-    if (
-        baseline is None
-        or without_models(inputs.settings)
-        or not (baseline.log or alarm_budget.pools_enough(baseline.report.cases, config))
-    ):
+    if baseline is None or without_models(inputs.settings) or not baseline.is_reference(config):
         return _none_further
     matched = counterparts(
         ((task.case.file, task.case.id) for task in inputs.tasks), baseline.report.cases

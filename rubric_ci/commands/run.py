@@ -12,6 +12,7 @@ from rubric_ci.against import listing
 from rubric_ci.against.grade_run import (
     GradedRun,
     RunInput,
+    asks_afresh,
     expected_work,
     grade_run,
     open_sides,
@@ -47,6 +48,7 @@ from rubric_ci.reports.exit_code import exit_code
 from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
 from rubric_ci.reports.formats import FILES
 from rubric_ci.reports.redaction import without_secrets
+from rubric_ci.reports.reference import Baseline
 from rubric_ci.reports.report_file import read_report
 from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection import answer_dependencies
@@ -79,7 +81,7 @@ def _run(settings: RunSettings) -> ExitCode:
     shard, chosen = _cases_of_shard(selection, loaded, settings)
     tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
     if settings.list_only:
-        return _list(tasks, loaded, settings, started_at)
+        return _list(tasks, loaded, settings, baseline, now=started_at)
     selection, context = _set_up(selection, tasks, loaded, settings)
     check_folder(settings)
     inputs = RunInput(
@@ -87,7 +89,7 @@ def _run(settings: RunSettings) -> ExitCode:
         loaded=loaded,
         settings=settings,
         baseline=baseline,
-        context=context,
+        context=replace(context, fresh_judgements=asks_afresh(settings, baseline, loaded.config)),
         # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
         plain=publish.on_github(os.environ) or None,
     )
@@ -176,13 +178,19 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
 
 
 def _list(
-    tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings, now: datetime
+    tasks: Sequence[Task],
+    loaded: LoadedProject,
+    settings: RunSettings,
+    baseline: Baseline | None,
+    *,
+    now: datetime,
 ) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
     context = _context(loaded, replace(settings, offline=True), CacheOptions(enabled=False))
     options, _ = readable_cache(settings.requests, settings.cache, os.environ)
     if uses_cache(settings.requests, options):
         context = replace(context, cache=Cache(options.folder))  # its folder is not created
+    context = replace(context, fresh_judgements=asks_afresh(settings, baseline, loaded.config))
     inputs = RunInput(
         tasks=tasks, loaded=loaded, settings=settings, baseline=None, context=context, plain=None
     )

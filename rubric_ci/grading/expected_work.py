@@ -56,7 +56,8 @@ class ExpectedWork:
         self, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec, trial: int
     ) -> int | None:
         """Return how many judge requests the cache leaves; None: all of them."""
-        answer = self.answer(task, trial) if self.context.cache else None
+        is_cached = self.context.cache is not None and not self.context.fresh_judgements
+        answer = self.answer(task, trial) if is_cached else None
         if answer is None or (isinstance(spec, LlmJudgeSpec) and spec.prompt_script):
             return None  # a script is not run for an estimate
         return await _not_cached(task, judge, spec, answer, replace(self.context, trial=trial))

@@ -18,13 +18,14 @@ async def request_cached_reply(
 ) -> ParsedReply[T]:
     """Return the cached or a new reply; only valid replies of the requested model are cached.
 
-    A request that equals one in flight waits for that one's reply.
+    A request that equals one in flight waits for that one's reply, unless every judgement is to be
+    requested.
     """
     if context.cache is None:
         return await request_valid_reply(context.call_model, call, read)
     key = cache_key(call, context.trial)
     async with context.in_flight.setdefault(key, asyncio.Lock()):
-        text = context.cache.get(key)
+        text = None if context.fresh_judgements else context.cache.get(key)
         if text is not None:
             value = await read_text(call, text, read)
             if not isinstance(value, InvalidReply):

@@ -52,6 +52,7 @@ class RunContext:
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
     cache: JudgementCache | None = None  # None: every judgement is requested
+    fresh_judgements: bool = False  # every judgement is requested, and cached for other runs
     max_seconds: float | None = None  # of the run; None: no limit
     started: float | None = None  # by time.monotonic, when they begin; None: with the grading
     unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")

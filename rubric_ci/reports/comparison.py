@@ -21,6 +21,7 @@ from rubric_ci.reports import alarm_budget, reference, significance
 from rubric_ci.reports.alarm_budget import Tested
 from rubric_ci.reports.case_change import DECIMALS, ChangeRules, change_of, gone_cases, key_of
 from rubric_ci.reports.comparison_notes import (
+    cached_marks,
     differing_judges,
     too_few_clusters,
     too_few_trials,
@@ -51,7 +52,11 @@ def compare(
     partial = not complete or head.spared > 0 or head.interrupted
     gone = () if partial else gone_cases(baseline.cases, matched.values())
     every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
-    notes = (*differing_judges(head, baseline), *too_few_trials(head, baseline, rules))
+    notes = (
+        *differing_judges(head, baseline),
+        *too_few_trials(head, baseline, rules),
+        *cached_marks(head, rules),
+    )
     whole = _whole(every, head, rules, notes)
     if moved := why_judge_moved(head, baseline, pinned=log is not None):
         return _with_moved_judge(whole, moved, reference.info(head, baseline, log))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.reports import alarm_budget, significance
 from rubric_ci.reports.case_change import ChangeRules
+from rubric_ci.text import numbers
 
 
 def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:
@@ -20,6 +21,16 @@ def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> 
             f"The baseline has {trials} trials per case; false alarms are kept within a budget "
             f"from {needed} on (`regression.reference_trials`): create it with "
             f"`rubric-ci run --trials {needed}`."
+        )
+
+
+def cached_marks(head: RunReport, rules: ChangeRules) -> Iterator[str]:
+    """Yield how many marks the sentinel cannot vouch for; a night has none."""
+    cached, marks = head.totals.cached_marks, head.totals.marks
+    if rules.tested is not None and cached:
+        yield (
+            f"{cached:,} of {numbers.plural(marks, 'mark')} are from the cache, perhaps of an "
+            "earlier judge; `rubric-ci run --baseline` asks the judge for each."
         )
 
 

@@ -39,6 +39,10 @@ class Baseline:
     report: RunReport
     log: ReferenceLog | None = None
 
+    def is_reference(self, config: RegressionConfig) -> bool:
+        """Return True if the budget of false alarms applies: it is pinned, or has enough trials."""
+        return self.log is not None or alarm_budget.pools_enough(self.report.cases, config)
+
 
 def info(head: RunReport, baseline: RunReport, log: ReferenceLog | None) -> ReferenceInfo | None:
     """Return commit, date and age of the baseline; None if it is not pinned and has no commit."""

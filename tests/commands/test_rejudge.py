@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.model.report import Comparison
 from rubric_ci.model.results import Graded
 from rubric_ci.reports import json_format
 from rubric_ci.reports.files import read_baseline
 from rubric_ci.reports.reference_log_file import read_log
 from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import Checkout
 from tests.commands import test_compare
 from tests.commands.test_compare import on_github
 from tests.contract.fake_github import GitHub, serving
@@ -43,7 +45,7 @@ def judge() -> Iterator[AnswerJudge]:
 @pytest.fixture
 def project(tmp_path: Path, judge: AnswerJudge) -> Path:
     """A project with a reference of 15 trials."""
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)  # else the cache would not be read
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG.format(url=judge.url))
     (tmp_path / "a.eval.yaml").write_text(EVALS)
     assert rubric_ci(tmp_path, "run", "--trials", "15").returncode == 0
@@ -57,6 +59,14 @@ def night(project: Path) -> str:
     assert rubric_ci(project, "baseline", "keep").returncode == 0
     compared = rubric_ci(project, "compare", FOLDER, ".rubric-ci/report.json")
     return f"{compared.returncode}: {compared.stdout.splitlines()[-1]}"
+
+
+def compared(project: Path) -> Comparison:
+    """Run a night and return its comparison with the reference."""
+    rubric_ci(project, "run", "--baseline", FOLDER, "--fail-on", "never")
+    report = json_format.read((project / ".rubric-ci/report.json").read_text())
+    assert report.comparison
+    return report.comparison
 
 
 def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: AnswerJudge) -> None:
@@ -100,6 +110,46 @@ def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: Answer
     assert log.decision.reason == "rejudged, first run"
     assert log.decision.measured_at == log.decisions[0].measured_at
     assert night(project) == "0: no regression larger than 85 points"
+
+
+@pytest.mark.parametrize("rejudged", [True, False], ids=["rejudged", "moved back"])
+def test_a_judge_that_moves_twice_is_asked_and_not_the_cache(
+    project: Path, judge: AnswerJudge, *, rejudged: bool
+) -> None:
+    judge.word = "farewell"
+    assert compared(project).judge_moved
+    judge.word = "there"  # which the answers have, as they had the first word
+    if rejudged:
+        assert rubric_ci(project, "rejudge").returncode == 0
+        marked = read_baseline(project / FOLDER).report
+        verdicts = {t.verdict for c in marked.cases if isinstance(c, Graded) for t in c.trials}
+        assert verdicts == {"pass"}
+    before = len(judge.answers)
+    found = compared(project)
+    assert (found.judge_moved, [change.kind for change in found.changes]) == ("", ["same"] * 2)
+    assert found.suspects
+    assert found.suspects.suspects == 0
+    assert len(judge.answers) - before == 2 * 2 + 2
+
+
+def test_a_night_and_its_reference_use_no_cached_judgement(
+    project: Path, judge: AnswerJudge
+) -> None:
+    assert rubric_ci(project, "run", "--trials", "15").returncode == 0  # the same answers again
+    report = json_format.read((project / ".rubric-ci/report.json").read_text())
+    assert report.totals.cached_marks == 0
+    listed = {
+        options: rubric_ci(project, "run", "--list", *options).stdout.splitlines()[-1]
+        for options in ((), ("--trials", "15"), ("--baseline", FOLDER))
+    }
+    assert {options: line.partition(" to openai/m")[0] for options, line in listed.items()} == {
+        (): "about 0 requests",
+        ("--trials", "15"): "about 30 requests",
+        ("--baseline", FOLDER): "about 2 requests",
+    }
+    before = len(judge.answers)
+    assert rubric_ci(project, "run").returncode == 0
+    assert len(judge.answers) == before
 
 
 def test_another_judge_in_the_configuration_is_a_judge_that_moved(

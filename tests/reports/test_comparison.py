@@ -275,6 +275,25 @@ def test_only_differing_judge_settings_are_reported() -> None:
     assert note.startswith("The judges differ (batched, now isolated; votes 1, now auto): ")
 
 
+@pytest.mark.parametrize(
+    ("trials", "note"),
+    [
+        pytest.param(1, "", id="a baseline"),
+        pytest.param(
+            15,
+            "2 of 3 marks are from the cache, perhaps of an earlier judge; `rubric-ci run "
+            "--baseline` asks the judge for each.",
+            id="a reference",
+        ),
+    ],
+)
+def test_cached_marks_are_reported_where_a_reference_is_tested(trials: int, note: str) -> None:
+    then = report(*(nights.case(name, trials) for name in "abcdef"))
+    now = report(*(nights.case(name, 1) for name in "abcdef"))
+    head = replace(now, totals=replace(now.totals, marks=3, cached_marks=2))
+    assert "".join(compare(head, then).notes) == note
+
+
 PINNED = ReferenceLog(
     decisions=(
         Decision(

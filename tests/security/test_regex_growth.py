@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.judge.injection_languages import LANGUAGES
+from rubric_ci.judge.injection_languages import LANGUAGES, Language
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (*sorted((ROOT / "rubric_ci").rglob("*.py")), ROOT / "hooks" / "action.py")
@@ -354,6 +354,8 @@ def patterns_in(value: object) -> Iterator["re.Pattern[Any]"]:
     match value:
         case re.Pattern():
             yield value
+        case Language():
+            yield value.pattern()
         case list() | tuple() | set() | frozenset():
             for each in value:
                 yield from patterns_in(each)

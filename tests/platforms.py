@@ -8,6 +8,8 @@ import pytest
 
 _WINDOWS: Final = sys.platform == "win32"
 
+ONLY_WINDOWS: Final = pytest.mark.skipif(not _WINDOWS, reason="only Windows has this")
+
 FILE_NAMES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows refuses such a file name")
 MODES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such file modes")
 PIPES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such pipes and devices")

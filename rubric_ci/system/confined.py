@@ -6,6 +6,7 @@ through a link, whether a user or a file named it: the target of a link is the r
 
 import os
 import stat
+import sys
 from errno import EINVAL
 from pathlib import Path
 from typing import Final
@@ -83,6 +84,8 @@ def _why_not(real: str, top: str) -> str:
     """Return why a real path is no place for a file that the repository names; empty: it is."""
     if not is_inside(real, top):
         return "it is outside the repository"
+    if sys.platform == "win32" and ":" in real[len(top) :]:
+        return "it is a stream of a file or folder"  # `.git::$INDEX_ALLOCATION` opens `.git`
     inside = real[len(top) :].replace("\\", "/").casefold().split("/")
     return "it is in `.git`" if ".git" in inside else ""
 
@@ -97,11 +100,20 @@ def _read(path: Path, shown: Path) -> bytes:
 
 
 def _open(path: Path, how: int) -> int:
-    descriptor = os.open(path, how | _NO_WAIT | _NO_LINK | _BINARY, 0o666)
+    try:
+        descriptor = os.open(path, how | _NO_WAIT | _NO_LINK | _BINARY, 0o666)
+    except PermissionError:
+        if path.is_dir():  # Windows opens no folder
+            raise _not_regular() from None
+        raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(EINVAL, "it is not a regular file")
+        raise _not_regular()
     return descriptor
+
+
+def _not_regular() -> OSError:
+    return OSError(EINVAL, "it is not a regular file")
 
 
 def _refused(path: Path, reason: str | None) -> CannotReadFile:

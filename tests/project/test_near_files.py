@@ -12,7 +12,7 @@ NEAR = {
     "a folder": ("prompt/refund.md", "prompts/refund.md"),
     "both": ("prompt/refnd.md", "prompts/refund.md"),
     "another suffix": ("prompts/refund.txt", "prompts/refund.md"),
-    "case": ("Prompts/Refnd.md", "prompts/refund.md"),
+    "case": ("Prompts/Refund.md", "prompts/refund.md"),
     "from the root": ("/evals/notess.txt", "/evals/notes.txt"),
     "beside the eval file": ("note.txt", "notes.txt"),
     "above": ("../prompts/refnd.md", "../prompts/refund.md"),
@@ -30,6 +30,8 @@ def test_near_file(tmp_path: Path, reference: str, meant: str) -> None:
     (top / "prompts").mkdir()
     for name in ("prompts/refund.md", "evals/notes.txt", ".hidden", "../secret.md"):
         (top / name).write_text("x", encoding="utf-8")
+    if (top / reference).exists():
+        pytest.skip("this file system ignores case")
     assert near_file(reference, str(top / "evals"), str(top)) == meant
 
 

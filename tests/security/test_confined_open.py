@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from contextlib import chdir
 from functools import partial
 from pathlib import Path
@@ -63,6 +64,24 @@ NAMES = {
 def test_recorded_answers(root: Path, name: str) -> None:
     said = refused(RecordedTarget(name="kept", answers=name), root)
     assert said == f"the recorded answers {name} cannot be read: {NAMES[name]}"
+
+
+ON_WINDOWS = {
+    ".GIT/config": "it is in `.git`",
+    ".git::$INDEX_ALLOCATION/config": "it is a stream of a file or folder",
+    "a.md:hidden": "it is a stream of a file or folder",
+    "folder": "it is not a regular file",
+}
+
+
+@platforms.ONLY_WINDOWS
+@pytest.mark.parametrize("name", ON_WINDOWS)
+def test_names_of_windows(tmp_path: Path, name: str) -> None:
+    for folder in (".git", "folder"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / ".git" / "config").write_text(SECRET)
+    with pytest.raises(CannotReadFile, match=re.escape(ON_WINDOWS[name])):
+        confined.read_named(tmp_path / name, tmp_path.resolve())
 
 
 @pytest.mark.parametrize("name", ["link", "up/secret", "inner", "pipe"])

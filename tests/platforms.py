@@ -11,6 +11,7 @@ _WINDOWS: Final = sys.platform == "win32"
 ONLY_WINDOWS: Final = pytest.mark.skipif(not _WINDOWS, reason="only Windows has this")
 
 FILE_NAMES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows refuses such a file name")
+MEMORY: Final = pytest.mark.skipif(_WINDOWS, reason="Windows keeps no peak of a process's children")
 MODES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such file modes")
 PIPES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such pipes and devices")
 SHELL: Final = pytest.mark.skipif(_WINDOWS, reason="a POSIX shell runs its lines and scripts")

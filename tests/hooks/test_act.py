@@ -32,15 +32,26 @@ def test_validate_annotates(checkout: Checkout, published: Checkout) -> None:
     assert (job.succeeded, job.annotations) == (False, annotations), job.log
 
 
-def test_the_project_runs_its_own_action(published: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize("event", ["push", "pull_request"])
+def test_the_project_runs_its_own_action(event: str, published: Checkout, tmp_path: Path) -> None:
     checkout = published.clone(tmp_path / "clone")
+    base = {"ref": "main", "sha": checkout.git("rev-parse", "HEAD")}
+    checkout.git("checkout", "--quiet", "-b", "topic")
+    head = {"ref": "topic", "sha": checkout.commit({"notes.md": "A note.\n"})}
+    if event == "pull_request":  # its merge commit is checked out
+        checkout.git("checkout", "--quiet", "--detach", "main")
+        checkout.git("merge", "--quiet", "--no-ff", "--message", "merge", "topic")
+    payloads = {
+        "push": {"ref": "refs/heads/main", "before": base["sha"]},
+        "pull_request": {"pull_request": {"number": 1, "base": base, "head": head}},
+    }
     job = runner.run(
         checkout,
         "ci.yml",
         folder=".github/workflows",
         only=("--job", "evals", "--matrix", "system:ubuntu-latest"),
-        event="push",
-        payload={"ref": "refs/heads/main"},
+        event=event,
+        payload=payloads[event],
         published=published,
     )
     assert job.succeeded, job.log

@@ -1,12 +1,15 @@
 """What a test needs and Windows lacks; the mark skips the test there and says why."""
 
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 _WINDOWS: Final = sys.platform == "win32"
+SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
+"""The folder of `rubric-ci` and other installed programs; Windows has one beside its Python."""
 
 ONLY_WINDOWS: Final = pytest.mark.skipif(not _WINDOWS, reason="only Windows has this")
 

@@ -1,10 +1,11 @@
 """Completion as a shell asks for it."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import platforms
 
 EVALS = """\
 evalcases:
@@ -30,7 +31,7 @@ def project(tmp_path: Path) -> Path:
 
 def complete(folder: Path, *words: str) -> list[str]:
     environ = {"COMP_WORDS": " ".join(["rubric-ci", *words]), "COMP_CWORD": str(len(words))}
-    program = Path(sys.executable).with_name("rubric-ci")
+    program = platforms.SCRIPTS / "rubric-ci"
     done = subprocess.run(
         [program],
         cwd=folder,

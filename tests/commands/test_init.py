@@ -95,7 +95,7 @@ def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_workflows_are_valid(tmp_path: Path, provider: str) -> None:
     command(tmp_path, "init", "--yes", "--provider", provider)
-    check = Path(sys.executable).with_name("check-jsonschema")
+    check = platforms.SCRIPTS / "check-jsonschema"
     workflows = sorted((tmp_path / ".github/workflows").glob("*.yml"))
     done = subprocess.run(
         [check, "--builtin-schema", "vendor.github-workflows", *workflows],
@@ -227,7 +227,7 @@ def test_the_hook_is_of_this_version() -> None:
 
 
 def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:
-    pre_commit = shutil.which("pre-commit", path=str(Path(sys.executable).parent))
+    pre_commit = shutil.which("pre-commit", path=str(platforms.SCRIPTS))
     assert pre_commit is not None
     command(tmp_path, "init")
     subprocess.run(

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
@@ -21,6 +20,7 @@ from rubric_ci.validation.suppressions import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals, check_waivers
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
+from tests import platforms
 from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
 
 CHECKED = {"yaml", "json", "sh", "console", "diff", "text"}
@@ -102,7 +102,7 @@ def run_on(folder: Path, text: str, program: str, *arguments: str) -> Iterator[s
     """Yield the output of a program that refuses the text."""
     file = folder / "block.yaml"
     file.write_text(text, encoding="utf-8")
-    command = [str(Path(sys.executable).with_name(program)), *arguments, str(file)]
+    command = [str(platforms.SCRIPTS / program), *arguments, str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         yield done.stdout + done.stderr

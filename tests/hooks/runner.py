@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from tests.hooks.pins import OURS, PINS, at
 ROOT = Path(__file__).parents[2]
 ACT = ROOT / ".tools" / "act"
 ACTIONS = Path(__file__).parent / "actions"
-BIN = Path(sys.executable).parent  # where uv is
+BIN = platforms.SCRIPTS  # where uv is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

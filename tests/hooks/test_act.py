@@ -1,6 +1,7 @@
 """The workflows of examples/workflows/, run by act, an independent runner, on this machine."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_the_project_runs_its_own_action(event: str, published: Checkout, tmp_pa
     if event == "pull_request":  # its merge commit is checked out
         checkout.git("checkout", "--quiet", "--detach", "main")
         checkout.git("merge", "--quiet", "--no-ff", "--message", "merge", "topic")
-    payloads = {
+    payloads: dict[str, dict[str, Any]] = {
         "push": {"ref": "refs/heads/main", "before": base["sha"]},
         "pull_request": {"pull_request": {"number": 1, "base": base, "head": head}},
     }

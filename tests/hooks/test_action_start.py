@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hooks import action
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
 
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.slow]
 GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
 BAD = GOOD.replace("rubrics:", "rubric:")
 HOSTILE = "raise SystemExit('a file of the workspace was imported')\n"
-UV = str(Path(sys.executable).parent)
+UV = str(platforms.SCRIPTS)
 
 
 @pytest.fixture(scope="session")

@@ -3,19 +3,19 @@
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from rubric_ci import __version__
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import runner
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 PAGE = Path(__file__).parents[2] / "docs/first-ten-minutes.md"
-BIN = Path(sys.executable).parent
+BIN = platforms.SCRIPTS
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HOME = "https://github.com/rubric-ci/rubric-ci"
 

@@ -2,19 +2,19 @@
 
 import os
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
+BIN = platforms.SCRIPTS
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
 BAD = GOOD.replace("rubrics:", "rubric:")

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from rubric_ci.model.defaults import EVENTS_WITH_BASE
+from tests import platforms
 from tests.hooks import composite
 from tests.hooks.pins import PINS
 
@@ -33,7 +33,7 @@ def test_there_are_workflows() -> None:
 
 
 def test_zizmor() -> None:
-    zizmor = Path(sys.executable).with_name("zizmor")
+    zizmor = platforms.SCRIPTS / "zizmor"
     assert problems(zizmor, "--offline", "action.yml", *WORKFLOWS) == ""
 
 
@@ -49,7 +49,7 @@ def test_actionlint() -> None:
     ids=["action", "workflows"],
 )
 def test_published_schemas(schema: str, files: list[str]) -> None:
-    check = Path(sys.executable).with_name("check-jsonschema")
+    check = platforms.SCRIPTS / "check-jsonschema"
     assert problems(check, "--builtin-schema", schema, *files) == ""
 
 

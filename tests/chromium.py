@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,9 @@ _KEYS: Final = {"Enter": "\r", "Escape": ""}
 
 
 def find() -> str | None:
-    """Return the path of a browser; None if there is none."""
+    """Return the path of a browser; None if there is none, or no pipes to it (on Windows)."""
+    if sys.platform == "win32":
+        return None
     own = UNPACKED / "chromium"
     return str(own) if own.exists() else next(filter(None, map(shutil.which, NAMES)), None)
 

@@ -45,7 +45,7 @@ def test_delimiters_are_never_the_same(tmp_path: Path) -> None:
 
 def test_outputs_and_summaries_are_appended(tmp_path: Path) -> None:
     file = tmp_path / "summary"
-    file.write_text("before\n")
+    file.write_bytes(b"before\n")
     add_summary(str(file), "# one")
     add_summary(str(file), "two\n")
     assert file.read_bytes() == b"before\n# one\ntwo\n"
@@ -53,5 +53,5 @@ def test_outputs_and_summaries_are_appended(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(CannotWriteFile) as caught:
-        add_summary(str(tmp_path / "no" / "folder"), "x")
-    assert caught.value.message == f"{tmp_path}/no/folder: No such file or directory"
+        add_summary(str(path := tmp_path / "no" / "folder"), "x")
+    assert caught.value.message == f"{path}: No such file or directory"

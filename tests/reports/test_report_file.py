@@ -26,7 +26,7 @@ def test_another_file_is_refused_by_name(tmp_path: Path, text: str | None) -> No
         file.write_text(text)
     with pytest.raises(UserError) as caught:
         read_report(file)
-    assert file.as_posix() in caught.value.message
+    assert any(path in caught.value.message for path in (str(file), file.as_posix()))
     if text is None:
         assert "rubric-ci run" in caught.value.hint
 

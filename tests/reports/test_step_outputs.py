@@ -99,8 +99,9 @@ def test_outside_of_a_workflow_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    message = write_step_outputs(RED, FILES, {"GITHUB_OUTPUT": str(tmp_path / "no" / "output")})
-    assert message == [f"not written: {tmp_path}/no/output: No such file or directory"]
+    path = tmp_path / "no" / "output"
+    message = write_step_outputs(RED, FILES, {"GITHUB_OUTPUT": str(path)})
+    assert message == [f"not written: {path}: No such file or directory"]
 
 
 def test_outputs_that_fail_do_not_take_the_summary_along(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hooks import action
 from hooks.action import Host
 
 SCRIPT = Path(action.__file__)
+EXE = ".exe" if sys.platform == "win32" else ""
 
 
 def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -48,7 +49,7 @@ def test_unwritable_tool_cache_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "rubric-ci").write_text("not a folder")
     started = start("validate", tmp_path)
     assert started.returncode == action.USAGE
-    assert started.stdout.startswith("::error title=rubric-ci::[Errno")
+    assert started.stdout.startswith("::error title=rubric-ci::[")
     assert started.stdout.count("\n") == 1
     assert not started.stderr
 
@@ -140,11 +141,11 @@ class Installers:
         self.ran: list[str] = []
 
     def __call__(self, arguments: list[str], environment: Path) -> bool:
-        name = Path(arguments[0]).name if Path(arguments[0]).name == "uv" else arguments[3]
+        name = "uv" if Path(arguments[0]).stem == "uv" else arguments[3]
         if "--target" in arguments:
             folder = Path(arguments[arguments.index("--target") + 1]) / "bin"
             folder.mkdir(parents=True)
-            (folder / "uv").touch(mode=0o755)
+            (folder / f"uv{EXE}").touch(mode=0o755)
             name = "pip for uv"
         else:
             assert {"--require-hashes", "--no-deps"} <= set(arguments) or name == "ensurepip"

@@ -44,6 +44,7 @@ def environment(published: Checkout, shared: Path) -> dict[str, str]:
     }
 
 
+@platforms.SHELL
 def test_the_session(published: Checkout, shared: Path, checkout: Checkout, tmp_path: Path) -> None:
     released = published.clone(tmp_path / "released")
     released.git("tag", f"v{__version__}")

@@ -106,8 +106,8 @@ def test_a_read_only_history_is_read(tmp_path: Path) -> None:
 
 def test_no_history(tmp_path: Path) -> None:
     with pytest.raises(CannotReadHistory) as caught:
-        list(History(path=tmp_path / "h.sqlite").records())
-    assert caught.value.message == f"{tmp_path}/h.sqlite: there is no history"
+        list(History(path=(path := tmp_path / "h.sqlite")).records())
+    assert caught.value.message == f"{path}: there is no history"
 
 
 def test_another_file(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,19 +22,18 @@ def literals(path: Path) -> Iterator[str]:
             yield node.value.replace("`", "")
 
 
-SOURCE = [
-    text
-    for folder in ("rubric_ci", "hooks")
-    for path in (ROOT / folder).rglob("*.py")
-    for text in literals(path)
-]
+@cache
+def source() -> list[str]:
+    """Return the texts of the code."""
+    paths = [path for folder in ("rubric_ci", "hooks") for path in (ROOT / folder).rglob("*.py")]
+    return [text for path in paths for text in literals(path)]
 
 
 @pytest.mark.parametrize("message", MESSAGES)
 def test_the_message_is_in_the_code(message: str) -> None:
     parts = [part.strip() for part in message.strip("`").split("…") if part.strip(" ;:")]
     assert parts
-    assert [part for part in parts if not any(part in text for text in SOURCE)] == []
+    assert [part for part in parts if not any(part in text for text in source())] == []
 
 
 def test_every_entry_has_a_cause_and_a_fix() -> None:

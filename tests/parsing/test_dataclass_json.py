@@ -1,8 +1,7 @@
 """JSON as dataclasses: one message per kind of mistake, and the same answers as pydantic's."""
 
 import json
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -136,18 +135,22 @@ def changed(data: Any) -> Iterator[Any]:
     """Yield JSON with a value of each name left out or replaced, one at a time."""
     named = {tuple("*" if isinstance(step, int) else step for step in p): p for p in paths(data)}
     for path in named.values():
-        *above, last = path
         # pydantic takes a case or an evaluator without its outcome for the first that fits.
-        for other in OTHERS if last == "outcome" else (..., *OTHERS):
-            copy = deepcopy(data)
-            place = copy
-            for step in above:
-                place = place[step]
-            if other is ...:
-                del place[last]
-            else:
-                place[last] = other
-            yield copy
+        for other in OTHERS if path[-1] == "outcome" else (..., *OTHERS):
+            yield replaced(data, path, other)
+
+
+def replaced(data: Any, path: Sequence[Any], other: Any) -> Any:
+    """Return JSON with the value at a path replaced, or left out for `...`."""
+    step, *below = path
+    copy = data.copy()
+    if below:
+        copy[step] = replaced(data[step], below, other)
+    elif other is ...:
+        del copy[step]
+    else:
+        copy[step] = other
+    return copy
 
 
 def paths(data: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -61,7 +61,14 @@ def test_adding_a_run_to_the_history_loads_nothing_heavy(tmp_path: Path) -> None
     modules = loaded(tmp_path, "history", "add", "report.json")
     assert "sqlite3" in modules
     assert modules.isdisjoint(HEAVY)
-    others = {"cli.run", "git.plumbing", "model.config", "model.evals", "model.rubric"}
+    others = {
+        "cli.report",
+        "cli.run",
+        "git.plumbing",
+        "model.config",
+        "model.evals",
+        "model.rubric",
+    }
     assert modules.isdisjoint({f"rubric_ci.{name}" for name in others})
 
 

@@ -49,10 +49,11 @@ class _Commands(click.Group):
     command_class = Command
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for commands in _others():
-            if cmd_name in self.commands:
-                break
+        others = _others() if cmd_name not in self.commands else ()
+        for commands in others:
             self._add(commands)
+            if cmd_name in self.commands:
+                break  # before the next module is imported
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

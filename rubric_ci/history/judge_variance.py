@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from math import fsum
-from statistics import fmean, variance
 
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded
@@ -17,7 +16,7 @@ def judge_variance(cases: Iterable[CaseResult]) -> float | None:
     """
     graded = [case for case in cases if isinstance(case, Graded)]
     known = [found for case in graded for found in _of_case(case)]
-    return round(fmean(known), 6) if known else None
+    return round(fsum(known) / len(known), 6) if known else None
 
 
 def _of_case(case: Graded) -> Iterator[float]:
@@ -28,6 +27,8 @@ def _of_case(case: Graded) -> Iterator[float]:
 
 
 def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
+    from statistics import variance  # few runs have votes, and it loads the random numbers
+
     weighed = [(c.weight, variance(map(_normalised, c.votes)) / len(c.votes)) for c in criteria]
     total = fsum(weight for weight, _ in weighed)
     return fsum((weight / total) ** 2 * each for weight, each in weighed)

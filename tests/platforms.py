@@ -14,6 +14,7 @@ SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
 ONLY_WINDOWS: Final = pytest.mark.skipif(not _WINDOWS, reason="only Windows has this")
 
 FILE_NAMES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows refuses such a file name")
+MESSAGES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has other texts for errors of files")
 MEMORY: Final = pytest.mark.skipif(_WINDOWS, reason="Windows keeps no peak of a process's children")
 MODES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such file modes")
 PIPES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such pipes and devices")

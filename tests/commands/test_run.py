@@ -56,6 +56,7 @@ def test_exit_3_when_a_case_has_no_verdict(project: Project) -> None:
     assert "score" not in report["cases"][0]
 
 
+@platforms.MESSAGES
 def test_an_unwritable_folder_stops_a_run_before_any_request(
     project: Project,
 ) -> None:
@@ -69,6 +70,7 @@ def test_an_unwritable_folder_stops_a_run_before_any_request(
     assert not (project.root / "evals/asked").exists()
 
 
+@platforms.MESSAGES
 def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Project) -> None:
     (project.root / ".rubric-ci/report.json").mkdir(parents=True)
     done = project.run()
@@ -163,7 +165,7 @@ USAGE = {
     "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
     "a cache that is a file": (
         ["--cache-dir", "answers.jsonl"],
-        "cannot write the cache: File exi",
+        "cannot write the cache: ",
     ),
     "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
 }

@@ -71,6 +71,7 @@ def _safe(stream: TextIO, name: str) -> TextIO:
         io.BufferedWriter(_SafeOutput(raw, name)),
         encoding=_encoding(stream),
         errors=SPELLED_OUT,
+        newline="\n",  # also on Windows: `git apply` takes no diff whose line ends were replaced
         line_buffering=bool(stream.line_buffering),
     )
 

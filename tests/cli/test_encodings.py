@@ -103,6 +103,19 @@ def test_what_a_console_lacks_is_spelled_out(project: Project) -> None:
         assert name in run(project, COMMANDS["validate"], encoding)[1]
 
 
+def test_line_ends_in_a_pipe_are_the_same_on_every_system(project: Project) -> None:
+    project.write("a.eval.yaml", "evalcases:\n  - id: a\n    input: @handle\n    rubrics: [x]\n")
+    for words in (("validate", "evals"), ("validate", "--diff", "a.eval.yaml")):
+        done = subprocess.run(
+            [sys.executable, "-m", "rubric_ci", *words],
+            cwd=project.root,
+            env=clean_environment(),
+            capture_output=True,
+            check=False,
+        )
+        assert (b"\n" in done.stdout, b"\r" in done.stdout) == (True, False)
+
+
 LOCALE_C: Final = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

@@ -101,7 +101,7 @@ def test_diff_prints_what_git_applies_and_changes_nothing(project: Project) -> N
     assert project.file.read_text() == EVAL
     assert "1 case would get rubrics in 1 file\n" in done.stderr
     patch = project.checkout.root.parent / "patch"
-    patch.write_text(done.stdout)
+    patch.write_bytes(done.stdout.encode())
     project.checkout.git("apply", str(patch))
     assert project.file.read_text() == AFTER
     done = project.generate("--diff")

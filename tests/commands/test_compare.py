@@ -10,6 +10,7 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports import json_format
+from tests import platforms
 from tests.checkout import ENVIRONMENT
 from tests.contract.fake_github import GitHub, serving
 from tests.sample_reports import a_report, errored, graded
@@ -145,6 +146,7 @@ regression: {{reference_trials: 15, confirm: 10}}
             "[ {ATTEMPT} = 0 ] && echo bye || echo hello",
             0,
             ["1 suspect, 1 cleared by 9 more trials each"],
+            marks=platforms.SHELL,
             id="a-suspect-is-cleared",
         ),
         pytest.param(

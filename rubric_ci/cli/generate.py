@@ -1,6 +1,5 @@
 """The commands that write project files: `init`, `demo` and `generate`."""
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -51,8 +50,9 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     """
     from rubric_ci.commands.init import init as create_files
     from rubric_ci.model.options import InitSettings
+    from rubric_ci.system.terminal import is_interactive
 
-    if not yes and sys.stdin.isatty():
+    if not yes and is_interactive():
         settings.update(_answers(context))
     raise SystemExit(create_files(InitSettings(**settings)))
 

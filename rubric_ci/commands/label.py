@@ -1,6 +1,5 @@
 """`rubric-ci label`: a person marks answers in the terminal, criterion by criterion."""
 
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,12 +14,13 @@ from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.loaded_project import load_project, open_project, show_problems
 from rubric_ci.reports.report_file import read_report
+from rubric_ci.system.terminal import is_interactive
 from rubric_ci.text.escape import log_line
 
 
 def label(settings: LabelSettings) -> ExitCode:
     """Ask for the marks that are missing until all are given or the person quits."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not is_interactive():
         raise CannotConfigure(
             "label needs a terminal: it reads key presses",
             "run it by hand; `rubric-ci calibrate` reads the labels anywhere",

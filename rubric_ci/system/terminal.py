@@ -1,5 +1,6 @@
-"""Whether a stream takes colours."""
+"""Whether a person sees the output and can answer, and whether a stream takes colours."""
 
+import sys
 from collections.abc import Mapping
 from typing import TextIO
 
@@ -9,3 +10,11 @@ def use_color(choice: str, stream: TextIO, environment: Mapping[str, str]) -> bo
     if choice == "auto":
         return stream.isatty() and not environment.get("NO_COLOR")
     return choice == "always"
+
+
+def is_interactive() -> bool:
+    """Return True if a person can be asked.
+
+    NOTE: standard input alone does not show it: on Windows the null device is a terminal, too.
+    """
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -212,6 +212,7 @@ def test_force_overwrites_unshared_files_only(tmp_path: Path) -> None:
     assert (tmp_path / ".gitignore").read_text() == "mine\n.rubric-ci/\n"
 
 
+@platforms.MESSAGES
 def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = command(tmp_path, "init", "file/project")

@@ -1,5 +1,6 @@
 """Faults of GitHub, over real HTTP: one line each, and nothing is written twice."""
 
+import errno
 import socket
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from rubric_ci.github.client import BACKOFF, ApiError, Server
 from rubric_ci.github.comments import Mode, Place, post
+from tests import platforms
 from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving
 
 PLACE = Place(repository="acme/app", pull_request=7)
@@ -194,10 +196,12 @@ def test_no_answer_in_time(github: GitHub, waits: list[float]) -> None:
     assert waits == [2.0, 4.0]
 
 
+@platforms.MESSAGES
 def test_nobody_there() -> None:
+    refused = f"[Errno {errno.ECONNREFUSED}] Connection refused"  # the number is the system's
     with _closed_port() as port:
         message = refusal(GitHub(url=f"http://127.0.0.1:{port}"))
-    assert message == f"cannot connect to http://127.0.0.1:{port}: [Errno 111] Connection refused"
+    assert message == f"cannot connect to http://127.0.0.1:{port}: {refused}"
 
 
 @contextmanager

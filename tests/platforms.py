@@ -19,7 +19,9 @@ MEMORY: Final = pytest.mark.skipif(_WINDOWS, reason="Windows keeps no peak of a 
 MODES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such file modes")
 PIPES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such pipes and devices")
 SHELL: Final = pytest.mark.skipif(_WINDOWS, reason="a POSIX shell runs its lines and scripts")
-SIGNALS: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such signals and sessions")
+SIGNALS: Final = pytest.mark.skipif(
+    _WINDOWS, reason="Windows has no such signals, forks and sessions"
+)
 TERMINALS: Final = pytest.mark.skipif(_WINDOWS, reason="pexpect needs a pseudo-terminal of POSIX")
 
 

@@ -56,7 +56,7 @@ def write(path: str, text: str) -> Callable[[Checkout], None]:
         pytest.param(write("src/a.py", "b"), False, id="an edited file"),
         pytest.param(write("src/new.py", "n"), False, id="a new file"),
         pytest.param(delete, False, id="a deleted file"),
-        pytest.param(execute, False, id="another mode"),
+        pytest.param(execute, False, marks=platforms.MODES, id="another mode"),
         pytest.param(link, False, id="a link in its place"),
     ],
 )

@@ -1,6 +1,7 @@
 """Git objects and the working tree, against the real git."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,11 +97,14 @@ def odd_settings(checkout: Checkout) -> None:
         pytest.param(
             rename, {"a.txt": (FILE, ABSENT), "b.txt": (ABSENT, FILE)}, id="renamed is two paths"
         ),
-        pytest.param(make_executable, {"a.txt": (FILE, "100755")}, id="mode"),
+        pytest.param(
+            make_executable, {"a.txt": (FILE, "100755")}, marks=platforms.MODES, id="mode"
+        ),
         pytest.param(turn_into_link, {"a.txt": (FILE, SYMLINK)}, id="symbolic link"),
         pytest.param(
             odd_settings,
             {"a.txt": (FILE, ABSENT), "b.txt": (ABSENT, FILE), NASTY: (ABSENT, FILE)},
+            marks=platforms.FILE_NAMES,
             id="a user's settings change nothing",
         ),
     ],
@@ -149,6 +153,7 @@ def test_a_submodule_is_one_path_and_changes_with_its_commit(
     assert plumbing.tree(checkout.repository, base)["lib"].mode == SUBMODULE
 
 
+@platforms.FILE_NAMES
 def test_tree_and_blobs_give_the_bytes_of_a_commit(checkout: Checkout) -> None:
     texts = {"empty": "", "a/b.txt": "no final newline", NASTY: "日本\r\n", "nul": "a\0b\n\n"}
     base = checkout.commit(texts)
@@ -214,7 +219,7 @@ def test_a_shallow_clone_has_no_parents(checkout: Checkout, tmp_path: Path) -> N
 
 
 def test_a_folder_without_git(tmp_path: Path) -> None:
-    message = rf"^git rev-parse failed in {tmp_path}: not a git repository"
+    message = f"^git rev-parse failed in {re.escape(str(tmp_path))}: not a git repository"
     with pytest.raises(CannotUseGit, match=message):
         plumbing.open_repository(tmp_path, ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(tmp_path)})
 

@@ -29,6 +29,7 @@ def test_write_creates_the_folder_and_replaces(tmp_path: Path) -> None:
     assert path.stat().st_mode == (tmp_path / "ordinary").stat().st_mode
 
 
+@platforms.MESSAGES
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.json").mkdir()
     with pytest.raises(IsADirectoryError):
@@ -53,6 +54,7 @@ def test_replace(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
 
 
+@platforms.MODES
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o664])
 def test_the_mode_stays(file: Path, mode: int) -> None:
     file.chmod(mode)

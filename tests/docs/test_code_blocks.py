@@ -176,5 +176,5 @@ def test_a_wrong_call_is_found(call: str, problem: str) -> None:
 @pytest.mark.parametrize("block", blocks("diff"))
 def test_a_diff_fits_the_file_that_it_names(block: CodeBlock) -> None:
     command = ["git", "apply", "--check", "-"]
-    done = subprocess.run(command, cwd=ROOT, input=block.text, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, input=block.text.encode(), check=False)
     assert done.returncode == 0

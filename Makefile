@@ -63,6 +63,7 @@ lock: $(READY)
 	$(COMPILE) --extra github -o requirements/github.txt
 	$(COMPILE) --extra judge --extra github -o requirements/judge.txt
 	$(COMPILE) --extra judge --extra github --group dev -o requirements/dev.txt
+	echo 'cyclonedx-bom>=7' | $(COMPILE:pyproject.toml=-) -o requirements/sbom.txt
 	sed -n 's/^litellm==\([0-9.]*\).*/litellm[proxy]==\1/p' requirements/judge.txt | $(COMPILE:pyproject.toml=-) -o requirements/litellm-proxy.txt
 
 $(READY): requirements/dev.txt pyproject.toml
@@ -73,11 +74,18 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# In an environment of its own: with its packages the import of jsonschema takes 2 s.
+SBOM := .tools/sbom/bin/cyclonedx-py
+$(SBOM): requirements/sbom.txt | $(READY)
+	rm -rf .tools/sbom; $(BIN)/uv venv --quiet --python $(BIN)/python .tools/sbom
+	$(BIN)/uv pip sync --quiet --require-hashes --python .tools/sbom requirements/sbom.txt
+	touch $@
+
 # The files of a release, see RELEASING.md: wheel, sdist, SBOM of what the judge needs, notes.
-dist: $(READY)
+dist: $(READY) $(SBOM)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist
-	$(BIN)/cyclonedx-py requirements requirements/judge.txt --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json
+	$(SBOM) requirements requirements/judge.txt --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json
 	$(BIN)/python .ci/release.py notes v$$($(BIN)/python -c 'import rubric_ci; print(rubric_ci.__version__)') > dist/notes.md
 
 release-check:

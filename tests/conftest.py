@@ -15,8 +15,8 @@ RUNNERS = ("ACTIONS_", "GITHUB_", "RUNNER_", "RUBRIC_CI_")
 for name in [name for name in os.environ if name.startswith(RUNNERS)]:
     del os.environ[name]
 
-# The tests start the program about a thousand times: without its byte code, each start compiles
-# 400 modules, which takes half of the processor time of a run.
+# The tests start the program hundreds of times. Without its byte code a start compiles every module
+# that it imports, a quarter of its processor time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

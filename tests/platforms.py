@@ -1,5 +1,6 @@
 """What a test needs and Windows lacks; the mark skips the test there and says why."""
 
+import os
 import sys
 import sysconfig
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 _WINDOWS: Final = sys.platform == "win32"
 SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
 """The folder of `rubric-ci` and other installed programs; Windows has one beside its Python."""
+INHERITED: Final = {n: os.environ[n] for n in ("PYTHONUTF8", "SYSTEMROOT") if n in os.environ}
+"""What a process on Windows needs of the environment of the tests."""
 
 ONLY_WINDOWS: Final = pytest.mark.skipif(not _WINDOWS, reason="only Windows has this")
 

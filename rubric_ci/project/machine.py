@@ -32,4 +32,7 @@ def machine_for(root: Path, folder: Path | None, environment: Mapping[str, str])
 def _find(name: str, search_path: str) -> bool:
     from shutil import which  # most files start no program
 
-    return which(name, path=search_path) is not None
+    try:
+        return which(name, path=search_path) is not None
+    except ValueError:  # a null character, on Windows
+        return False

@@ -12,7 +12,7 @@ from tests.checkout import Checkout
 from tests.commands.test_compare import rubric_ci
 from tests.history.nights import a_history, a_night
 
-HISTORY = ".rubric-ci/history.sqlite"
+HISTORY = str(Path(".rubric-ci/history.sqlite"))
 SHOWN = """\
 started (UTC)     verdict            score                pass rate        cost
 2026-01-10 02:43  error, gate fails  0.93 (0.69 to 1.00)  75 % (30 to 95)  $0.0400
@@ -77,10 +77,11 @@ def test_show(kept: Path) -> None:
 
 
 def test_page_and_badge(kept: Path) -> None:
-    assert history(kept, "page").stderr == "wrote .rubric-ci/history.html\n"
-    assert history(kept, "badge", "--label", "quality").stderr == "wrote .rubric-ci/badge.svg\n"
-    page = (kept / ".rubric-ci/history.html").read_text(encoding="utf-8")
-    badge = (kept / ".rubric-ci/badge.svg").read_text(encoding="utf-8")
+    html, svg = Path(".rubric-ci/history.html"), Path(".rubric-ci/badge.svg")
+    assert history(kept, "page").stderr == f"wrote {html}\n"
+    assert history(kept, "badge", "--label", "quality").stderr == f"wrote {svg}\n"
+    page = (kept / html).read_text(encoding="utf-8")
+    badge = (kept / svg).read_text(encoding="utf-8")
     assert "<h2>6 cases</h2>" in page
     assert "quality: 60 % pass" in badge
 

@@ -100,7 +100,7 @@ def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: Answer
 
     done = rubric_ci(project, "rejudge")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"2 cases marked by openai/m: {FOLDER}\n"
+    assert done.stdout == f"2 cases marked by openai/m: {Path(FOLDER)}\n"
     marked = read_baseline(project / FOLDER).report
     trials = [case.trials for case in marked.cases if isinstance(case, Graded)]
     assert [[trial.verdict for trial in each] for each in trials] == [["fail"] * 15] * 2

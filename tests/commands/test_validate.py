@@ -30,7 +30,7 @@ def rubric_ci(
     return subprocess.run(
         [sys.executable, "-m", "rubric_ci", *arguments],
         cwd=cwd,
-        env={"PATH": os.environ["PATH"], **(environment or {})},
+        env={"PATH": os.environ["PATH"], **platforms.INHERITED, **(environment or {})},
         input=stdin,
         capture_output=True,
         text=True,

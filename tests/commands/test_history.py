@@ -132,12 +132,12 @@ def test_no_history(tmp_path: Path, command: str) -> None:
 @pytest.mark.parametrize("command", [("show",), ("page",), ("badge",), ("export",), ("add", "r")])
 def test_a_history_that_git_tracks_is_not_read(kept: Path, command: tuple[str, ...]) -> None:
     checkout = Checkout.create(kept)
-    checkout.git("add", "--force", HISTORY)
+    checkout.git("add", "--force", tracked := Path(HISTORY).as_posix())
     done = history(kept, *command)
     assert done.returncode == 2
     assert done.stderr == (
-        f"rubric-ci: the history {HISTORY} was not read: git tracks {HISTORY}; run "
-        f"`git rm --cached {HISTORY}` and commit\n"
+        f"rubric-ci: the history {tracked} was not read: git tracks {tracked}; run "
+        f"`git rm --cached {tracked}` and commit\n"
         "  set another file with --history; `rubric-ci history export` and `import` keep a "
         "history on a branch of its own\n"
     )

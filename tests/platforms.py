@@ -10,7 +10,7 @@ import pytest
 
 _WINDOWS: Final = sys.platform == "win32"
 SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
-"""The folder of `rubric-ci` and other installed programs; Windows has one beside its Python."""
+"""The folder of `rubric-ci` and other installed programs; Windows has one next to its Python."""
 INHERITED: Final = {n: os.environ[n] for n in ("PYTHONUTF8", "SYSTEMROOT") if n in os.environ}
 """What a process on Windows needs of the environment of the tests."""
 

@@ -135,7 +135,9 @@ def _graded(
     )
 
 
-def asks_afresh(settings: RunSettings, baseline: Baseline | None, config: Config) -> bool:
+def needs_fresh_judgements(
+    settings: RunSettings, baseline: Baseline | None, config: Config
+) -> bool:
     """Return True if no cached judgement is used: in a night, and for what may become a reference.
 
     Trials that share a judgement are not independent, as the tests need them. And the sentinel

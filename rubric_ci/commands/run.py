@@ -12,9 +12,9 @@ from rubric_ci.against import listing
 from rubric_ci.against.grade_run import (
     GradedRun,
     RunInput,
-    asks_afresh,
     expected_work,
     grade_run,
+    needs_fresh_judgements,
     open_sides,
     without_models,
 )
@@ -84,12 +84,13 @@ def _run(settings: RunSettings) -> ExitCode:
         return _list(tasks, loaded, settings, baseline, now=started_at)
     selection, context = _set_up(selection, tasks, loaded, settings)
     check_folder(settings)
+    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
     inputs = RunInput(
         tasks=tasks,
         loaded=loaded,
         settings=settings,
         baseline=baseline,
-        context=replace(context, fresh_judgements=asks_afresh(settings, baseline, loaded.config)),
+        context=replace(context, fresh_judgements=fresh),
         # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
         plain=publish.on_github(os.environ) or None,
     )
@@ -190,7 +191,8 @@ def _list(
     options, _ = readable_cache(settings.requests, settings.cache, os.environ)
     if uses_cache(settings.requests, options):
         context = replace(context, cache=Cache(options.folder))  # its folder is not created
-    context = replace(context, fresh_judgements=asks_afresh(settings, baseline, loaded.config))
+    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
+    context = replace(context, fresh_judgements=fresh)
     inputs = RunInput(
         tasks=tasks, loaded=loaded, settings=settings, baseline=None, context=context, plain=None
     )

@@ -9,6 +9,7 @@ from rubric_ci.evaluators.json_in_text import json_values
 from rubric_ci.model.evals import DataPart, EvalCase
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.mark_value import CHECKLIST
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import weighted_mean
 from rubric_ci.text.json_path import Missing, value_at
@@ -95,7 +96,7 @@ def _result(field: FieldSpec, text: str, reason: str, note: str = "") -> Criteri
     """Return a field that differs for a reason, or one that does not."""
     return CriterionResult(
         id=field.path,
-        kind="checklist",
+        kind=CHECKLIST,
         line=field.span.line,
         text=text,
         weight=field.weight,

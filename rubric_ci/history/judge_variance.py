@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from math import fsum
 
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.mark_value import CANNOT_ASSESS, CHECKLIST, SCORE_RANGE, MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded
 
 
@@ -35,7 +35,7 @@ def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
 
 
 def _is_voted(criterion: CriterionResult) -> bool:
-    return len(criterion.votes) > 1 and criterion.kind in {"checklist", "score-range"}
+    return len(criterion.votes) > 1 and criterion.kind in {CHECKLIST, SCORE_RANGE}
 
 
 def _normalised(vote: MarkValue) -> float:

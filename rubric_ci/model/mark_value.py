@@ -1,6 +1,10 @@
-"""The values of a mark."""
+"""The kinds of criteria and the values of their marks."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+CHECKLIST: Final = "checklist"
+SCORE_RANGE: Final = "score-range"
+LEVELS: Final = "levels"
 
 CannotAssess: TypeAlias = Literal["cannot_assess"]
 CANNOT_ASSESS: CannotAssess = "cannot_assess"

@@ -6,7 +6,13 @@ from itertools import compress
 from typing import ClassVar, TypeAlias, assert_never
 
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.mark_value import (
+    CANNOT_ASSESS,
+    CHECKLIST,
+    LEVELS,
+    SCORE_RANGE,
+    MarkValue,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +28,7 @@ class Mark:
 class Check:
     """Satisfied or not."""
 
-    kind: ClassVar[str] = "checklist"
+    kind: ClassVar[str] = CHECKLIST
 
     id: str
     text: str
@@ -53,7 +59,7 @@ class ScoreRange:
 class Scored:
     """Scored 0..10; the ranges define the scores."""
 
-    kind: ClassVar[str] = "score-range"
+    kind: ClassVar[str] = SCORE_RANGE
 
     id: str
     text: str = ""
@@ -85,7 +91,7 @@ class Level:
 class Levelled:
     """One of the declared levels."""
 
-    kind: ClassVar[str] = "levels"
+    kind: ClassVar[str] = LEVELS
 
     id: str
     text: str = ""

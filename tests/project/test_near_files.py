@@ -14,7 +14,7 @@ NEAR = {
     "another suffix": ("prompts/refund.txt", "prompts/refund.md"),
     "case": ("Prompts/Refund.md", "prompts/refund.md"),
     "from the root": ("/evals/notess.txt", "/evals/notes.txt"),
-    "beside the eval file": ("note.txt", "notes.txt"),
+    "next to the eval file": ("note.txt", "notes.txt"),
     "above": ("../prompts/refnd.md", "../prompts/refund.md"),
     "nothing close": ("data/table.csv", ""),
     "a folder itself": ("prompt", ""),

@@ -1,10 +1,11 @@
-"""The layout: module and function lengths, tests per module, readers of the environment."""
+"""The layout: module and function lengths, tests per module, effects, the environment."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import grimp
 import pytest
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -86,6 +87,42 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         validation/schema_wording validation/shape_rules validation/target_rules
         yaml_text/constructor yaml_text/limits yaml_text/plain_scalars yaml_text/syntax_errors""",
 }
+EFFECTS: Final = """
+    asyncio concurrent ctypes getpass github http litellm logging multiprocessing os pathlib random
+    secrets shutil signal socket sqlite3 ssl subprocess tempfile threading time
+"""
+# Packages and modules that have effects or import one that has; all others are pure.
+IMPURE: Final = """
+    __main__ cli commands git github llm system targets
+    against/base_side against/comparison against/confirmation against/grade_run against/listing
+    against/sides
+    calibration/ask_sentinel calibration/correction calibration/gate calibration/label_file
+    calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
+    calibration/sample calibration/whole_suite
+    drafting/engine drafting/publish drafting/pull_request drafting/review drafting/rewrite
+    drafting/select drafting/summary
+    evaluators/__init__ evaluators/code_judge evaluators/composite evaluators/field_accuracy
+    evaluators/json_compare evaluators/json_in_text evaluators/llm_judge evaluators/rubric
+    evaluators/script_input evaluators/script_output evaluators/tool_trajectory
+    grading/case_list grading/concurrency grading/cost_estimate grading/deadline grading/engine
+    grading/expected_work grading/preflight grading/setup grading/tasks
+    history/database history/forecast history/trust
+    judge/cached_request judge/panel judge/repair
+    model/context model/options
+    project/case_counts project/checker project/dependencies project/discovery project/eval_search
+    project/file_names project/fixer project/jsonl_start project/loaded_project project/machine
+    project/near_files project/project project/waiver_file project/waiver_states
+    project/working_tree
+    reports/build reports/failure reports/files reports/issue reports/merge_decision reports/post
+    reports/progress reports/publish reports/reference_folder reports/reference_log_file
+    reports/report_file reports/step_outputs
+    selection/answer_dependencies selection/base_state selection/changed_cases
+    selection/config_place selection/dependency_notes selection/diff selection/grading_changes
+    selection/policy selection/policy_source selection/prefilter selection/rule_switches
+    selection/waivers
+"""
+# The schemas, style sheets and scripts are part of the program, as its code is.
+DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
@@ -193,6 +230,60 @@ def test_a_long_module_and_a_long_function_are_found(tmp_path: Path) -> None:
     path.write_text("class A:\n    @b\n    def c():\n        1\n        2\ndef d():\n    3\n")
     assert list(too_long(path, 7, 3)) == []
     assert sorted(too_long(path, 6, 2)) == ["x.py: 7 lines", "x.py:3: c has 3 lines"]
+
+
+def effects(graph: grimp.ImportGraph, names: set[str]) -> dict[str, list[str]]:
+    """Return the modules that import an effect or a module of `names`, with these imports."""
+    impure = {module for module in graph.modules if listed(module, names)} | {*EFFECTS.split()}
+    impure -= {dotted(DATA)}
+    imports = {
+        module: sorted(graph.find_modules_directly_imported_by(module) & impure)
+        for module in graph.modules
+        if module.startswith("rubric_ci.") and module != dotted(DATA)
+    }
+    return {module: found for module, found in imports.items() if found}
+
+
+def listed(module: str, names: set[str]) -> bool:
+    return module in names or ".".join(module.split(".")[:2]) in names & PACKAGES
+
+
+def dotted(name: str) -> str:
+    return f"rubric_ci.{name.removesuffix('/__init__').replace('/', '.')}"
+
+
+PACKAGES: Final = {dotted(name) for name in IMPURE.split() if "/" not in name}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("rubric_ci", include_external_packages=True, cache_dir=None)
+
+
+def test_all_other_modules_are_pure(imports: grimp.ImportGraph) -> None:
+    names = {dotted(name) for name in IMPURE.split()}
+    found = effects(imports, names)
+    pure = {module: each for module, each in found.items() if not listed(module, names)}
+    assert pure == {}, "take the effect as an argument, or add the module to IMPURE"
+    assert sorted(names - PACKAGES - {*found}) == [], "pure: take it off the list IMPURE"
+    assert sorted(PACKAGES - imports.modules) == []
+
+
+def test_an_effect_in_a_pure_module_is_found() -> None:
+    graph = grimp.ImportGraph()
+    for importer, imported in [
+        ("rubric_ci.text.dates", "time"),
+        ("rubric_ci.text.dates", "re"),
+        ("rubric_ci.reports.junit", "rubric_ci.git.branch"),
+        ("rubric_ci.reports.page", "rubric_ci.reports.files"),
+        ("rubric_ci.validation.schema", "rubric_ci.system.resources"),
+    ]:
+        graph.add_import(importer=importer, imported=imported)
+    assert effects(graph, {"rubric_ci.git", "rubric_ci.reports.files"}) == {
+        "rubric_ci.reports.junit": ["rubric_ci.git.branch"],
+        "rubric_ci.reports.page": ["rubric_ci.reports.files"],
+        "rubric_ci.text.dates": ["time"],
+    }
 
 
 def test_who_reads_the_environment() -> None:

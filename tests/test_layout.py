@@ -49,14 +49,16 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         project/case_counts project/checker project/fixer validation/output/formats""",
     "commands/test_validate_commands.py": "project/machine",
     "commands/test_waivers.py": """
-        commands/waive parsing/waivers project/waiver_file project/waiver_states
-        selection/waivers""",
+        commands/waive waivers/file waivers/results waivers/states""",
     "editing/test_fixes.py": "editing/fixable editing/largest_subset",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "evaluators/test_field_accuracy.py": """
         evaluators/json_compare evaluators/json_in_text text/json_path""",
     "grading/test_engine.py": "grading/outcome",
+    "grading_changes/test_changes.py": """
+        grading_changes/cases grading_changes/configuration grading_changes/files
+        grading_changes/places grading_changes/targets""",
     "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
     "llm/test_batch.py": "llm/batch_format",
     "llm/test_openai_http.py": "llm/openai_format",
@@ -69,12 +71,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "reports/test_golden.py": "reports/junit",
     "security/test_committed_cache.py": "git/committed",
     "security/test_policy_from_base.py": """
-        selection/policy selection/policy_source selection/rule_switches""",
+        policy/checkout policy/rule_switches policy/source""",
     "security/test_time_limits.py": "grading/deadline system/text_work",
     "security/test_workflow_commands.py": "system/output",
-    "selection/test_grading_changes.py": """
-        selection/case_grading selection/config_grading selection/config_place
-        selection/file_grading selection/target_grading""",
     "selection/test_changed_cases.py": """
         selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
     "targets/test_targets.py": """
@@ -106,27 +105,27 @@ IMPURE: Final = """
     evaluators/script_input evaluators/script_output evaluators/tool_trajectory
     grading/case_list grading/concurrency grading/cost_estimate grading/deadline grading/engine
     grading/expected_work grading/preflight grading/setup grading/tasks
+    grading_changes/changes grading_changes/places
     history/database history/forecast history/trust
     judge/cached_request judge/panel judge/repair
     model/context model/options
+    policy/checkout policy/rule_switches policy/source
     project/case_counts project/checker project/dependencies project/discovery project/eval_search
     project/file_names project/fixer project/jsonl_start project/loaded_project project/machine
-    project/near_files project/project project/waiver_file project/waiver_states
-    project/working_tree
+    project/near_files project/project project/working_tree
     reports/build reports/failure reports/files reports/issue reports/merge_decision reports/post
     reports/progress reports/publish reports/reference_folder reports/reference_log_file
     reports/report_file reports/step_outputs
     selection/answer_dependencies selection/base_state selection/changed_cases
-    selection/config_place selection/dependency_notes selection/diff selection/grading_changes
-    selection/policy selection/policy_source selection/prefilter selection/rule_switches
-    selection/waivers
+    selection/dependency_notes selection/diff selection/prefilter
+    waivers/file waivers/results waivers/states
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
-    *("selection/changed_cases", "selection/policy_source"),
+    *("policy/source", "selection/changed_cases"),
     *("against/base_side", "selection/answer_dependencies"),
     *("system/masking", "system/output"),
 }

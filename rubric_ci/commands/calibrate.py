@@ -35,9 +35,9 @@ from rubric_ci.grading.setup import build_context
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.options import CalibrateSettings
+from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.text.escape import log_line
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"

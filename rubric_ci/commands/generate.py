@@ -18,8 +18,8 @@ from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
+from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.system.signals import run_until_terminated
 
 

@@ -23,6 +23,7 @@ from rubric_ci.grading.setup import build_context
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import JudgeCheckSettings
 from rubric_ci.model.references import NotFound
+from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import (
     LoadedProject,
     load_project,
@@ -30,7 +31,6 @@ from rubric_ci.project.loaded_project import (
 )
 from rubric_ci.project.loader import load
 from rubric_ci.project.project import Project
-from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.text.escape import log_line
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")

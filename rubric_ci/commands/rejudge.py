@@ -16,12 +16,12 @@ from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.options import RejudgeSettings, RunSettings
 from rubric_ci.model.report import RunReport
+from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.reports.files import read_baseline
 from rubric_ci.reports.redaction import without_secrets
 from rubric_ci.reports.reference import part
 from rubric_ci.reports.reference_folder import replace_reports
-from rubric_ci.selection.policy import allowed_hosts, open_project, show_policy
 from rubric_ci.system import masking
 from rubric_ci.text.escape import log_line
 

@@ -34,12 +34,14 @@ from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
+from rubric_ci.grading_changes.changes import grading_changes_of
 from rubric_ci.history.forecast import show_power
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo, totals
+from rubric_ci.policy.checkout import allowed_hosts
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.reports import failure, publish
@@ -54,12 +56,10 @@ from rubric_ci.reports.sharding import case_cost, split
 from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
-from rubric_ci.selection.grading_changes import grading_changes_of
 from rubric_ci.selection.last_failed import choose_failed, failed
-from rubric_ci.selection.policy import allowed_hosts
-from rubric_ci.selection.waivers import find_waivers
 from rubric_ci.system import masking
 from rubric_ci.text import escape
+from rubric_ci.waivers.results import find_waivers
 
 
 def run(settings: RunSettings) -> ExitCode:

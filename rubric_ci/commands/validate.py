@@ -23,6 +23,8 @@ from rubric_ci.validation.output.formats import Format, render
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.project.project import Project
+    from rubric_ci.validation.waiver_rules import States
+    from rubric_ci.yaml_text.document import Document
 
 STDIN = "-"
 FIXABLE = frozenset(
@@ -58,7 +60,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     """Check the files, print the problems, return the exit code."""
     gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
     project, notes = _open_project(settings)
-    checker = Checker(project, datetime.now(UTC).date(), from_root=settings.format != "text")
+    checker = Checker(project, _waiver_states, from_root=settings.format != "text")
     if settings.fix or settings.diff:
         from rubric_ci.project.fixer import fix_files
 
@@ -87,9 +89,17 @@ def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]
     project = open_checkout(settings.config)
     if not _may_have_base(settings.policy_from):
         return project, ()
-    from rubric_ci.selection.rule_switches import under_policy
+    from rubric_ci.policy.rule_switches import under_policy
 
     return under_policy(project, settings.policy_from)
+
+
+def _waiver_states(
+    document: "Document", project: "Project", evals: "Callable[[], Iterable[Path]]"
+) -> "States":
+    from rubric_ci.waivers.states import find_states
+
+    return find_states(document, project, evals, datetime.now(UTC).date())
 
 
 def _may_have_base(policy_from: str) -> bool:

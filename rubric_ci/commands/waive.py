@@ -12,14 +12,14 @@ from rubric_ci.git import plumbing, process
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import WaiveSettings
-from rubric_ci.model.waiver_match import Match, criteria_of, criterion_fingerprint, match_waiver
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.project.discovery import write_text
 from rubric_ci.project.loaded_project import load_project, open_project
 from rubric_ci.project.project import Project
-from rubric_ci.project.waiver_file import load_waivers
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
+from rubric_ci.waivers.file import load_waivers
+from rubric_ci.waivers.match import Match, criteria_of, criterion_fingerprint, match_waiver
 
 
 def waive(settings: WaiveSettings, today: date) -> ExitCode:

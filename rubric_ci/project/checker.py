@@ -1,8 +1,7 @@
 """Check files one by one with what serves them: eval files, targets files, the configuration."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import takewhile
 from os import environ
@@ -27,8 +26,10 @@ if TYPE_CHECKING:
     from rubric_ci.model.references import Machine
     from rubric_ci.validation.gate_rules import Sizes
     from rubric_ci.validation.project_rules import Winner
+    from rubric_ci.validation.waiver_rules import States
 
 Found: TypeAlias = "tuple[Diagnostic, ...]"
+FindStates: TypeAlias = "Callable[[Document, Project, Callable[[], Iterable[Path]]], States]"
 
 
 MARK: Final = "rubric-ci:"  # of comments that silence a rule
@@ -44,16 +45,16 @@ def open_checkout(config: Path | None) -> Project:
 class Checker:
     """Checks files of one repository under its configuration."""
 
-    def __init__(self, project: Project, today: date, *, from_root: bool) -> None:
+    def __init__(self, project: Project, states: FindStates, *, from_root: bool) -> None:
         """Name files from the root of the project where `from_root` is True, else as given.
 
-        `today` decides which waivers have expired.
+        `states` finds the states of the waivers of a file.
         """
         root = project.root
         self.tree = WorkingTree(root=root)
         self.project = project
         self._from_root = from_root
-        self._today = today
+        self._states = states
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
@@ -149,12 +150,11 @@ class Checker:
         text = decode(data)
         if isinstance(text, LocatedProblem):
             return _diagnosed(name, text, data)
-        from rubric_ci.project.waiver_states import find_states
         from rubric_ci.validation.validator import check_waivers
 
         document = Document(name, text)
         evals = partial(self._evals, "")
-        states = partial(find_states, document, self.project, evals, self._today)
+        states = partial(self._states, document, self.project, evals)
         return self._switched(check_waivers(document, states), document.texts())
 
     def _machine(self, folder: Path | None) -> "Machine":

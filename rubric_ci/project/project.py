@@ -5,12 +5,12 @@ folders above it. One instance reads one state of the repository: the working tr
 NOTE: `validate` needs little of it, so what creates the values of a run is imported late.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import Lookup
@@ -45,6 +45,14 @@ class RepositoryFiles(Protocol):
         """Return what resolves the references of an eval file."""
 
 
+class Policy(NamedTuple):
+    """Another project whose judge, gate and rule switches hold."""
+
+    project: "Project"
+    govern: "Callable[[Config, Config, bool], Config]"
+    """Head's configuration, the base's, and whether the base has one, to what holds."""
+
+
 class Project:
     """Finds and reads what the eval files of a repository depend on, each file once."""
 
@@ -52,14 +60,13 @@ class Project:
         self,
         files: RepositoryFiles,
         named_config: str = "",
-        policy: "Project | None" = None,
+        policy: Policy | None = None,
         *,
         origin: str = "",
     ) -> None:
         """Use `named_config`, if given, instead of the configuration at the root.
 
-        `policy` is the project whose judge, gate and rule switches count; None: its own. `origin`
-        is what messages call the files if they are not the working tree.
+        `origin` is what messages call the files if they are not the working tree.
         """
         self.files = files
         self.named_config = named_config
@@ -98,7 +105,8 @@ class Project:
 
     @property
     def _policy_owner(self) -> "Project":
-        return self.policy if self.policy and self.policy.config_name else self
+        policy = self.policy.project if self.policy else self
+        return policy if policy.config_name else self
 
     def targets_files(self, eval_file: str) -> tuple[str, ...]:
         """Return the targets files that serve an eval file, the nearest first."""
@@ -165,7 +173,8 @@ class Project:
                     return f"{file}:{number}"
         if self.policy is None:
             return self.config_name or "the configuration"
-        return f"{self.policy.place_of_variable(eval_file, name)} of {self.policy.origin}"
+        policy = self.policy.project
+        return f"{policy.place_of_variable(eval_file, name)} of {policy.origin}"
 
     def first_error(self, eval_file: str) -> "Diagnostic | None":
         """Return the first error of the files that serve an eval file."""
@@ -228,10 +237,9 @@ class Project:
         config = self.config_with(self._targets_files(folder))
         if self.policy is None:
             return config
-        from rubric_ci.project.policy import governed
-
-        base = self.policy.policy_for(f"{folder}/any" if folder else "any")
-        return governed(config, base, configured=bool(self.policy.config_name))
+        policy = self.policy.project
+        base = policy.policy_for(f"{folder}/any" if folder else "any")
+        return self.policy.govern(config, base, bool(policy.config_name))
 
     def _targets(self, name: str) -> "tuple[Target, ...]":
         return self.load_targets(name).targets

@@ -17,9 +17,10 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports import grading_changes, waivers, wording
+from rubric_ci.reports import grading_changes, wording
 from rubric_ci.text import numbers
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
+from rubric_ci.waivers import report as waivers
 
 LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 

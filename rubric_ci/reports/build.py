@@ -26,10 +26,10 @@ from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.reports import publish
 from rubric_ci.reports.gate import concluded, gate_of
 from rubric_ci.reports.redaction import without_secrets
-from rubric_ci.reports.waivers import with_outcomes
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system import masking
 from rubric_ci.text import numbers
+from rubric_ci.waivers.report import with_outcomes
 
 INTERRUPTED = "interrupted before it finished"
 

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded, Skipped
 from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.reports import waivers, wording
+from rubric_ci.reports import wording
 from rubric_ci.text import escape, numbers
+from rubric_ci.waivers import report as waivers
 
 
 def render(report: RunReport) -> str:

@@ -11,11 +11,11 @@ from rubric_ci.reports import (
     comparison_text,
     grading_changes,
     usage_text,
-    waivers,
     wording,
 )
 from rubric_ci.reports.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
+from rubric_ci.waivers import report as waivers
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes

@@ -23,7 +23,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.results import CaseResult
 from rubric_ci.reports.gate import concluded, settings_of
-from rubric_ci.reports.waivers import merged
+from rubric_ci.waivers.report import merged
 
 CaseCost: TypeAlias = tuple[str, float]
 """The unique name of a case and its estimated duration, in model requests."""

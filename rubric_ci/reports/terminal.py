@@ -17,10 +17,10 @@ from rubric_ci.reports import (
     comparison_text,
     grading_changes,
     usage_text,
-    waivers,
     wording,
 )
 from rubric_ci.text import escape, numbers
+from rubric_ci.waivers import report as waivers
 
 STYLES: Mapping[wording.CaseStatus, str] = {
     "pass": "green",

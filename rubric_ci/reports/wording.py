@@ -16,8 +16,8 @@ from rubric_ci.model.results import (
     Skipped,
     standing,
 )
-from rubric_ci.reports.waivers import limit_text
 from rubric_ci.text import numbers
+from rubric_ci.waivers.report import limit_text
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
 STATUSES: tuple[CaseStatus, ...] = (

@@ -16,6 +16,7 @@ from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import FoundBase, NoBase, Trigger
 from rubric_ci.model.options import RunSettings
+from rubric_ci.policy.checkout import open_project, policy_notes
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals
 from rubric_ci.project.project import Project
@@ -32,7 +33,6 @@ from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.dependency_notes import dependency_notes
 from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.selection.fingerprint import Setup
-from rubric_ci.selection.policy import open_project, policy_notes
 from rubric_ci.selection.prefilter import find_unconcerned
 
 EVERY_CASE = "every case was asked for"

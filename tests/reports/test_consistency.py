@@ -13,8 +13,8 @@ from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Tri
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.reports import consistency
 from rubric_ci.reports.gate import concluded
-from tests.reports.test_waivers import a_waiver
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
+from tests.waivers.test_report import a_waiver
 
 GOOD: Graded = graded("x", "pass")
 RUBRIC = a_rubric(score=1.0, verdict="pass")

@@ -16,8 +16,8 @@ from rubric_ci.reports.merge_decision import accept_merge
 from rubric_ci.reports.reference_folder import Acceptance, accept, keep
 from rubric_ci.reports.reference_log_file import read_log
 from tests.nights import case, night
-from tests.reports.test_waivers import a_waiver
 from tests.sample_reports import errored
+from tests.waivers.test_report import a_waiver
 
 NOW = "2026-02-01T00:00:00+00:00"
 FULL = night(1, case("a", 15), case("b", 0, 15), case("flaky", 8, 7))

@@ -15,8 +15,8 @@ from rubric_ci.reports.gate import concluded
 from rubric_ci.reports.reference_folder import Acceptance, accept, keep
 from rubric_ci.reports.reference_log_file import LOG_FILE, read_log
 from tests.nights import case, night
-from tests.reports.test_waivers import a_waiver
 from tests.sample_reports import errored
+from tests.waivers.test_report import a_waiver
 
 NOW = "2026-02-01T00:00:00+00:00"
 

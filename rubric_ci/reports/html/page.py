@@ -9,7 +9,7 @@ from typing import Final
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
-from rubric_ci.reports import comparison_text, grading_changes, waivers, wording
+from rubric_ci.reports import comparison_text, grading_changes, wording
 from rubric_ci.reports.html import base, parts
 from rubric_ci.reports.html.case import case_details
 from rubric_ci.reports.html.evaluator import titled_list
@@ -19,6 +19,7 @@ from rubric_ci.reports.html.tables import tables
 from rubric_ci.reports.html.toolbar import toolbar
 from rubric_ci.reports.html.view import criterion_groups, view_of
 from rubric_ci.text.escape import html
+from rubric_ci.waivers import report as waivers
 
 OPENED: Final = 5  # cases without a pass that are unfolded at first
 _URGENT: Final = frozenset({"fail", "errored", "borderline"})

@@ -7,7 +7,7 @@ code for the other events.
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy, CannotUseGit
 from rubric_ci.git import base_revision, plumbing
@@ -18,7 +18,10 @@ from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
 from rubric_ci.project.file_names import CALIBRATION
-from rubric_ci.project.project import Project
+from rubric_ci.project.project import Policy, Project
+
+if TYPE_CHECKING:
+    from rubric_ci.model.config import Config
 
 OWN: Final = "set `--policy-from head` to use the policy of the checkout itself"
 
@@ -57,6 +60,17 @@ def find_policy(project: Project, policy_from: str, changed_since: str = "") -> 
             return None if base is None else _of_base(project, base)
         case _:
             return _of_file(project, Path(policy_from))
+
+
+def under(project: Project, policy: Project) -> Project:
+    """Return the project under a policy."""
+    return Project(project.files, project.named_config, Policy(project=policy, govern=_govern))
+
+
+def _govern(head: "Config", base: "Config", configured: bool) -> "Config":
+    from rubric_ci.policy.settings import governed  # imports the classes of a run
+
+    return governed(head, base, configured=configured)
 
 
 def _of_base(project: Project, base: Base) -> Project:

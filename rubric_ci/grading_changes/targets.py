@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.grading.resolve import choose_target
+from rubric_ci.grading_changes.configuration import answered, answers_of
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.grading_changes import GradingChange
-from rubric_ci.selection.config_grading import answered, answers_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from rubric_ci.reports import annotations, consistency, json_format, junit, mark
 from rubric_ci.reports import terminal as at_terminal
 from rubric_ci.reports.gate import concluded
 from rubric_ci.reports.html import page
-from rubric_ci.reports.waivers import merged, with_outcomes
+from rubric_ci.waivers.report import merged, with_outcomes
 from tests.sample_reports import a_criterion, a_report, graded
 
 WAIVED = graded(

@@ -11,8 +11,8 @@ from rubric_ci.model.gate import GateInfo, gate_passes
 from rubric_ci.model.results import CriterionResult, Graded, standing
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
-from rubric_ci.model.waiver_match import criterion_fingerprint, match_waiver
 from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
+from rubric_ci.waivers.match import criterion_fingerprint, match_waiver
 from tests.cases import build_case, span
 from tests.sample_reports import a_criterion, a_rubric, graded
 

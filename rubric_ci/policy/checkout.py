@@ -11,12 +11,12 @@ from rubric_ci.llm.allowed_hosts import hosts_of
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.parsing.env_vars import Variables, substitute
+from rubric_ci.policy.settings import PolicyChange, change_notes, endpoints, policy_changes
+from rubric_ci.policy.source import OWN, find_policy, under
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loaded_project import open_project as open_checkout
-from rubric_ci.project.policy import PolicyChange, change_notes, endpoints, policy_changes
 from rubric_ci.project.project import Project
-from rubric_ci.selection.policy_source import OWN, find_policy
 from rubric_ci.text.escape import log_line
 from rubric_ci.validation.output.text import headline
 
@@ -33,9 +33,9 @@ def open_project(config: Path | None, policy_from: str = "", changed_since: str 
 
 def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
     """Return what a report shows of the policy: its origin, and what the change would set."""
-    policy = loaded.project.policy
-    if policy is None:
+    if loaded.project.policy is None:
         return ()
+    policy = loaded.project.policy.project
     if not policy.config_name:
         return (f"{policy.origin} has no configuration: this change sets judge, gate and rules",)
     title = f"Policy (judge, gate, rules, calibration) is that of {policy.origin}"
@@ -53,7 +53,7 @@ def allowed_hosts(
     loaded: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
 ) -> AllowedHosts | None:
     """Return the hosts of `--allow-host`, else those of the base's models; None: every host."""
-    policy = loaded.project.policy
+    policy = loaded.project.policy.project if loaded.project.policy else None
     if given:
         return AllowedHosts(hosts=frozenset(given), providers=False)
     if policy is None or not policy.config_name:
@@ -86,7 +86,7 @@ def _under(project: Project, policy: Project) -> Project:
             f"the configuration of {policy.origin} has problems: {headline(loaded.diagnostics[0])}",
             f"fix it there first; {OWN}",
         )
-    return Project(project.files, project.named_config, policy)
+    return under(project, policy)
 
 
 def _changes(loaded: LoadedProject, policy: Project) -> list[PolicyChange]:

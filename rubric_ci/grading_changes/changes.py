@@ -7,6 +7,17 @@ from pathlib import Path
 from rubric_ci.errors import InvalidInput
 from rubric_ci.git import plumbing
 from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.grading_changes.cases import case_changes, removed_cases
+from rubric_ci.grading_changes.configuration import config_changes
+from rubric_ci.grading_changes.files import (
+    ignore_changes,
+    line_changes,
+    script_changes,
+    waiver_changes,
+)
+from rubric_ci.grading_changes.places import ConfigPlaces
+from rubric_ci.grading_changes.script_files import ScriptFiles
+from rubric_ci.grading_changes.targets import target_changes
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.defaults import LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
@@ -14,27 +25,16 @@ from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.grading_changes import GradingChange, by_order
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import Waiver
+from rubric_ci.policy import source as policy_source
 from rubric_ci.project import discovery
 from rubric_ci.project.file_names import CALIBRATION, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project, RepositoryFiles
-from rubric_ci.project.waiver_file import load_waivers
-from rubric_ci.selection import policy_source
 from rubric_ci.selection.base_state import BaseState, load_base_state
-from rubric_ci.selection.case_grading import case_changes, removed_cases
 from rubric_ci.selection.changed_cases import find_base
 from rubric_ci.selection.compare_cases import matched
-from rubric_ci.selection.config_grading import config_changes
-from rubric_ci.selection.config_place import ConfigPlaces
 from rubric_ci.selection.diff import Difference, read_difference
-from rubric_ci.selection.file_grading import (
-    ignore_changes,
-    line_changes,
-    script_changes,
-    waiver_changes,
-)
-from rubric_ci.selection.script_files import ScriptFiles
-from rubric_ci.selection.target_grading import target_changes
+from rubric_ci.waivers.file import load_waivers
 
 
 def grading_changes_of(

@@ -16,7 +16,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.project.policy import PolicyChange, governed, policy_changes
+from rubric_ci.policy.settings import PolicyChange, governed, policy_changes
 
 
 def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:

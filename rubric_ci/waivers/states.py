@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 
-from rubric_ci.parsing.waivers import read_waivers
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
-from rubric_ci.project.waiver_file import match_all
 from rubric_ci.validation.waiver_rules import States
+from rubric_ci.waivers.file import match_all, read_waivers
 from rubric_ci.yaml_text.document import Document
 
 

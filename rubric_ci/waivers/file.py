@@ -6,11 +6,10 @@ from datetime import date
 from rubric_ci.errors import InvalidInput
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.waiver_match import Match, match_waiver
 from rubric_ci.model.waivers import Waiver
-from rubric_ci.parsing.waivers import read_waivers
 from rubric_ci.project.project import Project, RepositoryFiles
 from rubric_ci.validation.validator import check_waivers
+from rubric_ci.waivers.match import Match, match_waiver
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import decode
 
@@ -27,6 +26,23 @@ def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
         place = f"{WAIVERS}:{found[0].span.line}: {found[0].message}" if found else WAIVERS
         raise InvalidInput(f"{WAIVERS} has problems: {place}", "run `rubric-ci validate`")
     return read_waivers(document)
+
+
+def read_waivers(document: Document) -> tuple[Waiver, ...]:
+    """Return the entries in the order of the file."""
+    return tuple(
+        Waiver(
+            case=entry["case"],
+            criterion=entry["criterion"],
+            file=entry.get("file", ""),
+            reason=entry["reason"],
+            owner=entry["owner"],
+            until=entry["until"],
+            fingerprint=entry["fingerprint"],
+            line=document.locate(("waivers", index))[0],
+        )
+        for index, entry in enumerate(document.data["waivers"])
+    )
 
 
 def in_force(project: Project) -> tuple[Waiver, ...]:

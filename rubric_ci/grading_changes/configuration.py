@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from rubric_ci.grading_changes.cases import compared, narrowed
 from rubric_ci.model.config import Config, MockTarget, RecordedTarget, Target
 from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.project.policy import policy_changes
-from rubric_ci.selection.case_grading import compared, narrowed
+from rubric_ci.policy.settings import policy_changes
 
 LineOf: TypeAlias = Callable[[str], tuple[str, int]]
 """A key such as `gate.fail_on` or `targets.agent.depends_on` to its file and line."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.project.policy import change_notes, rule_changes
+from rubric_ci.policy.settings import change_notes, rule_changes
+from rubric_ci.policy.source import find_policy, under
 from rubric_ci.project.project import Project
-from rubric_ci.selection.policy_source import find_policy
 
 
 def under_policy(project: Project, policy_from: str) -> tuple[Project, tuple[str, ...]]:
@@ -16,7 +16,7 @@ def under_policy(project: Project, policy_from: str) -> tuple[Project, tuple[str
     policy = find_policy(project, policy_from)
     if policy is None:
         return project, ()
-    return Project(project.files, project.named_config, policy), tuple(_notes(project, policy))
+    return under(project, policy), tuple(_notes(project, policy))
 
 
 def _notes(own: Project, policy: Project) -> Iterator[str]:

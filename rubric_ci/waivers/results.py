@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from datetime import date
 
-from rubric_ci.model.waiver_match import Match
 from rubric_ci.model.waivers import Waiver, WaiverResult
 from rubric_ci.project.loaded_project import LoadedProject
-from rubric_ci.project.waiver_file import in_force, match_all
+from rubric_ci.waivers.file import in_force, match_all
+from rubric_ci.waivers.match import Match
 
 
 def find_waivers(loaded: LoadedProject, today: date, *, complete: bool) -> tuple[WaiverResult, ...]:

@@ -6,9 +6,9 @@ import pytest
 
 from rubric_ci.git import base_revision
 from rubric_ci.git.plumbing import open_repository
+from rubric_ci.grading_changes.changes import find_grading_changes
 from rubric_ci.model.git_changes import Base
 from rubric_ci.project.loaded_project import load_project, open_project
-from rubric_ci.selection.grading_changes import find_grading_changes
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 

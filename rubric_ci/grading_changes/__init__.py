@@ -1,0 +1,1 @@
+"""What a change does to the grading, and in which direction."""

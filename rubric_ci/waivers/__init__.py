@@ -1,0 +1,1 @@
+"""Criteria that may be missed until a date: the file, its matches, the report."""

@@ -36,6 +36,11 @@ from rubric_ci.system.masking import redact
 # Without these, litellm downloads both lists, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
 
+_NO_ENV_FILE = {"LITELLM_MODE": "PRODUCTION", "PYTHON_DOTENV_DISABLED": "True"}
+"""Without these, litellm reads the nearest `.env` above its own file, which a commit can add where
+the virtual environment is inside the checkout: `ANTHROPIC_API_BASE=…` would send the key away.
+"""
+
 _NOT_FOR_LITELLM = frozenset(
     {
         "input_cost_per_token",
@@ -81,9 +86,10 @@ async def loaded_litellm() -> ModuleType:
 
 @cache
 def load_litellm() -> ModuleType:
-    """Import litellm, which takes seconds, without its downloads."""
+    """Import litellm, which takes seconds, without its downloads and without an `.env` file."""
     for name in _OFFLINE:
         os.environ.setdefault(name, "True")
+    os.environ.update(_NO_ENV_FILE)  # whatever the workflow says
     try:
         import litellm
     except ModuleNotFoundError as error:

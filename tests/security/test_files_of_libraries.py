@@ -1,0 +1,203 @@
+"""Files that a library looks for by itself: none of a checkout takes part in a run.
+
+The virtual environment is inside the checkout, where a library that searches the folders above
+its own file arrives at what a commit brought. Every file that a dependency of
+`requirements/judge.txt` reads by a name of its own is in `BAITS`.
+"""
+
+import ctypes
+import os
+import struct
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rubric_ci
+from tests.checkout import Checkout
+from tests.http_server import serving
+from tests.platforms import INHERITED
+
+KEY = "sk-ant-of-the-repository"
+CONFIG = """\
+judge: {model: anthropic/claude-sonnet-4-5, api_key: "${{ ANTHROPIC_API_KEY }}"}
+targets:
+  - {name: default, provider: recorded, answers: answers.jsonl}
+"""
+EVAL = "evalcases:\n  - {id: greeting, input: Say hello, rubrics: [Greets]}\n"
+CASES = {
+    "rubric-ci.yaml": CONFIG,
+    "greeting.eval.yaml": EVAL,
+    "answers.jsonl": '{"id": "greeting", "answer": "Hello"}\n',
+    ".gitignore": ".venv\n.rubric-ci\n",
+}
+
+CLOSED = "http://127.0.0.1:9"  # a port that nothing listens on
+START = "import sys\nfrom rubric_ci.__main__ import main\nsys.exit(main())\n"
+
+OPENED = 0x20  # IN_OPEN
+BAITS = {
+    **dict.fromkeys((".env", ".env.local", ".env.production"), "python-dotenv, of litellm"),
+    **dict.fromkeys((".netrc", "_netrc"), "aiohttp and requests: credentials and logins"),
+    **dict.fromkeys((".aws/config", ".aws/credentials", ".boto", "boto.cfg"), "botocore"),
+    **dict.fromkeys(
+        (".config/gcloud/application_default_credentials.json", "application_default.json"),
+        "google-auth, where it is installed",
+    ),
+    **dict.fromkeys((".config/litellm/github_copilot/api-key.json",), "litellm"),
+    **dict.fromkeys(("litellm_config.yaml", "config.yaml", "proxy_config.yaml"), "litellm"),
+    **dict.fromkeys(
+        ("model_prices_and_context_window_backup.json", "model_prices_and_context_window.json"),
+        "litellm: prices and capabilities of models",
+    ),
+    **dict.fromkeys((".litellm_cache/cache.db", ".cache/litellm"), "litellm: kept replies"),
+    **dict.fromkeys((".config/fsspec/conf.json", ".cache/huggingface/token"), "huggingface-hub"),
+    **dict.fromkeys((".oci/config", ".databrickscfg", ".kube/config"), "clients of providers"),
+    **dict.fromkeys(
+        ("cacert.pem", "ca-bundle.crt", "openssl.cnf", "cert.pem"), "ssl and certifi: whom to trust"
+    ),
+    **dict.fromkeys((".curlrc", ".wgetrc", "proxy.pac", ".proxyrc"), "proxies"),
+    **dict.fromkeys(("resolv.conf", "hosts", ".hosts"), "names of hosts"),
+    **dict.fromkeys(("logging.conf", "logging.ini", "sentry.properties"), "logging"),
+    **dict.fromkeys(("sitecustomize.py", "usercustomize.py", "evil.pth"), "Python at its start"),
+    **dict.fromkeys(
+        ("litellm.py", "dotenv.py", "yaml.py", "click.py", "json.py", "ssl.py", "rubric_ci.py"),
+        "Python: modules of the working folder",
+    ),
+    **dict.fromkeys(
+        ("evil-1.dist-info/METADATA", "evil-1.dist-info/entry_points.txt"),
+        "pydantic: plugins of installed packages",
+    ),
+    **dict.fromkeys(
+        ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pip.conf", "conftest.py"),
+        "settings of tools",
+    ),
+}
+"""The files that a dependency, or one that it loads where that is installed, reads by name."""
+
+ASKED = (
+    *("anthropic/claude-sonnet-4-5", "openai/o3-mini", "openai/gpt-4.1-mini"),
+    *("gemini/gemini-2.5-flash", "azure/gpt-4.1", "mistral/mistral-small", "ollama/llama3"),
+    *("bedrock/anthropic.claude-3-sonnet-20240229-v1:0", "huggingface/meta/x", "databricks/x"),
+)
+ASK = """\
+import asyncio, sys
+from rubric_ci.llm.client import request
+from rubric_ci.llm.retry import RequestError
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+
+async def main():
+    for model in sys.argv[1:]:
+        endpoint = Endpoint(model=model, options={"api_base": "http://127.0.0.1:9", "api_key": "k"})
+        asked = (ChatMessage(role="user", content="Hello"),)
+        try:
+            await request(ModelCall(endpoint=endpoint, messages=asked, key="k"))
+        except RequestError as error:
+            print(model, error)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A repository with a virtual environment of its own, which git ignores."""
+    checkout = Checkout.create(tmp_path_factory.mktemp("top") / "repository")
+    checkout.commit(CASES)
+    venv.create(checkout.root / ".venv", symlinks=True)
+    installed = next((checkout.root / ".venv").rglob("site-packages"))
+    for package in Path(sysconfig.get_path("purelib")).iterdir():
+        if not package.name.startswith(("_editable", "rubric_ci", "__pycache__")):
+            (installed / package.name).symlink_to(package)
+    for source in (package := Path(rubric_ci.__file__).parent, package.with_name("schemas")):
+        (installed / source.name).symlink_to(source)
+    (checkout.root / ".venv/bin/rubric-ci").write_text(START)
+    return checkout
+
+
+def run_inside(
+    checkout: Checkout, script: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script by the interpreter of the environment inside."""
+    (home := checkout.root.parent / "home").mkdir(exist_ok=True)
+    named = {"PATH": os.environ["PATH"], "HOME": str(home), "HTTPS_PROXY": CLOSED}
+    return subprocess.run(
+        [str(checkout.root / ".venv/bin/python"), str(script), *arguments],
+        cwd=checkout.root,
+        env=INHERITED | named | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """Serve the attacker's host; yield its URL and what arrives there."""
+    arrived: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            arrived.append(f"{self.path} {dict(self.headers)}")
+            self.send_error(400)
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as server:
+        yield server.url, arrived
+
+
+@pytest.mark.parametrize("mode", ["", "DEV"], ids=["no-mode", "mode-of-the-workflow"])
+def test_a_committed_env_file_sends_the_key_nowhere(mode: str, checkout: Checkout) -> None:
+    with listening() as (url, arrived):
+        checkout.commit({".env": f"ANTHROPIC_API_BASE={url}\nANTHROPIC_BASE_URL={url}\n"})
+        keys = {"ANTHROPIC_API_KEY": KEY} | ({"LITELLM_MODE": mode} if mode else {})
+        done = run_inside(checkout, checkout.root / ".venv/bin/rubric-ci", "run", **keys)
+    assert arrived == []
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "cannot connect to the HTTP proxy" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which files were opened")
+def test_no_library_opens_a_file_of_the_checkout(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(dict.fromkeys(BAITS, "bait = true\n"))
+    (script := tmp_path / "ask.py").write_text(ASK)
+    with opened_files(checkout.root) as opened:
+        done = run_inside(checkout, script, *ASKED)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(ASKED), done.stderr
+    assert opened == []
+
+
+@contextmanager
+def opened_files(root: Path) -> Iterator[list[str]]:
+    """Watch the folders of a checkout; yield what any program opens there, once the block ends."""
+    libc, opened = ctypes.CDLL(None), list[str]()
+    watching = libc.inotify_init1(os.O_NONBLOCK)
+    folders = [root, *(path for path in root.rglob("*") if path.is_dir())]
+    watched = {
+        libc.inotify_add_watch(watching, os.fsencode(folder), OPENED): folder
+        for folder in folders
+        if not {".venv", ".git"} & set(folder.relative_to(root).parts)
+    }
+    try:
+        yield opened
+        with suppress(BlockingIOError):
+            while events := os.read(watching, 2**16):
+                while events:
+                    watch, _, _, length = struct.unpack_from("iIII", events)
+                    name = os.fsdecode(events[16 : 16 + length].rstrip(b"\0"))
+                    opened.append((watched[watch] / name).relative_to(root).as_posix())
+                    events = events[16 + length :]
+    finally:
+        os.close(watching)

@@ -32,6 +32,7 @@ types-platforms: $(READY)
 	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin rubric_ci hooks
 
 golden: $(READY)
+	$(BIN)/python -m tests.system.packaged_models
 	$(BIN)/python -m tests.golden
 	$(BIN)/python -m tests.evals
 	$(BIN)/python tests/quickstart/record.py  # needs node

@@ -10,12 +10,13 @@ from rubric_ci.llm.batch_format import BatchResult, read_batch
 from rubric_ci.llm.batch_http import BatchServer
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.litellm_client import loaded_litellm
-from rubric_ci.llm.model_info import batch_prices_of, known_mode, model_info, prices_of
+from rubric_ci.llm.model_info import batch_prices_of, known_mode, prices_of
 from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.system.backoff import Backoff
+from rubric_ci.system.model_list import model_info
 
 FIRST_POLL = 1.0  # seconds before the first status request, doubled for each later one
 LONGEST_POLL = 60.0

@@ -32,6 +32,7 @@ class Prices:
     input: float
     output: float
     most_output_tokens: int = UNKNOWN_OUTPUT
+    above: tuple[tuple[int, "Prices"], ...] = ()  # of longer prompts: from how many tokens on
 
     def worst(self, call: ModelCall) -> float:
         """Return the maximum cost of a call: a token has at least one byte."""
@@ -40,7 +41,9 @@ class Prices:
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         limit = call.max_tokens or call.endpoint.options.get("max_tokens")
         written = int(limit or self.most_output_tokens)
-        return (size + OVERHEAD_TOKENS) * self.input + written * self.output
+        read = size + OVERHEAD_TOKENS
+        passed = [self, *(prices for tokens, prices in self.above if read > tokens)]
+        return max(read * prices.input + written * prices.output for prices in passed)
 
 
 PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]

@@ -6,13 +6,14 @@ from rubric_ci.llm import openai_http
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.litellm_client import ask_litellm, load_litellm, loaded_litellm, output_mode
-from rubric_ci.llm.model_info import known_mode, model_info, prices_of
+from rubric_ci.llm.model_info import known_mode, prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.rate_limit import RateLimiter
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.system.model_list import model_info
 
 
 def connect(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from rubric_ci.llm.model_info import model_info
+from rubric_ci.system.model_list import model_info
 
 _COST: Final = "x-litellm-response-cost"  # in dollars
 _FALLBACKS: Final = "x-litellm-attempted-fallbacks"  # a number

@@ -17,7 +17,7 @@ from rubric_ci.llm.error_body import error_message, find_error, find_object, sta
 from rubric_ci.llm.gateway_errors import gateway_error
 from rubric_ci.llm.gateway_headers import gateway_facts
 from rubric_ci.llm.litellm_wording import missing_setup, provider_text, wording
-from rubric_ci.llm.model_info import accepts_schema, model_info
+from rubric_ci.llm.model_info import accepts_schema
 from rubric_ci.llm.openai_format import (
     finish_of,
     max_tokens_param,
@@ -32,6 +32,7 @@ from rubric_ci.model.config import OutputMode
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.system.masking import redact
+from rubric_ci.system.model_list import model_info
 
 # Without these, litellm downloads both lists, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")

@@ -1,20 +1,19 @@
-"""Prices, limits and output modes of models, from litellm's model list."""
+"""Prices and output modes of models, from the packaged list."""
 
-import json
+import re
 from collections.abc import Mapping
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+from dataclasses import replace
 from typing import NamedTuple
 
 from rubric_ci.llm.budget import UNKNOWN_OUTPUT, Prices
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.json_value import JSON
+from rubric_ci.system.model_list import model_info
 
 # https://api-docs.deepseek.com/guides/json_mode: `json_object` only.
 _WITHOUT_SCHEMA = frozenset({"deepseek-chat", "deepseek-reasoner"})
 
-_MODELS = "model_prices_and_context_window_backup.json"
+_TIER = re.compile(r"input_cost_per_token(?P<suffix>_above_(?P<thousands>\d+)k_tokens)")
 
 
 class Tokens(NamedTuple):
@@ -25,12 +24,28 @@ class Tokens(NamedTuple):
     written: int
 
 
+class _Tier(NamedTuple):
+    """Prompts of more tokens than these have prices of their own."""
+
+    tokens: int
+    suffix: str  # of the names of these prices
+
+
 def prices_of(endpoint: Endpoint) -> Prices | None:
     """Return the configured prices of a model, else those of the model list; None if unknown."""
-    known = {**model_info(endpoint.model), **endpoint.options}
+    info = model_info(endpoint.model)
+    known = {**info, **endpoint.options}
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
-    return _prices(known, known["input_cost_per_token"], known["output_cost_per_token"])
+    prices = _prices(known, known["input_cost_per_token"], known["output_cost_per_token"])
+    if "input_cost_per_token" in endpoint.options:
+        return prices
+    longer = ((tier.tokens, _for_length(info, tier.tokens + 1)) for tier in _tiers(info))
+    above = tuple(
+        (tokens, _prices(entry, entry["input_cost_per_token"], entry["output_cost_per_token"]))
+        for tokens, entry in longer
+    )
+    return replace(prices, above=above)
 
 
 def batch_prices_of(endpoint: Endpoint) -> Prices | None:
@@ -58,7 +73,7 @@ def _prices(known: Mapping[str, JSON], read: JSON, written: JSON) -> Prices:
 
 def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
     """Return the cost of a call in dollars; None if unknown."""
-    known = {**model_info(endpoint.model), **endpoint.options}
+    known = {**_for_length(model_info(endpoint.model), tokens.read), **endpoint.options}
     each = known.get("input_cost_per_token")
     if tokens.read == 0 or each is None:
         return None
@@ -67,6 +82,21 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
     fresh = tokens.read - tokens.cached
     spent = fresh * each + tokens.cached * cached
     return float(spent + tokens.written * known.get("output_cost_per_token", 0))
+
+
+def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
+    """Return the entry with the prices of prompts of this length."""
+    passed = [tier for tier in _tiers(known) if tokens > tier.tokens]
+    if not passed:
+        return known
+    suffix = max(passed).suffix
+    dearer = {name.removesuffix(suffix): value for name, value in known.items() if suffix in name}
+    return {**known, **dearer}
+
+
+def _tiers(known: Mapping[str, JSON]) -> list[_Tier]:
+    found = filter(None, map(_TIER.fullmatch, known))
+    return [_Tier(int(each["thousands"]) * 1000, each["suffix"]) for each in found]
 
 
 def known_mode(model: str) -> OutputMode:
@@ -80,20 +110,3 @@ def known_mode(model: str) -> OutputMode:
 def accepts_schema(model: str) -> bool:
     """Return False for a model that litellm's list wrongly gives structured output."""
     return model.rpartition("/")[2] not in _WITHOUT_SCHEMA
-
-
-def model_info(model: str) -> Mapping[str, JSON]:
-    """Return the entry of the model list; {} for an unknown model."""
-    known = _models()
-    return known.get(model) or known.get(model.partition("/")[2]) or {}
-
-
-@cache
-def _models() -> Mapping[str, Mapping[str, JSON]]:
-    """Return litellm's model list, read from its file, because its import takes two seconds."""
-    spec = find_spec("litellm")
-    if spec is None or spec.origin is None:  # not needed if every reply is cached
-        return {}
-    text = Path(spec.origin).with_name(_MODELS).read_text(encoding="utf-8")
-    models: Mapping[str, Mapping[str, JSON]] = json.loads(text)
-    return models

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.error_body import find_error
 from rubric_ci.llm.gateway_headers import NO_GATEWAY, GatewayFacts
-from rubric_ci.llm.model_info import Tokens, cost_of, known_mode, model_info
+from rubric_ci.llm.model_info import Tokens, cost_of, known_mode
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply, Usage
 from rubric_ci.system.masking import redact
+from rubric_ci.system.model_list import model_info
 
 _LONGEST_NAME = 120  # characters
 

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from rubric_ci.llm.model_info import model_info
 from rubric_ci.llm.output_modes import AddNote
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.report import Responder
+from rubric_ci.system.model_list import model_info
 
 _MOVING = re.compile(r"[-:](latest|preview)$")
 

@@ -1,4 +1,4 @@
-"""Data files that ship with the package: JSON Schemas, parts of pages, files of a new project."""
+"""Data files of the package: JSON Schemas, parts of pages, files of a new project, models."""
 
 from pathlib import Path
 
@@ -18,6 +18,11 @@ def read_example(name: str) -> str:
 def read_page_part(name: str) -> str:
     """Return the text of a style sheet or script of the HTML pages, such as "page.css"."""
     return (_PACKAGE / "reports" / "html" / name).read_text(encoding="utf-8")
+
+
+def read_model_list() -> str:
+    """Return the text of the list of models: JSON with one model a line."""
+    return (_PACKAGE / "system" / "models.json").read_text(encoding="utf-8")
 
 
 def _read(installed: str, checkout: str, name: str) -> str:

@@ -11,11 +11,11 @@ import pytest
 
 from rubric_ci.llm.client import ask_directly, request
 from rubric_ci.llm.litellm_client import ask_litellm
-from rubric_ci.llm.model_info import model_info
 from rubric_ci.llm.openai_http import supports
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.system.model_list import model_info
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
 

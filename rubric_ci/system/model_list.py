@@ -1,0 +1,33 @@
+"""Prices, limits, abilities and ends of models, from the packaged list.
+
+`make golden` writes the list from litellm's, whose import takes seconds; a test keeps it current.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.system.resources import read_model_list
+
+
+@cache
+def model_info(model: str) -> Mapping[str, JSON]:
+    """Return the entry of a model, named with or without its provider; {} for an unknown one."""
+    return _entry(model) or _entry(model.partition("/")[2])
+
+
+def _entry(name: str) -> Mapping[str, JSON]:
+    """Return an entry; the file has one a line, so the other three thousand are not parsed."""
+    text, start = _text(), f"\n{json.dumps(name)}: "
+    at = text.find(start)
+    if at < 0:
+        return {}
+    end = text.index("\n", at + 1)
+    entry: Mapping[str, JSON] = json.loads(text[at + len(start) : end].rstrip(","))
+    return entry
+
+
+@cache
+def _text() -> str:
+    return read_model_list()

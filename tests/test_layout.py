@@ -24,7 +24,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure
         calibration/rejudge""",
-    "commands/test_compare.py": "reports/issue",
+    "commands/test_compare.py": "publish/issue",
     "commands/test_generate.py": """
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
@@ -35,11 +35,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks
-        reports/build""",
+        publish/files report/build""",
     "commands/test_run_against.py": """
-        against/base_side against/comparison against/confirmation against/grade_run
-        against/sides selection/answer_dependencies""",
-    "commands/test_run_against_targets.py": "against/listing grading/expected_work",
+        run/base_side run/base_comparison run/confirmation run/grade
+        run/sides selection/answer_dependencies""",
+    "commands/test_run_against_targets.py": "run/listing grading/expected_work",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
@@ -67,8 +67,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "project/test_load_config.py": "parsing/config",
     "project/test_loader.py": "parsing/evaluators",
     "project/test_project.py": "validation/config_summary",
-    "reports/test_comparison.py": "reports/case_change reports/comparison_notes",
-    "reports/test_golden.py": "reports/junit",
+    "comparison/test_compare.py": "comparison/case_change comparison/notes",
+    "render/test_golden.py": "render/junit",
     "security/test_committed_cache.py": "git/committed",
     "security/test_policy_from_base.py": """
         policy/checkout policy/rule_switches policy/source""",
@@ -93,8 +93,7 @@ EFFECTS: Final = """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
     __main__ cli commands git github llm system targets
-    against/base_side against/comparison against/confirmation against/grade_run against/listing
-    against/sides
+    run/base_side run/base_comparison run/confirmation run/grade run/listing run/sides
     calibration/ask_sentinel calibration/correction calibration/gate calibration/label_file
     calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
     calibration/sample calibration/whole_suite
@@ -113,9 +112,10 @@ IMPURE: Final = """
     project/case_counts project/checker project/dependencies project/discovery project/eval_search
     project/file_names project/fixer project/jsonl_start project/loaded_project project/machine
     project/near_files project/project project/working_tree
-    reports/build reports/failure reports/files reports/issue reports/merge_decision reports/post
-    reports/progress reports/publish reports/reference_folder reports/reference_log_file
-    reports/report_file reports/step_outputs
+    comparison/baseline comparison/merge_decision comparison/reference_folder
+    comparison/reference_log_file
+    publish/comment publish/delivery publish/failure publish/files publish/issue publish/outputs
+    render/progress report/build report/report_file
     selection/answer_dependencies selection/base_state selection/changed_cases
     selection/dependency_notes selection/diff selection/prefilter
     waivers/file waivers/results waivers/states
@@ -124,9 +124,9 @@ IMPURE: Final = """
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
-    *("project/checker", "project/loaded_project", "reports/build", "reports/files"),
+    *("project/checker", "project/loaded_project", "report/build", "publish/files"),
     *("policy/source", "selection/changed_cases"),
-    *("against/base_side", "selection/answer_dependencies"),
+    *("run/base_side", "selection/answer_dependencies"),
     *("system/masking", "system/output"),
 }
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
@@ -273,14 +273,14 @@ def test_an_effect_in_a_pure_module_is_found() -> None:
     for importer, imported in [
         ("rubric_ci.text.dates", "time"),
         ("rubric_ci.text.dates", "re"),
-        ("rubric_ci.reports.junit", "rubric_ci.git.branch"),
-        ("rubric_ci.reports.page", "rubric_ci.reports.files"),
+        ("rubric_ci.render.junit", "rubric_ci.git.branch"),
+        ("rubric_ci.reports.page", "rubric_ci.publish.files"),
         ("rubric_ci.validation.schema", "rubric_ci.system.resources"),
     ]:
         graph.add_import(importer=importer, imported=imported)
-    assert effects(graph, {"rubric_ci.git", "rubric_ci.reports.files"}) == {
-        "rubric_ci.reports.junit": ["rubric_ci.git.branch"],
-        "rubric_ci.reports.page": ["rubric_ci.reports.files"],
+    assert effects(graph, {"rubric_ci.git", "rubric_ci.publish.files"}) == {
+        "rubric_ci.render.junit": ["rubric_ci.git.branch"],
+        "rubric_ci.reports.page": ["rubric_ci.publish.files"],
         "rubric_ci.text.dates": ["time"],
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 from tests.checkout import Checkout
 from tests.sample_reports import a_report, graded
 

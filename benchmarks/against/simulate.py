@@ -16,9 +16,6 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, cast
 
-from rubric_ci.against.base_side import BaseSide
-from rubric_ci.against.comparison import compare
-from rubric_ci.against.sides import Sides
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.config import Endpoint, LlmTarget
@@ -28,6 +25,9 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, VerdictWord
+from rubric_ci.run.base_comparison import compare
+from rubric_ci.run.base_side import BaseSide
+from rubric_ci.run.sides import Sides
 
 TARGET = LlmTarget(name="default", endpoint=Endpoint(model="openai/any"))
 LIMIT = 0.05

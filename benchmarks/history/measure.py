@@ -26,7 +26,7 @@ from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.usage import Usage
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 
 FIRST = datetime(2024, 1, 1, 2, 43, tzinfo=UTC)
 PLAIN = (

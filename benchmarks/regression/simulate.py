@@ -19,14 +19,15 @@ from math import sqrt
 from random import Random
 from statistics import fmean
 
+from rubric_ci.comparison import alarm_budget
+from rubric_ci.comparison.compare import compare
 from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Comparison, RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, verdict
-from rubric_ci.reports import alarm_budget, rank_sum, significance
-from rubric_ci.reports.comparison import compare
+from rubric_ci.statistics import rank_sum, significance
 
 CONFIG = RegressionConfig()
 CLUSTER = 5  # cases per cluster

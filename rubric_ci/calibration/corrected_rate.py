@@ -7,7 +7,7 @@ from math import fsum, sqrt
 from typing import Final
 
 from rubric_ci.model.correction import Stratum
-from rubric_ci.reports.significance import t_quantile
+from rubric_ci.statistics.significance import t_quantile
 
 MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 

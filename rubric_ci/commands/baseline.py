@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import click
 
+from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison.merge_decision import accept_merge
+from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import AcceptSettings, KeepSettings
-from rubric_ci.reports import comparison_text
-from rubric_ci.reports.merge_decision import accept_merge
-from rubric_ci.reports.reference_folder import Acceptance, accept, keep
-from rubric_ci.reports.report_file import read_report
-from rubric_ci.reports.step_outputs import write_lines_to_summary
+from rubric_ci.publish.outputs import write_lines_to_summary
+from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
 

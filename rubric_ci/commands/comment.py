@@ -6,8 +6,8 @@ import click
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CommentSettings
-from rubric_ci.reports.post import post
-from rubric_ci.reports.report_file import read_report
+from rubric_ci.publish.comment import post
+from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
 

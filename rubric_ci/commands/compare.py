@@ -4,15 +4,15 @@ import os
 
 import click
 
+from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison.baseline import read_baseline
+from rubric_ci.comparison.compare import compare
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import Comparison
-from rubric_ci.reports import comparison_text
-from rubric_ci.reports.comparison import compare
-from rubric_ci.reports.files import read_baseline
-from rubric_ci.reports.issue_text import Subject
-from rubric_ci.reports.report_file import read_report
-from rubric_ci.reports.step_outputs import write_comparison_outputs
+from rubric_ci.publish.issue_text import Subject
+from rubric_ci.publish.outputs import write_comparison_outputs
+from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
 
@@ -23,7 +23,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
     lines = write_comparison_outputs(head, comparison, os.environ)
     if settings.issue:
-        from rubric_ci.reports.issue import update_issue
+        from rubric_ci.publish.issue import update_issue
 
         subject = Subject(head=head, comparison=comparison, log=baseline.log)
         lines.append(update_issue(subject, settings.issue, os.environ))

@@ -16,7 +16,7 @@ from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
 from rubric_ci.history.trust import check_untracked
 from rubric_ci.project.discovery import read_text, write_text
-from rubric_ci.reports.report_file import read_report
+from rubric_ci.report.report_file import read_report
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import json_text, log_line
 
@@ -79,7 +79,7 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     """Add a report to the history of a site, and write its page, badge and latest report."""
     from rubric_ci.history import badge, page
     from rubric_ci.history.trends import in_order
-    from rubric_ci.reports import formats
+    from rubric_ci.render import formats
 
     found, lines = read_report(report), site / LINES
     known = [*_exported(lines)] if lines.exists() else []

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rubric_ci.calibration.whole_suite import with_merged_correction
+from rubric_ci.comparison.baseline import find_reports, open_baseline, with_baseline
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import RunSettings
-from rubric_ci.reports import publish
-from rubric_ci.reports.exit_code import exit_code
-from rubric_ci.reports.files import find_reports, open_baseline, with_baseline, write_and_show
-from rubric_ci.reports.report_file import read_report
-from rubric_ci.reports.sharding import merge
+from rubric_ci.publish import delivery
+from rubric_ci.publish.files import write_and_show
+from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.report_file import read_report
+from rubric_ci.report.sharding import merge
 
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
@@ -20,5 +21,5 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
     report = with_baseline(report, open_baseline(settings), settings)
     written = write_and_show(report, settings)
-    publish.publish(report, written, settings, os.environ)
+    delivery.publish(report, written, settings, os.environ)
     return exit_code(report)

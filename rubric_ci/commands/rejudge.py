@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 import click
 
 from rubric_ci.calibration.rejudge_report import Rejudged, rejudge_cases
+from rubric_ci.comparison.baseline import read_baseline
+from rubric_ci.comparison.reference import part
+from rubric_ci.comparison.reference_folder import replace_reports
 from rubric_ci.errors import CannotReadReport, ExitCode, InvalidInput
 from rubric_ci.grading.resolve import judge_info
 from rubric_ci.grading.setup import build_context
@@ -18,10 +21,7 @@ from rubric_ci.model.options import RejudgeSettings, RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.reports.files import read_baseline
-from rubric_ci.reports.redaction import without_secrets
-from rubric_ci.reports.reference import part
-from rubric_ci.reports.reference_folder import replace_reports
+from rubric_ci.report.redaction import without_secrets
 from rubric_ci.system import masking
 from rubric_ci.text.escape import log_line
 

@@ -8,18 +8,10 @@ from time import monotonic
 
 import click
 
-from rubric_ci.against import listing
-from rubric_ci.against.grade_run import (
-    GradedRun,
-    RunInput,
-    expected_work,
-    grade_run,
-    needs_fresh_judgements,
-    open_sides,
-    without_models,
-)
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
+from rubric_ci.comparison.baseline import open_baseline, with_baseline
+from rubric_ci.comparison.reference import Baseline
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.grading.cost_estimate import (
     JudgeEstimate,
@@ -38,21 +30,30 @@ from rubric_ci.grading_changes.changes import grading_changes_of
 from rubric_ci.history.forecast import show_power
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
+from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo, totals
 from rubric_ci.policy.checkout import allowed_hosts
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.reports import failure, publish
-from rubric_ci.reports.build import build_report
-from rubric_ci.reports.exit_code import exit_code
-from rubric_ci.reports.files import check_folder, open_baseline, with_baseline, write_and_show
-from rubric_ci.reports.formats import FILES
-from rubric_ci.reports.redaction import without_secrets
-from rubric_ci.reports.reference import Baseline
-from rubric_ci.reports.report_file import read_report
-from rubric_ci.reports.sharding import case_cost, split
+from rubric_ci.publish import delivery, failure
+from rubric_ci.publish.files import check_folder, write_and_show
+from rubric_ci.report.build import build_report
+from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.redaction import without_secrets
+from rubric_ci.report.report_file import read_report
+from rubric_ci.report.sharding import case_cost, split
+from rubric_ci.run import listing
+from rubric_ci.run.grade import (
+    GradedRun,
+    RunInput,
+    expected_work,
+    grade_run,
+    needs_fresh_judgements,
+    open_sides,
+    without_models,
+)
 from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
@@ -92,7 +93,7 @@ def _run(settings: RunSettings) -> ExitCode:
         baseline=baseline,
         context=replace(context, fresh_judgements=fresh),
         # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
-        plain=publish.on_github(os.environ) or None,
+        plain=delivery.on_github(os.environ) or None,
     )
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
@@ -110,7 +111,7 @@ def _run(settings: RunSettings) -> ExitCode:
     )
     report = _with_facts(replace(report, forecast=total(estimate)), inputs, graded)
     written = write_and_show(report, settings)
-    publish.publish(report, written, settings, os.environ)
+    delivery.publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(loaded.invalid))
 
 
@@ -217,7 +218,7 @@ def _with_policy_facts(
 def _last_failed(selection: Selection, settings: RunSettings) -> Selection:
     if not settings.last_failed:
         return selection
-    path = settings.output_dir / FILES["json"]
+    path = settings.output_dir / REPORT_FILES["json"]
     last = set(failed(read_report(path).cases)) if path.exists() else None
     return choose_failed(selection, last, path.as_posix())
 

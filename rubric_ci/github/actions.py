@@ -173,3 +173,12 @@ def _append(file: str, text: str) -> None:
         raise CannotWriteFile(
             f"{file}: {error.strerror}", "the runner creates this file"
         ) from error
+
+
+def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return event, commit and URL of the workflow run; empty outside a workflow."""
+    event = read_event(environment)
+    if event is None:
+        return {}
+    known = {"event": event.name, "head_sha": event.head_sha, "run_url": event.run_url}
+    return {name: value for name, value in known.items() if value}

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from rubric_ci.comparison.alarm_budget import trials_per_case
+from rubric_ci.comparison.reference import Baseline
 from rubric_ci.history import power_text
-from rubric_ci.history.power import DEFAULT, Design, Variances
 from rubric_ci.history.trust import why_untrusted
 from rubric_ci.model.options import RunSettings
-from rubric_ci.reports.alarm_budget import trials_per_case
-from rubric_ci.reports.reference import Baseline
+from rubric_ci.statistics.power import DEFAULT, Design, Variances
 from rubric_ci.text.escape import log_line
 
 

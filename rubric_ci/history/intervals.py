@@ -5,7 +5,7 @@ from math import fsum, sqrt
 from typing import Final
 
 from rubric_ci.history.record import Interval
-from rubric_ci.reports import significance
+from rubric_ci.statistics import significance
 
 Z: Final = 1.959963984540054  # of the standard normal distribution, 0.975
 

@@ -10,8 +10,8 @@ from rubric_ci.history.page_style import STYLE
 from rubric_ci.history.record import LETTERS, RunRecord
 from rubric_ci.history.terminal import flips
 from rubric_ci.history.trends import ABSENT, JudgeChange, Strip, judge_changes, strips
-from rubric_ci.reports.html.anchors import case_anchor
-from rubric_ci.reports.html.parts import base_style
+from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render.html.parts import base_style
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import html
 

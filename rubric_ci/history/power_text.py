@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.history.power import LEVEL, POWER, Design, Variances, cases_needed, smallest_drop
-from rubric_ci.reports.significance import least_clusters
+from rubric_ci.statistics.power import LEVEL, POWER, Design, Variances, cases_needed, smallest_drop
+from rubric_ci.statistics.significance import least_clusters
 from rubric_ci.text import numbers
 
 _TRIALS = (1, 3, 5, 10)

@@ -5,9 +5,9 @@ from itertools import pairwise
 from statistics import fmean, variance
 from typing import Final
 
-from rubric_ci.history.power import DEFAULT, Variances
 from rubric_ci.history.record import CaseKey, RunRecord, case_records
 from rubric_ci.history.trends import judge_changes
+from rubric_ci.statistics.power import DEFAULT, Variances
 
 LATEST: Final = 30  # runs
 FEWEST: Final = 3

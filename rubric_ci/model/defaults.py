@@ -1,11 +1,21 @@
 """Values and defaults of options. A module of its own, so that `--help` loads no settings."""
 
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias, get_args
 
 ReportFormat: TypeAlias = Literal["json", "markdown", "junit", "sarif", "html"]
 """A format as `--reports` takes it."""
 
 REPORT_FORMATS: Final[tuple[ReportFormat, ...]] = get_args(ReportFormat)
+
+REPORT_FILES: Final[Mapping[ReportFormat, str]] = {
+    "json": "report.json",
+    "markdown": "summary.md",
+    "junit": "junit.xml",
+    "sarif": "report.sarif",
+    "html": "report.html",
+}
+"""The file of each format in the output folder."""
 
 CACHE_DIR: Final = ".rubric-ci/cache"
 CONCURRENCY: Final = 16

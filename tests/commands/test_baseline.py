@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.model.report import Against
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 from tests.commands.test_compare import rubric_ci, written
 from tests.nights import case, night
 

@@ -13,8 +13,8 @@ import pytest
 from rubric_ci.commands.comment import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.model.options import CommentSettings
-from rubric_ci.reports import json_format
-from rubric_ci.reports.post import try_to_post
+from rubric_ci.publish.comment import try_to_post
+from rubric_ci.report import json_format
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 

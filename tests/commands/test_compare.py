@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 from tests import platforms
 from tests.checkout import ENVIRONMENT
 from tests.contract.fake_github import GitHub, serving

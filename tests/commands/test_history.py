@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.reports import json_format
-from rubric_ci.reports.html.anchors import case_anchor
+from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.report import json_format
 from tests.checkout import Checkout
 from tests.commands.test_compare import rubric_ci
 from tests.history.nights import a_history, a_night

@@ -11,7 +11,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 from tests import platforms
 from tests.sample_reports import a_report, errored, graded
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.comparison.baseline import read_baseline
+from rubric_ci.comparison.reference_log_file import read_log
 from rubric_ci.model.report import Comparison
 from rubric_ci.model.results import Graded
-from rubric_ci.reports import json_format
-from rubric_ci.reports.files import read_baseline
-from rubric_ci.reports.reference_log_file import read_log
+from rubric_ci.report import json_format
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.commands import test_compare

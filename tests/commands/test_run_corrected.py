@@ -13,7 +13,7 @@ from rubric_ci.calibration.labels import Label
 from rubric_ci.calibration.sample import draw
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record_json import dump, load
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 from tests.aimock import Aimock
 from tests.commands.test_run_judged import Judged, marks
 from tests.sample_project import clean_environment

@@ -6,9 +6,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.reports import annotations, formats, json_format, markdown, terminal
-from rubric_ci.reports.html import page, parts
-from rubric_ci.reports.markdown_case import Links
+from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.render import annotations, formats, markdown, terminal
+from rubric_ci.render.html import page, parts
+from rubric_ci.render.markdown_case import Links
+from rubric_ci.report import json_format
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
@@ -25,7 +27,7 @@ def outputs() -> Iterator[tuple[Path, str]]:
         report = json_format.read(source.read_text(encoding="utf-8"), source.name)
         stem = source.name.removesuffix(".report.json")
         for name in ("markdown", "junit", "sarif"):
-            suffix = Path(formats.FILES[name]).suffix
+            suffix = Path(REPORT_FILES[name]).suffix
             yield HERE / f"{stem}{suffix}", formats.render(name, report)
         yield HERE / f"{stem}.html", own_html(page.render(report))
         comment = markdown.render(

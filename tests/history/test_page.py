@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.history import badge, page, strip_svg
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
-from rubric_ci.reports.html.anchors import case_anchor
+from rubric_ci.render.html.anchors import case_anchor
 from tests.history.nights import a_case, records
 from tests.sample_reports import a_report
 

@@ -8,11 +8,11 @@ import pytest
 
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.judge_variance import judge_variance
-from rubric_ci.history.power import DEFAULT
 from rubric_ci.history.record import RunRecord
 from rubric_ci.history.variances import measure
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.results import Trial
+from rubric_ci.statistics.power import DEFAULT
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 JUDGE = JudgeInfo(model="gpt", prompt_version="1")

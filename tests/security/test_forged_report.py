@@ -13,8 +13,8 @@ from rubric_ci.github import checks, comments
 from rubric_ci.github.client import Server
 from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.model.options import CommentSettings
-from rubric_ci.reports import json_format
-from rubric_ci.reports.markdown_case import Links
+from rubric_ci.render.markdown_case import Links
+from rubric_ci.report import json_format
 from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving
 from tests.sample_reports import a_report, errored, graded
 

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from rubric_ci.reports import markdown
-from rubric_ci.reports.comparison import compare
-from rubric_ci.reports.html.page import render
+from rubric_ci.comparison.compare import compare
+from rubric_ci.render import markdown
+from rubric_ci.render.html.page import render
 from rubric_ci.text import escape
-from tests.reports.test_hostile import ALLOWED_TAGS, HOSTILE, LINKED_BY_GITHUB, LINKS, Page, page
+from tests.render.test_hostile import ALLOWED_TAGS, HOSTILE, LINKED_BY_GITHUB, LINKS, Page, page
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 SIGNS = r"""

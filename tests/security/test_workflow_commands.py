@@ -16,7 +16,7 @@ from rubric_ci.cli.main import main
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
-from rubric_ci.reports import json_format
+from rubric_ci.report import json_format
 from tests.bodies import Body, answering
 from tests.sample_project import clean_environment
 from tests.sample_reports import a_report, graded

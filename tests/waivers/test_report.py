@@ -9,10 +9,11 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.waivers import WaiverResult, WaiverState
-from rubric_ci.reports import annotations, consistency, json_format, junit, markdown, sarif, wording
-from rubric_ci.reports import terminal as at_terminal
-from rubric_ci.reports.gate import concluded
-from rubric_ci.reports.html import page
+from rubric_ci.render import annotations, junit, markdown, sarif, wording
+from rubric_ci.render import terminal as at_terminal
+from rubric_ci.render.html import page
+from rubric_ci.report import consistency, json_format
+from rubric_ci.report.gate import concluded
 from rubric_ci.waivers.report import merged, with_outcomes
 from tests.sample_reports import a_criterion, a_report, graded
 

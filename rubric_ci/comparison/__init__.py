@@ -1,0 +1,1 @@
+"""A run compared with a commit, a report or a pinned reference."""

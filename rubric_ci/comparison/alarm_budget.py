@@ -1,0 +1,135 @@
+"""Regressed cases within a budget of false alarms: suspects, their trials and their p-values.
+
+The reference is a report with many trials of each case. A case is a suspect if its trials are
+mostly below those of the reference, and only suspects get further trials. A suspect is confirmed
+by an exact rank-sum test on all its trials, adjusted for all cases (Holm). Cases that are no
+suspects count as p = 1: stopping early can only accept, so that asking suspects again needs no
+correction.
+
+The test assumes that, without a change, trials of the reference and of the head are exchangeable:
+same judge, prompt and rubric, and every trial judged by itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import median_low
+
+from rubric_ci.model.reference_log import CaseKey
+from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
+from rubric_ci.statistics import rank_sum, significance
+from rubric_ci.statistics.rank_sum import Observation
+
+DECIMALS = 6
+
+_TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The trials of one case in the head and in the reference."""
+
+    head: tuple[Observation, ...]
+    reference: tuple[Observation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """The p-values of the suspects, and the suspects with too few trials for their level."""
+
+    level: float
+    p_values: Mapping[CaseKey, float]  # adjusted for all cases
+    undecided: frozenset[CaseKey]
+
+    def confirmed(self, key: CaseKey) -> bool:
+        """Return True if the case is worse than the reference."""
+        return self.p_values.get(key, 1.0) <= self.level
+
+
+def tier(verdict: VerdictWord) -> int:
+    """Return the rank of a verdict, from 0; a higher one is better."""
+    return _TIERS.index(verdict)
+
+
+def trials_of(case: Graded) -> Sequence[Trial]:
+    """Return the trials of a case; one if it was answered once."""
+    return case.trials or (
+        Trial(verdict=case.verdict, score=case.score, answer=case.answer or None),
+    )
+
+
+def first_trials(case: Graded) -> Sequence[Trial]:
+    """Return the trials of a case without those that a suspected regression was given."""
+    trials = trials_of(case)
+    return trials[: len(trials) - case.further_trials]
+
+
+def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:
+    """Return the trials of both, of the reference `reference_trials` at most."""
+    pooled = trials_of(reference)[: config.reference_trials]
+    return Pair(head=_observations(trials_of(head)), reference=_observations(pooled))
+
+
+def pools_enough(reference: Sequence[CaseResult], config: RegressionConfig) -> bool:
+    """Return True if most cases of the reference have `reference_trials` trials."""
+    return 1 < config.reference_trials <= trials_per_case(reference)
+
+
+def trials_per_case(cases: Sequence[CaseResult]) -> int:
+    """Return the median number of trials of the graded cases; 0 without one."""
+    counts = [len(trials_of(case)) for case in cases if isinstance(case, Graded)]
+    return median_low(counts) if counts else 0
+
+
+def further_trials(
+    head: CaseResult, reference: CaseResult | None, config: RegressionConfig, tolerance: float
+) -> int:
+    """Return how many more trials a case needs: those up to `confirm` for a suspect, else 0."""
+    if not isinstance(head, Graded) or not isinstance(reference, Graded):
+        return 0
+    missing = max(0, config.confirm - len(trials_of(head)))
+    return missing if _is_suspect(pair(head, reference, config), tolerance) else 0
+
+
+def confirm_cases(
+    pairs: Mapping[CaseKey, Pair], config: RegressionConfig, tolerance: float
+) -> Tested:
+    """Test every case at half of `false_alarms`; the other half belongs to the mean score."""
+    suspects = [key for key, each in pairs.items() if _is_suspect(each, tolerance)]
+    p_values = [rank_sum.p_value_below(pairs[k].head, pairs[k].reference) for k in suspects]
+    adjusted = dict(zip(suspects, significance.holm(p_values, len(pairs)), strict=True))
+    level = config.false_alarms / 2
+    open_ones = [key for key, p_value in adjusted.items() if p_value > level]
+    undecided = {key for key in open_ones if _too_few(pairs[key], len(pairs), level)}
+    return Tested(level=level, p_values=adjusted, undecided=frozenset(undecided))
+
+
+def mean_trial(case: Graded, most: int | None = None) -> Trial:
+    """Return the verdict of a case and the mean score of its first `most` trials."""
+    scores = [trial.score for trial in trials_of(case)[:most]]
+    return Trial(verdict=case.verdict, score=round(fsum(scores) / len(scores), DECIMALS))
+
+
+def _observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:
+    return tuple((tier(trial.verdict), round(trial.score, DECIMALS)) for trial in trials)
+
+
+def _is_suspect(pair: Pair, tolerance: float) -> bool:
+    share = rank_sum.share_below(pair.head, pair.reference)
+    return share >= rank_sum.SUSPICIOUS and _fell(pair, tolerance)
+
+
+def _fell(pair: Pair, tolerance: float) -> bool:
+    """Return True if the mean verdict is lower, or the mean score by more than the tolerance."""
+    (tier, score), (tier_before, score_before) = map(_means, (pair.head, pair.reference))
+    return tier < tier_before or round(score_before - score, DECIMALS) > tolerance
+
+
+def _means(trials: Sequence[Observation]) -> tuple[float, float]:
+    tiers, scores = zip(*trials, strict=True)
+    return fsum(tiers) / len(trials), fsum(scores) / len(trials)
+
+
+def _too_few(pair: Pair, cases: int, level: float) -> bool:
+    return cases * rank_sum.least_p_value(len(pair.head), len(pair.reference)) > level

@@ -1,0 +1,109 @@
+"""What a merge decides about the pinned reference: cases that it fixed, failures that it accepted.
+
+The run of the default branch after a merge compares with the commit before it (`--against`).
+*Fixed*: the case is better than before the merge, and its verdict is better than that of the
+reference. *Accepted*: a waiver in force on the default branch excuses the case, and its verdict is
+worse than that of the reference. A case that a merge only happens to pass does not move, so that
+the reference of a case falls by a waiver or `accept` only, and slow losses stay visible.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.comparison import comparison_text, reference
+from rubric_ci.comparison.alarm_budget import tier
+from rubric_ci.comparison.compare import counterparts
+from rubric_ci.comparison.reference_folder import Acceptance, accept, open_folder
+from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.reference_log import CaseKey
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Graded, standing
+from rubric_ci.text import numbers
+
+NAMED: Final = 5  # cases that a reason lists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The cases of a reference that a merge moves."""
+
+    fixed: tuple[CaseKey, ...]
+    accepted: tuple[CaseKey, ...]
+
+    @property
+    def reason(self) -> str:
+        """What the log keeps: "merge: fixed a, b; accepted c (waived)"."""
+        parts = [
+            f"fixed {_names(self.fixed)}" if self.fixed else "",
+            f"accepted {_names(self.accepted)} (waived)" if self.accepted else "",
+        ]
+        return f"merge: {'; '.join(filter(None, parts))}"
+
+
+def decided(head: RunReport, kept: Iterable[CaseResult]) -> Decided:
+    """Return what a merge decides, from the report of its run."""
+    matched = counterparts(((case.file, case.id) for case in head.cases), kept)
+    pairs = [
+        (case, was)
+        for case in head.cases
+        if isinstance(case, Graded) and isinstance(was := matched.get((case.file, case.id)), Graded)
+    ]
+    return Decided(
+        fixed=tuple((case.file, case.id) for case, was in pairs if _is_fixed(case, was)),
+        accepted=tuple((case.file, case.id) for case, was in pairs if _is_accepted(case, was)),
+    )
+
+
+def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str]:
+    """Move the reference for what a merge fixed or accepted; yield what was done.
+
+    Raises CannotReadReport for a run that was not compared with the commit before the merge.
+    """
+    if head.against is None:
+        raise CannotReadReport(
+            "the report has no comparison with the commit before the merge",
+            "pass the report of `rubric-ci run --against auto`",
+        )
+    present = open_folder(folder)
+    if present is None:
+        yield "no reference yet: the first night starts it"
+        return
+    if not reference.comparable(head, present.report):
+        yield "the reference stays: judge or thresholds of this run are not those of the reference"
+        return
+    found = decided(head, present.report.cases)
+    if not (found.fixed or found.accepted):
+        yield "the reference stays: the merge fixed no case of it and accepted none"
+        return
+    acceptance = Acceptance(
+        reason=found.reason,
+        keys=frozenset((*found.fixed, *found.accepted)),
+        decided_at=decided_at,
+        keeps_evidence=not found.accepted,
+    )
+    accept(head, folder, acceptance)
+    yield from _moved(head, folder, found)
+
+
+def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:
+    moved = numbers.plural(len(found.fixed) + len(found.accepted), "case")
+    commit = head.metadata.get("head_sha", "")[: comparison_text.SHORT] or "an unknown commit"
+    yield f"the reference moved to {commit} for {moved} ({found.reason})"
+    present = open_folder(folder)
+    if present and (info := reference.info(head, present.report, present.log)):
+        yield f"Reference: {comparison_text.reference(info)}"
+
+
+def _is_fixed(case: Graded, was: Graded) -> bool:
+    return case.change == "fixed" and tier(case.verdict) > tier(was.verdict)
+
+
+def _is_accepted(case: Graded, was: Graded) -> bool:
+    return standing(case) == "waived" and tier(case.verdict) < tier(was.verdict)
+
+
+def _names(keys: tuple[CaseKey, ...]) -> str:
+    more = f" and {len(keys) - NAMED:,} more" if len(keys) > NAMED else ""
+    return ", ".join(name for _, name in keys[:NAMED]) + more

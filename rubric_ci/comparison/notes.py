@@ -1,0 +1,87 @@
+"""Notes on a comparison: what makes a baseline and a run hard to compare."""
+
+from collections.abc import Iterator
+
+from rubric_ci.comparison import alarm_budget
+from rubric_ci.comparison.case_change import ChangeRules
+from rubric_ci.model.report import JudgeInfo, RunReport
+from rubric_ci.statistics import significance
+from rubric_ci.text import numbers
+
+
+def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:
+    """Yield what a baseline with some trials lacks for a budget of false alarms."""
+    trials, needed = alarm_budget.trials_per_case(baseline.cases), rules.config.reference_trials
+    if rules.tested and 0 < trials < needed:
+        yield (
+            f"The reference has {trials} of {needed} trials per case, so that only large drops are "
+            "found; the next runs that `rubric-ci baseline keep` adds have the others."
+        )
+    if rules.tested is None and trials > 1 and alarm_budget.trials_per_case(head.cases):
+        yield (
+            f"The baseline has {trials} trials per case; false alarms are kept within a budget "
+            f"from {needed} on (`regression.reference_trials`): create it with "
+            f"`rubric-ci run --trials {needed}`."
+        )
+
+
+def cached_marks(head: RunReport, rules: ChangeRules) -> Iterator[str]:
+    """Yield how many marks the sentinel cannot vouch for; a night has none."""
+    cached, marks = head.totals.cached_marks, head.totals.marks
+    if rules.tested is not None and cached:
+        yield (
+            f"{cached:,} of {numbers.plural(marks, 'mark')} are from the cache, perhaps of an "
+            "earlier judge; `rubric-ci run --baseline` asks the judge for each."
+        )
+
+
+def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> str:
+    """Return why the judge of this run is not that of the reference; empty: it is.
+
+    The settings decide for a pinned reference only; for other baselines they are a note.
+    """
+    if pinned and head.judge and baseline.judge and head.judge != baseline.judge:
+        return f"The judge changed ({'; '.join(_judge_differences(baseline.judge, head.judge))})"
+    seen = head.sentinel
+    if seen is None or not seen.moved:
+        return ""
+    (before, repeats), (differing, requests) = seen.repeated, seen.asked
+    return (
+        f"The judge moved: {differing} of {requests} marks of remembered answers differ, "
+        f"{before} of {repeats} did when the reference was measured (p = {seen.p_value:.2g})"
+    )
+
+
+def too_few_clusters(clusters: int, level: float) -> Iterator[str]:
+    """Yield why no change of the mean score could be significant."""
+    least = significance.least_clusters(level)
+    if 0 < clusters < least:
+        yield (
+            f"With fewer than {least} independent cases or clusters ({clusters} here), "
+            f"no change of the mean score is significant at {level:g}."
+        )
+
+
+def differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
+    """Yield the differences of judge and thresholds, which change scores as answers do."""
+    if head.judge and baseline.judge and head.judge != baseline.judge:
+        differences = "; ".join(_judge_differences(baseline.judge, head.judge))
+        yield f"The judges differ ({differences}): score changes may come from the judge."
+    then, now = baseline.gate, head.gate
+    if (then.passing, then.borderline) != (now.passing, now.borderline):
+        yield (
+            f"The thresholds differ (pass ≥ {then.passing:g}, now ≥ {now.passing:g}; "
+            f"borderline ≥ {then.borderline:g}, now ≥ {now.borderline:g})."
+        )
+
+
+def _judge_differences(then: JudgeInfo, now: JudgeInfo) -> Iterator[str]:
+    """Yield the settings that differ."""
+    if then.model != now.model:
+        yield f"`{then.model}`, now `{now.model}`"
+    if then.prompt_version != now.prompt_version:
+        yield f"prompt {then.prompt_version}, now {now.prompt_version}"
+    if then.mode != now.mode:
+        yield f"{then.mode}, now {now.mode}"
+    if then.votes != now.votes:
+        yield f"votes {then.votes}, now {now.votes}"

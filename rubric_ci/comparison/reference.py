@@ -1,0 +1,186 @@
+"""A pinned reference: what is known about it, and what a run adds to its trials and to its log."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from rubric_ci.comparison import alarm_budget, drift
+from rubric_ci.comparison.alarm_budget import first_trials, trials_of
+from rubric_ci.comparison.drift import Observed
+from rubric_ci.errors import ExitCode
+from rubric_ci.model.reference_log import (
+    CaseKey,
+    Decision,
+    GateState,
+    Night,
+    ReferenceLog,
+    ReferenceMove,
+)
+from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.report import (
+    Comparison,
+    ReferenceInfo,
+    RunReport,
+    SlowSlide,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.gate import concluded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A report to compare with, and the log of its folder if it is a pinned reference."""
+
+    report: RunReport
+    log: ReferenceLog | None = None
+
+    def is_reference(self, config: RegressionConfig) -> bool:
+        """Return True if the budget of false alarms applies: it is pinned, or has enough trials."""
+        return self.log is not None or alarm_budget.pools_enough(self.report.cases, config)
+
+
+def info(head: RunReport, baseline: RunReport, log: ReferenceLog | None) -> ReferenceInfo | None:
+    """Return commit, date and age of the baseline; None if it is not pinned and has no commit."""
+    decision = log.whole if log else None
+    commit = decision.commit if decision else baseline.metadata.get("head_sha", "")
+    if not (decision or commit):
+        return None
+    measured_at = decision.measured_at if decision else baseline.started_at
+    return ReferenceInfo(
+        commit=commit,
+        measured_at=measured_at,
+        age_days=_age(head, measured_at),
+        trials=alarm_budget.trials_per_case(baseline.cases),
+        reason=decision.reason if decision else "",
+        moves=tuple(_move(head, each) for each in log.moves) if log else (),
+    )
+
+
+def _move(head: RunReport, decision: Decision) -> ReferenceMove:
+    return ReferenceMove(
+        commit=decision.commit,
+        measured_at=decision.measured_at,
+        age_days=_age(head, decision.measured_at),
+        cases=decision.cases,
+        reason=decision.reason,
+    )
+
+
+def _age(head: RunReport, measured_at: str) -> int | None:
+    """Return the days up to the start of a run; None if the run is older."""
+    age = (datetime.fromisoformat(head.started_at) - datetime.fromisoformat(measured_at)).days
+    return age if age >= 0 else None
+
+
+def evidence(
+    head: Sequence[CaseResult], matched: Mapping[CaseKey, CaseResult], config: RegressionConfig
+) -> tuple[float, ...]:
+    """Return what a run adds to the evidence of a lower mean: a logarithm per bet.
+
+    Only first trials count: whether a case has further ones depends on its first. A case with fewer
+    trials in the reference than the others is left out.
+    """
+    clusters: dict[object, list[Observed]] = defaultdict(list)
+    for case in head:
+        was = matched.get((case.file, case.id))
+        if isinstance(case, Graded) and isinstance(was, Graded):
+            trials = [trial.score for trial in trials_of(was)[: config.reference_trials]]
+            if len(trials) == config.reference_trials:
+                scores = [trial.score for trial in first_trials(case)]
+                observed = Observed(head=scores, reference=trials)
+                clusters[case.cluster or (case.file, case.id)].append(observed)
+    return drift.log_products(list(clusters.values()), config.false_alarms)
+
+
+def slide(
+    log: ReferenceLog, head: RunReport, products: tuple[float, ...], config: RegressionConfig
+) -> SlowSlide:
+    """Return the state of the detector of slides after this run."""
+    nights = [(n.started_at, n.log_products) for n in log.before(head.started_at)]
+    every = [*nights, (head.started_at, products)]
+    counted = [each for each in every if len(each[1]) == len(drift.BETS)]
+    found = drift.detect([each for _, each in counted], config.false_alarms)
+    return SlowSlide(
+        evidence=round(found.evidence, 6),
+        threshold=found.threshold,
+        nights=len(counted),
+        since=counted[found.start][0] if counted else "",
+        detected=found.detected,
+    )
+
+
+def night_of(head: RunReport, comparison: Comparison | None) -> Night:
+    """Return the entry of a run in the log; `comparison` None: the run is the reference itself."""
+    changes = comparison.changes if comparison else ()
+    return Night(
+        started_at=head.started_at,
+        commit=head.metadata.get("head_sha", ""),
+        run_url=head.metadata.get("run_url", ""),
+        gate=gate_state(head),
+        worse=comparison is not None and comparison.regressed,
+        regressed=tuple((c.file, c.id) for c in changes if c.kind == "regressed"),
+        log_products=comparison.log_products if comparison else (),
+    )
+
+
+def gate_state(report: RunReport) -> GateState:
+    """Return whether the gate passes; a run that lacks verdicts and fails no gate has neither."""
+    states: Mapping[ExitCode, GateState] = {ExitCode.OK: "pass", ExitCode.GATE: "fail"}
+    return states.get(exit_code(report), "no-verdict")
+
+
+def since(log: ReferenceLog, holds: Callable[[Night], bool]) -> Night | None:
+    """Return the first night of those up to the last one in which something holds throughout.
+
+    Nights without a verdict in between are passed over.
+    """
+    first = None
+    for night in reversed(log.nights):
+        if holds(night):
+            first = night
+        elif night.gate != "no-verdict":
+            break
+    return first
+
+
+def whole_run(report: RunReport) -> bool:
+    """Return True if the run graded all cases of the suite, by itself."""
+    return not (report.shard or report.interrupted or report.spared or report.replayed)
+
+
+def comparable(one: RunReport, other: RunReport) -> bool:
+    """Return True if judge and thresholds are the same."""
+    limits = [(each.gate.passing, each.gate.borderline) for each in (one, other)]
+    return one.judge == other.judge and limits[0] == limits[1]
+
+
+def lacking(head: RunReport, reference: RunReport | None, trials: int) -> RunReport | None:
+    """Return the part of a run that the reference has fewer than `trials` of; None: nothing."""
+    has = {
+        (case.file, case.id): len(trials_of(case))
+        for case in (reference.cases if reference else ())
+        if isinstance(case, Graded)
+    }
+    return part(head, lambda case: has.get((case.file, case.id), 0) < trials)
+
+
+def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | None:
+    """Return the report of some of its graded cases, without a comparison; None: of no case."""
+    cases = tuple(case for case in report.cases if isinstance(case, Graded) and wanted(case))
+    if not cases:
+        return None
+    word = run_verdict(cases)
+    return replace(
+        report,
+        cases=cases,
+        totals=totals(cases),
+        preflight=NOTHING_USED,
+        verdict=word,
+        gate=concluded(report.gate, cases, word, report.waivers, report.grading_changes),
+        comparison=None,
+    )

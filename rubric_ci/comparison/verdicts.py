@@ -1,0 +1,157 @@
+"""How a case differs from the base, and when a suspected break counts.
+
+A case that is worse at the head gets further trials on both sides. It is broken if the p-value of
+an exact rank-sum test of all trials is within the budget of false alarms, which suspects share.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final, assert_never
+
+from rubric_ci.comparison.alarm_budget import tier, trials_of
+from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.results import (
+    AnswerSource,
+    BaseResult,
+    CaseResult,
+    Change,
+    Errored,
+    Graded,
+    Skipped,
+    Trial,
+    VerdictWord,
+)
+from rubric_ci.statistics import rank_sum
+from rubric_ci.statistics.rank_sum import Observation
+
+_WORDS: Final[tuple[VerdictWord, ...]] = ("pass", "borderline", "fail")
+_WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """How a case differs from the base, and why it counts so."""
+
+    change: Change
+    reason: str = ""
+    suspected: bool = False
+
+
+def is_suspect(head: CaseResult, base: CaseResult) -> bool:
+    """Return True if the verdict of the head is worse than that of the base."""
+    if not isinstance(head, Graded) or not isinstance(base, Graded):
+        return False
+    return tier(head.verdict) < tier(base.verdict)
+
+
+def level_of(suspects: int, trials: int, config: RegressionConfig) -> float:
+    """Return the level of each test; half of it where several first trials chose the suspects."""
+    return config.false_alarms / suspects / (1 if trials == 1 else 2)
+
+
+def most_trials(suspects: int, trials: int, config: RegressionConfig) -> int:
+    """Return how many further trials a side needs so that the test can be decisive."""
+    if not config.further_trials:
+        return 0
+    level = level_of(suspects, trials, config)
+    return next(
+        more
+        for more in count(config.further_trials)
+        if rank_sum.least_p_value(trials + more, trials + more) <= level
+    )
+
+
+def is_broken(head: Graded, base: Graded, level: float) -> bool:
+    """Return True if the trials of the head are worse than those of the base."""
+    return rank_sum.p_value_below(_ranked(head), _ranked(base)) <= level
+
+
+def may_be_broken(head: Graded, base: Graded, level: float, more: int) -> bool:
+    """Return True if `more` further trials on each side could still show a break."""
+    worst, best = [_WORST] * more, [_BEST] * more
+    return rank_sum.p_value_below([*_ranked(head), *worst], [*_ranked(base), *best]) <= level
+
+
+def compare(head: CaseResult, base: CaseResult) -> Compared:
+    """Return how a case differs, before any further trial."""
+    if problem := _without_verdict(head, "") or _without_verdict(base, " at the base"):
+        return Compared(change="not-comparable", reason=problem)
+    assert isinstance(head, Graded)  # noqa: S101 - see above
+    assert isinstance(base, Graded)  # noqa: S101 - as above
+    if tier(head.verdict) > tier(base.verdict):
+        return Compared(change="fixed")
+    if is_suspect(head, base):
+        return Compared(change="broken", suspected=True)
+    return _same(head)
+
+
+def conclude(head: Graded, base: Graded, level: float, lost: Sequence[str]) -> Compared:
+    """Return what the trials of a suspect show; `lost` are the reasons of those without verdict."""
+    seen = f"{_counted(head)} here, {_counted(base)} at the base"
+    if is_broken(head, base, level):
+        return Compared(change="broken", reason=f"confirmed: {seen}", suspected=True)
+    if lost and may_be_broken(head, base, level, len(lost)):
+        reason = f"suspected, and further trials gave no verdict: {lost[-1]}"
+        return Compared(change="not-comparable", reason=reason, suspected=True)
+    found = _same(head) if head.verdict == base.verdict else Compared(change="unchanged")
+    return Compared(change=found.change, reason=f"not confirmed: {seen}", suspected=True)
+
+
+def base_result(base: CaseResult) -> BaseResult:
+    """Return what a report shows of a case at the base."""
+    match base:
+        case Skipped(reason=reason):
+            return BaseResult(outcome="skipped", reason=reason)
+        case Graded():
+            result = BaseResult(outcome="graded", verdict=base.verdict, score=base.score)
+        case Errored():
+            result = BaseResult(outcome="errored")
+        case _:
+            assert_never(base)
+    return _with_details(result, base)
+
+
+def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
+    asked: AnswerSource = "reused" if base.answer_reused else "asked"
+    return BaseResult(
+        outcome=result.outcome,
+        verdict=result.verdict,
+        score=result.score,
+        reason=base.reason,
+        answer=base.answer,
+        source="recorded" if base.recorded else asked,
+        answered_at=base.answered_at,
+        trials=base.trials if isinstance(base, Graded) else (),
+        further_trials=base.further_trials if isinstance(base, Graded) else 0,
+        evaluators=base.evaluators,
+        usage=base.usage,
+    )
+
+
+def _without_verdict(result: CaseResult, where: str) -> str:
+    match result:
+        case Graded():
+            return ""
+        case Errored(reason=reason):
+            return f"no verdict{where}: {reason}"
+        case Skipped(reason=reason):
+            return f"not graded{where}: {reason}"
+        case _:
+            assert_never(result)
+
+
+def _same(head: Graded) -> Compared:
+    return Compared(change="failing-before" if head.verdict == "fail" else "unchanged")
+
+
+def _ranked(case: Graded) -> list[Observation]:
+    return [(float(tier(trial.verdict)), 0.0) for trial in trials_of(case)]
+
+
+def _counted(case: Graded) -> str:
+    trials: Sequence[Trial] = trials_of(case)
+    counts = Counter(trial.verdict for trial in trials)
+    words = ", ".join(f"{counts[word]} {word}" for word in _WORDS if counts[word])
+    return f"{words} of {len(trials)}"

@@ -1,0 +1,1 @@
+"""What leaves for GitHub: comment, check run, issue, outputs, summary."""

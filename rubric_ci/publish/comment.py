@@ -1,0 +1,171 @@
+"""Post a report on its pull request: a comment and a check run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
+from rubric_ci.github import checks, comments, pulls
+from rubric_ci.github.actions import Event, FinishedRun, read_event
+from rubric_ci.github.client import Server, build_server
+from rubric_ci.model.options import CommentSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.render import annotations, markdown, wording
+from rubric_ci.render.markdown_case import Links
+from rubric_ci.report.exit_code import exit_code
+from rubric_ci.text import escape
+from rubric_ci.text.error_text import error_line
+
+SIZES = (
+    markdown.COMMENT_LIMIT,
+    30_000,
+    6_000,
+)  # tried in turn: GitHub sometimes rejects smaller comments too
+
+
+def try_to_post(
+    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Post at the end of a run; a failure is one line and does not change the exit code."""
+    try:
+        return post(report, settings, environment)
+    except UserError as error:
+        return [f"not posted: {error_line(error)}"]
+
+
+def try_to_post_failure(
+    body: str, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Replace the comment by the reason why there is no report; a failure is one line."""
+    try:
+        target = _target(None, settings, environment)
+        place = comments.Place(
+            repository=target.repository, pull_request=target.pull_request, key=settings.key
+        )
+        posted = comments.post(target.server, place, [body], mode=settings.mode, failing=True)
+    except UserError as error:
+        return [f"not posted: {error_line(error)}"]
+    return [f"comment on {place.about} {posted.done}"]
+
+
+def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
+    """Write comment and check run; return one line about each.
+
+    Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure`.
+    """
+    target = _target(report, settings, environment)
+    lines = [] if settings.mode == "off" else [_post(report, settings, target)]
+    return [*lines, *([_check(report, settings, target)] if settings.check else [])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """Where to write; taken from the event or the options, never from the report."""
+
+    server: Server
+    repository: str
+    pull_request: int
+    head_sha: str
+    links: Links
+    distrust: str  # why the report is not trusted; empty: it is
+
+    @property
+    def disclaimer(self) -> str:
+        """One line about a report that is not trusted, for the top of comment and check run."""
+        own = "Graded by the pull request's own run"
+        return f"{own}, {self.distrust}." if self.distrust else ""
+
+
+def _target(
+    report: RunReport | None, settings: CommentSettings, environment: Mapping[str, str]
+) -> _Target:
+    event = read_event(environment)
+    repository = settings.repository or (event.repository if event else "")
+    if not repository:
+        hint = "run in a workflow, or pass `--repository owner/name --pull-request N`"
+        raise CannotFindPullRequest("the repository to comment on is unknown", hint)
+    if event and repository.casefold() != event.repository.casefold():
+        message = f"this workflow runs in {event.repository}, not in {repository}"
+        raise CannotFindPullRequest(message, "remove `--repository`")
+    server = build_server(environment)
+    number = _pull_request(report, settings, event, server)
+    finished = event.finished if event else None
+    return _Target(
+        server=server,
+        repository=repository,
+        pull_request=number,
+        head_sha=finished.head_sha if finished else event.head_sha if event else "",
+        links=Links(
+            blob=event.blob_url if event else "",
+            run=finished.url if finished else event.run_url if event else "",
+        ),
+        distrust=event.distrust if event else "",
+    )
+
+
+def _pull_request(
+    report: RunReport | None, settings: CommentSettings, event: Event | None, server: Server
+) -> int:
+    if event and event.finished:
+        if report is not None:
+            _check_commit(report, event.finished)
+        found = pulls.pull_request_of(server, event.repository, event.finished)
+        _check_number(settings, found)
+        return found
+    number = settings.pull_request or (event.pull_request if event else None)
+    if number is None:
+        source = f"the {event.name} event has" if event else "outside a workflow there is"
+        hint = "use the step summary, or pass `--pull-request N`"
+        raise CannotFindPullRequest(f"{source} no pull request", hint)
+    return number
+
+
+def _check_commit(report: RunReport, finished: FinishedRun) -> None:
+    graded = report.metadata.get("head_sha", finished.head_sha)
+    if graded != finished.head_sha:
+        message = f"the report is for commit {graded[:12]}, the run for {finished.head_sha[:12]}"
+        raise CannotFindPullRequest(message, "pass the report that this run uploaded")
+
+
+def _check_number(settings: CommentSettings, number: int) -> None:
+    if settings.pull_request not in {None, number}:
+        message = f"the run belongs to #{number}, not to #{settings.pull_request}"
+        raise CannotFindPullRequest(message, "remove `--pull-request`")
+
+
+def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
+    place = comments.Place(
+        repository=target.repository, pull_request=target.pull_request, key=settings.key
+    )
+    bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
+    failing = exit_code(report) is not ExitCode.OK
+    posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
+    return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
+
+
+def _body(report: RunReport, target: _Target, limit: int, most: int | None = None) -> str:
+    head = f"> [!WARNING]\n> {target.disclaimer}\n\n" if target.disclaimer else ""
+    return head + markdown.render(report, limit=limit - len(head), most=most, links=target.links)
+
+
+def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str:
+    url = checks.create(
+        target.server,
+        target.repository,
+        target.head_sha,
+        name=settings.check,
+        conclusion=_conclusion(report, target),
+        title=escape.one_line(wording.headline(report)),
+        summary=_body(report, target, checks.SUMMARY_LIMIT),
+        annotations=annotations.annotations(report),
+    )
+    return f"check run {settings.check} created{f': {url}' if url else ''}"
+
+
+def _conclusion(report: RunReport, target: _Target) -> checks.Conclusion:
+    """Return the status that matches the exit code.
+
+    `neutral` if no case was graded, or if the report is not trusted.
+    """
+    if exit_code(report) is not ExitCode.OK:
+        return "failure"
+    return "success" if report.totals.graded and not target.distrust else "neutral"

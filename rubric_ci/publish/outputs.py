@@ -1,0 +1,99 @@
+"""Outputs and summary of a workflow step."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rubric_ci.comparison.reference import gate_state
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.github.actions import add_summary, read_event, set_outputs
+from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.report import Comparison, RunReport, Totals
+from rubric_ci.render import markdown
+from rubric_ci.render.markdown_case import Links
+from rubric_ci.text import escape
+
+
+def write_step_outputs(
+    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
+) -> list[str]:
+    """Write outputs and summary to the runner's files; return one line per failure.
+
+    Does nothing outside a workflow.
+    """
+    failures = []
+    for part in (_set_outputs, _add_summary):
+        try:
+            part(report, written, environment)
+        except (CannotWriteFile, CannotReadFile) as error:
+            failures.append(f"not written: {error.message}")
+    return failures
+
+
+def write_comparison_outputs(
+    head: RunReport, comparison: Comparison, environment: Mapping[str, str]
+) -> list[str]:
+    """Write the outputs of `compare`; return one line per failure."""
+    values = {"gate": gate_state(head), "comparison": comparison_word(comparison)}
+    try:
+        if file := environment.get("GITHUB_OUTPUT"):
+            set_outputs(file, values)
+    except CannotWriteFile as error:
+        return [f"not written: {error.message}"]
+    return []
+
+
+def write_lines_to_summary(lines: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Add a list of plain lines to the step's summary; return one line per failure."""
+    try:
+        if file := environment.get("GITHUB_STEP_SUMMARY"):
+            add_summary(file, "\n".join(f"- {escape.prose(line)}" for line in lines))
+    except CannotWriteFile as error:
+        return [f"not written: {error.message}"]
+    return []
+
+
+def comparison_word(comparison: Comparison) -> str:
+    """Return how a run compares with its baseline, as `action.yml` names it."""
+    if comparison.judge_moved:
+        return "judge-moved"
+    return "worse" if comparison.regressed else "not-worse"
+
+
+def _set_outputs(
+    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
+) -> None:
+    if file := environment.get("GITHUB_OUTPUT"):
+        set_outputs(file, outputs(report, written))
+
+
+def _add_summary(report: RunReport, _: Sequence[Path], environment: Mapping[str, str]) -> None:
+    if file := environment.get("GITHUB_STEP_SUMMARY"):
+        add_summary(file, markdown.render(report, links=_links(environment)))
+
+
+def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
+    """Return the step's outputs, as `action.yml` names them."""
+    paths = {path.name: path.as_posix() for path in written}
+    totals = report.totals
+    return {
+        "verdict": report.verdict,
+        "gate": gate_state(report),
+        "comparison": comparison_word(report.comparison) if report.comparison else "",
+        "score": "" if totals.score is None else f"{totals.score:g}",
+        "passed": str(totals.passed),
+        "failed": str(totals.failed),
+        "errored": str(totals.errored),
+        "cost-usd": _cost(totals),
+        "report": paths.get(REPORT_FILES["json"], ""),
+        "summary": paths.get(REPORT_FILES["markdown"], ""),
+    }
+
+
+def _cost(totals: Totals) -> str:
+    """Return US dollars; empty if the cost of some call is unknown."""
+    return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
+
+
+def _links(environment: Mapping[str, str]) -> Links:
+    event = read_event(environment)
+    return Links(blob=event.blob_url, run=event.run_url) if event else Links()

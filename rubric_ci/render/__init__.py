@@ -1,0 +1,1 @@
+"""A report as terminal text, markdown, HTML, SARIF, JUnit and annotations."""

@@ -1,0 +1,153 @@
+"""Build the report of a run, which every output format is generated from."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+from rubric_ci import __version__
+from rubric_ci.errors import ForbiddenVariable, MissingVariable
+from rubric_ci.github.actions import run_metadata
+from rubric_ci.grading.engine import is_failure
+from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
+from rubric_ci.grading.task import Task
+from rubric_ci.model.config import MockTarget
+from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import (
+    JudgeInfo,
+    RunReport,
+    ShardInfo,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.results import CaseResult, Errored
+from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.report.gate import concluded, gate_of
+from rubric_ci.report.redaction import without_secrets
+from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.system import masking
+from rubric_ci.text import numbers
+from rubric_ci.waivers.report import with_outcomes
+
+INTERRUPTED = "interrupted before it finished"
+
+
+def build_report(
+    loaded: LoadedProject,
+    tasks: Sequence[Task],
+    ended: Sequence[CaseResult],
+    settings: RunSettings,
+    *,
+    selection: Selection,
+    shard: ShardInfo | None,
+    started_at: datetime,
+    seconds: float,
+) -> RunReport:
+    """Return the report of a run, without secrets; unfinished tasks are errored cases."""
+    reason = _why_unfinished(ended, settings)
+    cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
+    interrupted = len(ended) < len(tasks)
+    verdict = run_verdict(cases, complete=not loaded.invalid and not interrupted)
+    waivers = with_outcomes(selection.waivers, cases)
+    changes = selection.grading_changes
+    gate = gate_of(loaded.config.gate, settings.fail_on)
+    gate = concluded(gate, cases, verdict, waivers, changes)
+    report = RunReport(
+        tool=f"rubric-ci {__version__}",
+        started_at=started_at.isoformat(timespec="seconds"),
+        duration_seconds=round(seconds, 3),
+        verdict=verdict,
+        interrupted=interrupted,
+        gate=gate,
+        judge=_judge_info(loaded, tasks, settings),
+        totals=totals(cases),
+        replayed=settings.requests.replay is not None,
+        cases=cases,
+        spared=selection.spared,
+        grading_changes=changes,
+        waivers=waivers,
+        notes=(*_notes(loaded), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
+        metadata=run_metadata(os.environ),
+        shard=shard,
+        regression=loaded.config.regression,
+    )
+    return without_secrets(report, masking.redactor())
+
+
+def _why_unfinished(ended: Sequence[CaseResult], settings: RunSettings) -> str:
+    failures = sum(map(is_failure, ended))
+    if settings.max_failures is None or failures < settings.max_failures:
+        return INTERRUPTED
+    count = numbers.plural(failures, "failure")
+    return f"not run: stopped after {count} (--max-failures {settings.max_failures})"
+
+
+def _with_interrupted(
+    tasks: Sequence[Task], ended: Sequence[CaseResult], reason: str, *, compared: bool
+) -> tuple[CaseResult, ...]:
+    """Return a result for every task, in the order of the tasks; unfinished ones are errored.
+
+    `compared`: with a base, where they are not comparable.
+    """
+    by_case = {(result.file, result.id): result for result in ended}
+    return tuple(
+        by_case.get((task.case.file, task.case.id))
+        or Errored(
+            file=task.case.file,
+            line=task.case.span.line,
+            id=task.case.id,
+            reason=reason,
+            why=task.why,
+            tags=task.case.tags,
+            target=task.target.name,
+            question=task.case.question,
+            expected_outcome=task.case.expected_outcome,
+            change="not-comparable" if compared else None,
+            change_reason=reason if compared else "",
+        )
+        for task in tasks
+    )
+
+
+def _judge_info(
+    loaded: LoadedProject, tasks: Sequence[Task], settings: RunSettings
+) -> JudgeInfo | None:
+    file = tasks[0].case.file if tasks else ""
+    config = loaded.config_for(file)
+    judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
+    if judge is None:
+        return None
+    judge = replace(judge, votes=settings.votes) if settings.votes else judge
+    with suppress(ForbiddenVariable, MissingVariable):  # no case needed the judge
+        judge = name_judge(judge, loaded.variables(os.environ, file))
+    return judge_info(judge)
+
+
+def _notes(loaded: LoadedProject) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
+        for name in loaded.invalid
+    )
+
+
+def _without_base(gate: GateInfo, cases: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield a note if the gate needs a comparison that no case has."""
+    if gate.fail_on == "regression" and cases and all(case.change is None for case in cases):
+        yield (
+            "fail-on is regression and there is no comparison with a base, so every case that "
+            "fails counts: set `--against`"
+        )
+
+
+def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield a note with the number of cases that only lack an evaluator."""
+    cases = [task.case for task in tasks]
+    count = sum(bool(case.expected_outcome) and not case.evaluators for case in cases)
+    if count:
+        have = "case has" if count == 1 else "cases have"
+        yield (
+            f"{count} {have} an expected outcome and no evaluator, and no verdict: run "
+            "`rubric-ci generate rubrics`, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
+        )

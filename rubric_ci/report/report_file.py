@@ -1,0 +1,12 @@
+"""Read a report file; imports nothing that compares or renders reports."""
+
+from pathlib import Path
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.project import discovery
+from rubric_ci.report import json_format
+
+
+def read_report(path: Path) -> RunReport:
+    """Return the report of a file; raises CannotReadReport."""
+    return json_format.read(discovery.read_text(path, written_by="rubric-ci run"), path.as_posix())

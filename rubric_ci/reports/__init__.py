@@ -1,1 +1,0 @@
-"""Build, merge and compare run reports, and render each format."""

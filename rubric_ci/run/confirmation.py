@@ -1,0 +1,137 @@
+"""Suspected breaks: cases that are worse than at the base get further trials on both sides."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from rubric_ci.comparison import verdicts
+from rubric_ci.comparison.alarm_budget import trials_of
+from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.grading.task import Task
+from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.run.base_side import Key
+from rubric_ci.run.sides import Sides
+
+INTERRUPTED: Final = "the run was interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One case on both sides."""
+
+    head_task: Task
+    base_task: Task
+    head: CaseResult
+    base: CaseResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """How the cases differ, after the further trials of those that seemed broken."""
+
+    pairs: Mapping[Key, Pair]
+    compared: Mapping[Key, Compared]
+    further_trials: int = 0  # of a suspect and side, at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suspect:
+    """A case that is worse than at the base, and its further trials on both sides."""
+
+    pair: Pair
+    first_head: Graded
+    first_base: Graded
+    more_head: list[CaseResult] = field(default_factory=list)
+    more_base: list[CaseResult] = field(default_factory=list)
+
+    @property
+    def head(self) -> Graded:
+        return with_confirming_trials(self.first_head, self.more_head)
+
+    @property
+    def base(self) -> Graded:
+        return with_confirming_trials(self.first_base, self.more_base)
+
+    @property
+    def least_trials(self) -> int:
+        """The trials of the side that has fewer."""
+        return min(len(trials_of(self.head)), len(trials_of(self.base)))
+
+    @property
+    def lost(self) -> list[str]:
+        """The reasons of the trials without a verdict."""
+        more = (*self.more_head, *self.more_base)
+        return [case.reason for case in more if not isinstance(case, Graded)]
+
+
+async def confirm(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirmed:
+    """Return how the pairs differ; a suspect has its verdict after its further trials."""
+    compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
+    suspects = dict(_suspects(pairs, compared))
+    if not suspects:
+        return Confirmed(pairs=pairs, compared=compared)
+    least = min(each.least_trials for each in suspects.values())
+    most = verdicts.most_trials(len(suspects), least, sides.config)
+    if not sides.can_ask or not most:
+        why = "not confirmed: no further trial was possible" if most else "further trials are off"
+        unconfirmed = {key: replace(compared[key], reason=why) for key in suspects}
+        return Confirmed(pairs=pairs, compared=compared | unconfirmed)
+    level = verdicts.level_of(len(suspects), least, sides.config)
+    asked = await _ask_again(sides, list(suspects.values()), level, most)
+    found = {
+        key: verdicts.conclude(each.head, each.base, level, each.lost)
+        for key, each in suspects.items()
+    }
+    ended = {
+        key: replace(each.pair, head=each.head, base=each.base) for key, each in suspects.items()
+    }
+    return Confirmed(pairs={**pairs, **ended}, compared=compared | found, further_trials=asked)
+
+
+def _suspects(
+    pairs: Mapping[Key, Pair], compared: Mapping[Key, Compared]
+) -> "Mapping[Key, _Suspect]":
+    return {
+        key: _Suspect(pair=pair, first_head=pair.head, first_base=pair.base)
+        for key, pair in pairs.items()
+        if compared[key].suspected
+        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+    }
+
+
+async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, most: int) -> int:
+    """Give the suspects one trial on both sides after the other; return how many were asked for.
+
+    After the configured number, a suspect is dropped as soon as no further trial could confirm it.
+    """
+    known = max(each.pair.head_task.trials(sides.trials) for each in suspects)
+    for asked in range(most):
+        left, early = most - asked, asked < sides.config.further_trials
+        undecided = [
+            each
+            for each in suspects
+            if early or verdicts.may_be_broken(each.head, each.base, level, left)
+        ]
+        if not undecided:
+            return asked
+        trial = known + asked
+        here, there = (replace(c, trial=trial) for c in (sides.context, sides.base_context))
+        head = await sides.graded([_once(each.pair.head_task) for each in undecided], here)
+        base = await sides.graded([_once(each.pair.base_task) for each in undecided], there)
+        for suspect in undecided:
+            suspect.more_head.append(_trial(suspect.pair.head_task, head))
+            suspect.more_base.append(_trial(suspect.pair.base_task, base))
+    return most
+
+
+def _once(task: Task) -> Task:
+    """Return the task with a single trial, whatever its case demands."""
+    return replace(task, case=replace(task.case, trials=None))
+
+
+def _trial(task: Task, results: Mapping[Key, CaseResult]) -> CaseResult:
+    case = task.case
+    return results.get((case.file, case.id)) or Errored(
+        file=case.file, line=case.span.line, id=case.id, reason=INTERRUPTED
+    )

@@ -1,0 +1,136 @@
+"""The detector of slow slides."""
+
+from itertools import accumulate
+from math import exp, fsum
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.comparison import drift
+from rubric_ci.comparison.drift import Observed
+
+BUDGET = 0.05
+BETS = len(drift.BETS)
+
+
+def nights(
+    seed: int, *, cases: int, nights: int, slide: float = 0.0, trials: int = 1, size: int = 1
+) -> list[tuple[float, ...]]:
+    """Return the products of nights whose share of good answers falls by `slide` each night.
+
+    A case fails with a probability of its own, 0.02 to 0.2; `size` cases are a cluster.
+    """
+    random = Random(seed)
+    chances = [random.uniform(0.02, 0.2) for _ in range(cases)]
+
+    def trial(chance: float) -> float:
+        return float(random.random() >= chance)
+
+    reference = [[trial(chance) for _ in range(15)] for chance in chances]
+
+    def observed(night: int) -> list[list[Observed]]:
+        chosen = zip(chances, reference, strict=True)
+        every = [
+            Observed(head=[trial(chance + slide * night) for _ in range(trials)], reference=kept)
+            for chance, kept in chosen
+        ]
+        return [every[n : n + size] for n in range(0, cases, size)]
+
+    return [drift.log_products(observed(night), BUDGET) for night in range(nights)]
+
+
+def first_alarm(products: list[tuple[float, ...]]) -> int | None:
+    """Return the night of the first alarm, from 1."""
+    states = (drift.detect(products[:n], BUDGET).detected for n in range(1, len(products) + 1))
+    return next((n for n, detected in enumerate(states, 1) if detected), None)
+
+
+def test_quiet_nights_raise_no_alarm() -> None:
+    """The bound is one sequence of 200 nights in twenty; benchmarks/regression counts more."""
+    assert [first_alarm(nights(seed, cases=40, nights=200)) for seed in range(5)] == [None] * 5
+
+
+def test_a_slide_of_a_fifth_over_80_nights_is_found() -> None:
+    """From 1.00 to 0.80 of the answers that were good; a single night loses 0.0025."""
+    found = [first_alarm(nights(seed, cases=100, nights=80, slide=0.0025)) for seed in range(5)]
+    assert found == [43, 28, 27, 29, 29]
+
+
+def test_a_slide_of_few_clusters_is_found() -> None:
+    """Each of three trials is a bet, and a bet may be as large as it cannot lose the stake."""
+    found = [
+        first_alarm(nights(seed, cases=20, nights=80, slide=0.0025, trials=3, size=5))
+        for seed in range(5)
+    ]
+    assert found == [55, 49, 57, 56, 45]
+
+
+def test_the_alarm_ends_when_the_scores_are_back() -> None:
+    bad = nights(1, cases=60, nights=30, slide=0.02)
+    good = nights(1, cases=60, nights=30)
+    states = [drift.detect([*bad, *good[:n]], BUDGET).detected for n in range(30)]
+    assert states[0]
+    assert not any(states[5:])
+
+
+def test_the_start_is_where_the_scores_fell() -> None:
+    quiet, worse = nights(2, cases=60, nights=20), nights(2, cases=60, nights=10, slide=0.05)
+    found = drift.detect([*quiet, *worse], BUDGET)
+    assert found.detected
+    assert 20 <= found.start <= 23
+
+
+def test_without_nights_there_is_no_evidence() -> None:
+    assert drift.detect([], BUDGET) == drift.Slide(evidence=0, threshold=8000, start=0)
+    assert drift.log_products([], BUDGET) == ()
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_the_allowance_covers_a_reference_without_variance(size: int) -> None:
+    """Fifteen perfect trials do not show that a case never fails: one failure is no evidence."""
+    perfect = [Observed(head=(1.0,), reference=(1.0,) * 15) for _ in range(20)]
+    one_failed = [Observed(head=(0.0,), reference=(1.0,) * 15), *perfect[1:]]
+    clusters = [one_failed[n : n + size] for n in range(0, 20, size)]
+    evidence = drift.detect([drift.log_products(clusters, BUDGET)], BUDGET).evidence
+    assert evidence < 2
+
+
+def test_each_trial_is_evidence() -> None:
+    """If their numbers differ, each case has as many parts as the case with the fewest."""
+    reference = (1.0, 0.0) * 7 + (1.0,)
+    one = [Observed(head=(0.0, 1.0, 0.0), reference=reference)]
+    few = [Observed(head=(0.0, 1.0), reference=reference)]
+    three = drift.log_products([one, one], BUDGET)
+    assert three != drift.log_products([one, few], BUDGET)
+    mean = [Observed(head=(1 / 3,), reference=reference)]
+    alone = [Observed(head=(0.5,), reference=reference)]
+    assert drift.log_products([mean, alone], BUDGET) == drift.log_products([one, alone], BUDGET)
+
+
+@given(st.lists(st.floats(0, 1), min_size=15, max_size=15))
+def test_products_of_a_fair_night_are_at_most_one_in_expectation(reference: list[float]) -> None:
+    """A head that is drawn from the reference's own trials is no drop."""
+    products = [
+        drift.log_products([[Observed(head=[head], reference=reference)]], BUDGET)
+        for head in reference
+    ]
+    for bet in zip(*products, strict=True):
+        assert fsum(map(exp, bet)) / len(bet) <= 1 + 1e-6
+
+
+@given(st.lists(st.lists(st.floats(-2000, 5), min_size=BETS, max_size=BETS), max_size=20))
+def test_the_evidence_is_at_most_that_of_a_detector_without_a_limit(
+    products: list[list[float]],
+) -> None:
+    found = drift.detect(products, BUDGET)
+    unlimited = [
+        list(accumulate((night[bet] for night in products), _grown, initial=0.0))[-1]
+        for bet in range(BETS)
+    ]
+    assert found.evidence <= fsum(unlimited) / BETS * (1 + 1e-9)
+
+
+def _grown(stake: float, gain: float) -> float:
+    return (1 + stake) * exp(gain)

@@ -1,0 +1,233 @@
+"""The folder of a pinned reference, on a disk."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison.baseline import read_baseline
+from rubric_ci.comparison.compare import compare
+from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
+from rubric_ci.comparison.reference_log_file import LOG_FILE, read_log
+from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.report import JudgeInfo, RunReport, ShardInfo
+from rubric_ci.model.results import Graded
+from rubric_ci.report.gate import concluded
+from tests.nights import case, night
+from tests.sample_reports import errored
+from tests.waivers.test_report import a_waiver
+
+NOW = "2026-02-01T00:00:00+00:00"
+
+
+def kept(folder: Path, *reports: RunReport) -> list[str]:
+    """Keep the reports, and return what was said about the last one."""
+    lines: list[str] = []
+    for report in reports:
+        lines = [line.replace(f"{folder.as_posix()}/", "") for line in keep(report, folder)]
+    return lines
+
+
+def trials(folder: Path) -> dict[str, str]:
+    """Return the trials of each case: P pass, F fail."""
+    cases = (case for case in read_baseline(folder).report.cases if isinstance(case, Graded))
+    return {each.id: "".join(t.verdict[0].upper() for t in each.trials) for each in cases}
+
+
+FULL = night(1, case("a", 15), case("b", 0, 15))
+
+
+@pytest.mark.parametrize(
+    ("reports", "last", "found"),
+    [
+        pytest.param(
+            [FULL],
+            ["2 of 2 cases: added trials to the reference", "night 1 in reference.json"],
+            {"a": "P" * 15, "b": "F" * 15},
+            id="the first run, red as it is",
+        ),
+        pytest.param(
+            [FULL, night(2, case("a", 0, 3), case("b", 3))],
+            ["night 2 in reference.json"],
+            {"a": "P" * 15, "b": "F" * 15},
+            id="no night moves it",
+        ),
+        pytest.param(
+            [FULL, night(2, case("a", 3), case("b", 0, 3), case("c", 3))],
+            ["1 of 3 cases: added trials to the reference", "night 2 in reference.json"],
+            {"a": "P" * 15, "b": "F" * 15, "c": "PPP"},
+            id="a new case",
+        ),
+        pytest.param(
+            [night(1, errored("a"), errored("b"))],
+            ["no reference yet: no case of this run was graded"],
+            None,
+            id="an outage on the first night",
+        ),
+        pytest.param(
+            [night(1, case("a", 15), errored("b")), night(2, case("a", 3), case("b", 3))],
+            ["1 of 2 cases: added trials to the reference", "night 2 in reference.json"],
+            {"a": "P" * 15, "b": "PPP"},
+            id="a case that had no verdict",
+        ),
+        pytest.param(
+            [night(1, case("a", 3)), night(1, case("a", 3))],
+            ["night 1 in reference.json"],
+            {"a": "PPP"},
+            id="the same run twice",
+        ),
+        pytest.param(
+            [FULL, replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW)],
+            [
+                "no trials were added: judge or thresholds are not those of the reference",
+                "night 2 in reference.json",
+            ],
+            {"a": "P" * 15, "b": "F" * 15},
+            id="another judge",
+        ),
+    ],
+)
+def test_keep(
+    tmp_path: Path, reports: list[RunReport], last: list[str], found: dict[str, str] | None
+) -> None:
+    folder = tmp_path / "reference"
+    assert kept(folder, *reports) == last
+    assert folder.exists() == (found is not None)
+    if found is not None:
+        assert trials(folder) == found
+
+
+def test_a_gate_that_fails_for_a_waiver_stays_readable(tmp_path: Path) -> None:
+    """The waiver of a criterion that is met fails the gate, also of the part that is kept."""
+    waivers = (a_waiver("unneeded", case="a"),)
+    run = replace(night(1, case("a", 15)), waivers=waivers)
+    kept(tmp_path, replace(run, gate=concluded(run.gate, run.cases, run.verdict, waivers)))
+    assert trials(tmp_path) == {"a": "P" * 15}
+
+
+def test_a_folder_of_reports_gets_a_log(tmp_path: Path) -> None:
+    kept(tmp_path, FULL)
+    (tmp_path / LOG_FILE).unlink()
+    kept(tmp_path, night(2, case("a", 3)))
+    log = read_log(tmp_path)
+    assert log
+    assert (log.decision.reason, log.decision.commit) == ("first run", "1" * 40)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        replace(FULL, shard=ShardInfo(index=1, count=2)),
+        replace(FULL, interrupted=True),
+        replace(FULL, spared=1),
+        replace(FULL, replayed=True),
+    ],
+    ids=["shard", "interrupted", "changed cases", "replayed"],
+)
+def test_a_part_of_a_run_is_refused(tmp_path: Path, part: RunReport) -> None:
+    with pytest.raises(CannotReadReport, match="the report is of a part of a run"):
+        list(keep(part, tmp_path))
+    with pytest.raises(CannotReadReport, match="the report is of a part of a run"):
+        accept(part, tmp_path, Acceptance(reason="r", decided_at=NOW))
+
+
+@pytest.mark.parametrize(
+    ("globs", "found", "shown"),
+    [
+        pytest.param(
+            (),
+            {"a": "F" * 15, "b": "P" * 15},
+            "commit `3333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)",
+            id="all",
+        ),
+        pytest.param(
+            ("a*",),
+            {"b": "F" * 15, "a": "F" * 15},
+            "commit `1111111` of 2026-01-01, 2 days old, 15 trials per case (first run); "
+            "1 case since commit `3333333` of 2026-01-03, 0 days old (wanted)",
+            id="one case",
+        ),
+    ],
+)
+def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], shown: str) -> None:
+    kept(tmp_path, FULL, night(2, case("a", 0, 10), case("b", 0, 3)))
+    head = night(3, case("a", 0, 15), case("b", 15))
+    comparison = accept(head, tmp_path, Acceptance(reason="wanted", cases=globs, decided_at=NOW))
+    assert comparison
+    assert comparison_text.headline(comparison) == "worse than the reference: 1 case regressed"
+    assert trials(tmp_path) == found
+    log = read_log(tmp_path)
+    assert log
+    assert [(d.reason, d.commit[:1], d.cases) for d in log.decisions] == [
+        ("first run", "1", 2),
+        ("wanted", "3", len(globs) or 2),
+    ]
+    assert log.decision.decided_at == NOW
+    assert [each.log_products for each in log.nights] == [(), ()]
+    after = compare(head, read_baseline(tmp_path).report, log=log)
+    assert after.count("regressed") == 0
+    assert list(comparison_text.lines(after))[-2] == f"Reference: {shown}"
+
+
+def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:
+    """The parts of one run are two files."""
+    kept(tmp_path, FULL)
+    accept(FULL, tmp_path, Acceptance(reason="r", cases=("a",), decided_at=NOW))
+    assert trials(tmp_path) == {"b": "F" * 15, "a": "P" * 15}
+
+
+def test_accept_as_the_first_reference(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    assert accept(FULL, folder, Acceptance(reason="start", decided_at=NOW)) is None
+    assert trials(folder) == {"a": "P" * 15, "b": "F" * 15}
+
+
+@pytest.mark.parametrize(
+    ("head", "globs", "message"),
+    [
+        pytest.param(FULL, ("x*",), "no case to accept", id="no such case"),
+        pytest.param(night(2, errored("a")), (), "no case to accept", id="nothing graded"),
+        pytest.param(
+            replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW),
+            ("a",),
+            "the judge or the thresholds of the reference differ",
+            id="two judges",
+        ),
+    ],
+)
+def test_what_cannot_be_accepted_changes_nothing(
+    tmp_path: Path, head: RunReport, globs: tuple[str, ...], message: str
+) -> None:
+    kept(tmp_path, FULL)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
+    with pytest.raises(CannotReadReport, match=message):
+        accept(head, tmp_path, Acceptance(reason="r", cases=globs, decided_at=NOW))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "reference.json: not the log of a reference: decisions: is missing"),
+        ('{"decisions": []}', "reference.json: version 1, or no decision: it cannot be read"),
+        ("[", "reference.json: not the log of a reference: not JSON (Expecting "),
+    ],
+)
+def test_a_log_that_is_none(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / LOG_FILE).write_text(text)
+    with pytest.raises(CannotReadReport) as caught:
+        read_log(tmp_path)
+    assert message in caught.value.message
+
+
+def test_a_slide_makes_a_night_worse_that_no_case_shows(tmp_path: Path) -> None:
+    """Every case loses one answer in five: no suspect, and no significant mean of one night."""
+    names = [f"c{n}" for n in range(8)]
+    kept(tmp_path, night(1, *(case(name, 15) for name in names)))
+    slid = [night(day, *(case(name, 4, 1) for name in names)) for day in range(2, 13)]
+    kept(tmp_path, *slid)
+    log = read_log(tmp_path)
+    assert log
+    worse = [each.worse for each in log.nights]
+    assert (worse[1], worse[-1]) == (True, True)

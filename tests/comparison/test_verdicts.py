@@ -1,0 +1,102 @@
+"""How a case differs from the base, before and after its further trials."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.comparison import verdicts
+from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.results import CaseResult, Graded, Trial
+from tests.sample_reports import errored, graded, skipped
+
+PASS, BORDERLINE, FAIL = graded("a", "pass"), graded("a", "borderline"), graded("a", "fail")
+CONFIG = RegressionConfig()
+
+
+def with_trials(passes: int, fails: int) -> Graded:
+    failed = Trial(verdict="fail", score=0.0)
+    trials = (failed,) * fails + (Trial(verdict="pass", score=1.0),) * passes
+    return replace(graded("a", "fail" if fails >= passes else "pass"), trials=trials)
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "expected"),
+    [
+        (PASS, PASS, Compared(change="unchanged")),
+        (BORDERLINE, BORDERLINE, Compared(change="unchanged")),
+        (FAIL, FAIL, Compared(change="failing-before")),
+        (PASS, FAIL, Compared(change="fixed")),
+        (BORDERLINE, FAIL, Compared(change="fixed")),
+        (FAIL, PASS, Compared(change="broken", suspected=True)),
+        (BORDERLINE, PASS, Compared(change="broken", suspected=True)),
+        (FAIL, BORDERLINE, Compared(change="broken", suspected=True)),
+        (
+            errored("a", "late"),
+            PASS,
+            Compared(change="not-comparable", reason="no verdict: late"),
+        ),
+        (
+            FAIL,
+            errored("a", "late"),
+            Compared(change="not-comparable", reason="no verdict at the base: late"),
+        ),
+        (
+            PASS,
+            skipped("a", "no rubrics"),
+            Compared(change="not-comparable", reason="not graded at the base: no rubrics"),
+        ),
+    ],
+)
+def test_before_further_trials(head: CaseResult, base: CaseResult, expected: Compared) -> None:
+    assert verdicts.compare(head, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "lost", "change", "reason"),
+    [
+        ((0, 3), (3, 0), 0, "broken", "confirmed: 3 fail of 3 here, 3 pass of 3 at the base"),
+        (
+            (1, 2),
+            (3, 0),
+            0,
+            "unchanged",
+            "not confirmed: 1 pass, 2 fail of 3 here, 3 pass of 3 at the base",
+        ),
+        (
+            (0, 3),
+            (1, 2),
+            0,
+            "failing-before",
+            "not confirmed: 3 fail of 3 here, 1 pass, 2 fail of 3 at the base",
+        ),
+        ((0, 2), (2, 0), 1, "not-comparable", "suspected, and further trials gave no verdict: 429"),
+        (
+            (2, 1),
+            (3, 0),
+            1,
+            "unchanged",
+            "not confirmed: 2 pass, 1 fail of 3 here, 3 pass of 3 at the base",
+        ),
+    ],
+)
+def test_after_further_trials(
+    head: tuple[int, int], base: tuple[int, int], lost: int, change: str, reason: str
+) -> None:
+    found = verdicts.conclude(with_trials(*head), with_trials(*base), 0.05, ["429"] * lost)
+    assert (found.change, found.reason, found.suspected) == (change, reason, True)
+
+
+@pytest.mark.parametrize(
+    ("suspects", "trials", "level", "most"),
+    [(1, 1, 0.05, 2), (2, 1, 0.025, 3), (10, 1, 0.005, 4), (1, 3, 0.025, 2)],
+)
+def test_suspects_share_the_budget_of_false_alarms(
+    suspects: int, trials: int, level: float, most: int
+) -> None:
+    assert verdicts.level_of(suspects, trials, CONFIG) == pytest.approx(level)
+    assert verdicts.most_trials(suspects, trials, CONFIG) == most
+
+
+def test_no_further_trials() -> None:
+    assert verdicts.most_trials(1, 1, replace(CONFIG, further_trials=0)) == 0

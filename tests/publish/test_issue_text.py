@@ -1,0 +1,156 @@
+"""The body of the issue about nights."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.comparison import reference
+from rubric_ci.comparison.compare import compare
+from rubric_ci.model.reference_log import Decision, ReferenceLog
+from rubric_ci.model.report import RunReport
+from rubric_ci.publish import issue_text
+from rubric_ci.publish.issue_text import Subject
+from tests.nights import case, night
+from tests.sample_reports import a_report, errored, graded
+
+SITE = "https://github.example/acme/app"
+FIRST = night(1, case("a", 15), case("b", 0, 15))
+
+
+def subject(*heads: RunReport) -> Subject:
+    """Return the subject of the last night; all are compared with the first one."""
+    measured = FIRST.started_at
+    decision = Decision(
+        reason="first run",
+        commit=FIRST.metadata["head_sha"],
+        measured_at=measured,
+        decided_at=measured,
+        cases=2,
+    )
+    log = ReferenceLog(decisions=(decision,)).with_night(reference.night_of(FIRST, None))
+    for head in heads:
+        comparison = compare(head, FIRST, log=log)
+        log = log.with_night(reference.night_of(head, comparison))
+    return Subject(head=head, comparison=comparison, log=log)
+
+
+def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
+    worse = (case("a", 0, 10), case("b", 0, 3))
+    two = f"[2026-01-02]({SITE}/actions/runs/2) ([`2222222`]({SITE}/commit/{'2' * 40}))"
+    one = f"[2026-01-01]({SITE}/actions/runs/1) ([`1111111`]({SITE}/commit/{'1' * 40}))"
+    assert (
+        issue_text.render(subject(night(2, *worse), night(3, *worse)), SITE)
+        == f"""\
+## rubric-ci · the gate fails; worse than the reference: 1 case regressed
+
+- ❌ **Gate:** fail: 2 of 2 graded cases fail; it fails since {one}
+- 🔻 **Reference:** worse than the reference: 1 case regressed, since {two}
+
+| Regressed | Since | Evidence |
+| :-- | :-- | :-- |
+| `a`<br><sub>e.yaml</sub> | {two} | ▼ regressed: pass 1.00 → fail 0.00 (p = 6.1e-07)<br>`greets`: \
+It lacks \\| the word. |
+
+| Fails the gate | Why |
+| :-- | :-- |
+| `a`<br><sub>e.yaml</sub> | because |
+| `b`<br><sub>e.yaml</sub> | because |
+
+- 1 regressed, 1 same
+- 1 suspect, 1 confirmed (p = 6.1e-07)
+- Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): \
+not significant
+- No slow slide over 2 nights (evidence 4.81 of 8,000)
+- Reference: commit `1111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
+- With fewer than 6 independent cases or clusters (2 here), no change of the mean score is \
+significant at 0.05.
+
+[Run]({SITE}/actions/runs/3) · [Changes since the reference]({SITE}/compare/{"1" * 40}...{"3" * 40})
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "headline", "red", "complete"),
+    [
+        pytest.param(
+            night(2, case("a", 3), case("b", 3)),
+            "the gate passes; not worse than the reference: too few cases to exclude a regression",
+            False,
+            True,
+            id="fixed",
+        ),
+        pytest.param(
+            night(2, case("a", 3), case("b", 0, 3)),
+            "the gate fails; no regression larger than 85 points",
+            True,
+            True,
+            id="failing from the start",
+        ),
+        pytest.param(
+            replace(
+                night(2, case("a", 0, 10), case("b", 0, 3)),
+                gate=replace(FIRST.gate, fail_on="never"),
+            ),
+            "the gate passes; worse than the reference: 1 case regressed",
+            True,
+            True,
+            id="worse",
+        ),
+        pytest.param(
+            night(2, errored("a"), errored("b")),
+            "no verdict; not worse than the reference: too few cases to exclude a regression",
+            False,
+            False,
+            id="an outage",
+        ),
+        pytest.param(
+            night(2, errored("a"), case("b", 0, 3)),
+            "the gate fails; not worse than the reference: too few cases to exclude a regression",
+            True,
+            False,
+            id="the gate fails all the same",
+        ),
+    ],
+)
+def test_what_an_issue_is_open_for(
+    head: RunReport, headline: str, *, red: bool, complete: bool
+) -> None:
+    about = subject(head)
+    assert issue_text.render(about, SITE).startswith(f"## rubric-ci · {headline}\n")
+    assert (about.red, about.complete) == (red, complete)
+
+
+def test_nights_without_a_verdict_do_not_restart_the_count() -> None:
+    failing = (case("a", 3), case("b", 0, 3))
+    about = subject(night(2, *failing), night(3, errored("a"), errored("b")), night(4, *failing))
+    assert "it fails since [2026-01-01]" in issue_text.render(about, SITE)
+    about = subject(night(2, case("a", 3), case("b", 3)), night(3, *failing))
+    assert "it fails since [2026-01-03]" in issue_text.render(about, SITE)
+
+
+def test_a_baseline_without_a_log() -> None:
+    head = a_report(graded("a"))
+    about = Subject(head=head, comparison=compare(head, a_report(graded("a", "pass"))))
+    assert (
+        issue_text.render(about, SITE)
+        == """\
+## rubric-ci · the gate fails; worse than the baseline: 1 case regressed
+
+- ❌ **Gate:** fail: 1 of 1 graded case fails
+- 🔻 **Reference:** worse than the baseline: 1 case regressed
+
+| Regressed | Since | Evidence |
+| :-- | :-- | :-- |
+| `a`<br><sub>e.yaml</sub> | this run | ▼ regressed: pass 1.00 → fail 0.00 |
+
+| Fails the gate | Why |
+| :-- | :-- |
+| `a`<br><sub>e.yaml</sub> | because |
+
+- 1 regressed
+- Mean score -1.000 (1 case in both reports, p = 1): not significant
+- With fewer than 6 independent cases or clusters (1 here), no change of the mean score is \
+significant at 0.05.
+"""
+    )

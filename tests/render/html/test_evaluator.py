@@ -1,0 +1,89 @@
+"""The rows of an evaluator: mark, level or range, votes, and the mark at the base."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.results import BaseResult, CriterionResult, Unassessed
+from rubric_ci.render.html.anchors import criterion_anchor
+from rubric_ci.render.html.evaluator import evaluator_result, titled_list
+from rubric_ci.render.html.view import view_of
+from tests.sample_reports import a_criterion, a_report, a_rubric, graded
+
+LEVEL = a_criterion(
+    "tone", kind="levels", mark=3, normalised=0.5, gated=False, gate="", met="3 (dry): no <b>"
+)
+
+
+def rows(criterion: CriterionResult, before: CriterionResult | None = None) -> str:
+    base = BaseResult(outcome="graded", evaluators=(a_rubric(before),)) if before else None
+    case = graded("a", "fail", criterion, before=base)
+    view = view_of(a_report(case))
+    return "".join(evaluator_result(case.evaluators[0], case, view))
+
+
+def words(text: str) -> list[str]:
+    return [word for word in re.split(r"<[^>]*>", text) if word.strip()]
+
+
+ROWS = {
+    "level": (
+        rows(LEVEL),
+        ["tone", "#", "asked", "levels, weight 1, line 5", "level 3", "3 (dry): no &lt;b&gt;",
+         "said", "quote"],
+    ),
+    "check": (
+        rows(a_criterion("c")),
+        ["c", "#", "asked", "checklist, required, weight 1, line 5", "not satisfied", "said",
+         "quote"],
+    ),
+    "another mark at the base": (
+        rows(LEVEL, replace(LEVEL, mark=5)),
+        ["tone", "#", "asked", "levels, weight 1, line 5", "level 3", "3 (dry): no &lt;b&gt;",
+         "was level 5 at the base", "said", "quote"],
+    ),
+    "the same mark at the base": (
+        rows(replace(LEVEL, met=""), LEVEL),
+        ["tone", "#", "asked", "levels, weight 1, line 5", "level 3", "said", "quote"],
+    ),
+    "votes": (
+        rows(replace(LEVEL, met="", votes=(3, 4))),
+        ["tone", "#", "asked", "levels, weight 1, line 5", "level 3",
+         "votes differ: level 3, level 4", "said", "quote"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), ROWS.values(), ids=ROWS)
+def test_a_row(text: str, expected: list[str]) -> None:
+    assert words(text.partition("<tbody>")[2]) == expected
+
+
+def test_a_row_has_an_anchor() -> None:
+    assert f'<tr id="{criterion_anchor("e.yaml", "a", "rubric", "tone")}">' in rows(LEVEL)
+
+
+@pytest.mark.parametrize(
+    ("facts", "tone"),
+    [
+        ({"gated": True}, "fail"),
+        ({"gated": False, "normalised": 0.5}, "borderline"),
+        ({"gated": False, "normalised": 1.0}, "pass"),
+    ],
+)
+def test_the_tone_of_a_mark(facts: dict[str, Any], tone: str) -> None:
+    assert f'<span class="badge {tone}">level 3</span>' in rows(replace(LEVEL, **facts))
+
+
+def test_no_result() -> None:
+    case = graded("a")
+    failed = Unassessed(name="<r>", type="rubric", weight=1.0, line=1, reason="`x` is down")
+    text = "".join(evaluator_result(failed, case, view_of(a_report(case))))
+    assert words(text) == ["&lt;r&gt; ", "rubric, weight 1", "no result: ", "x", " is down"]
+
+
+def test_a_list_without_entries_has_no_title() -> None:
+    assert list(titled_list("Missed", ())) == []
+    assert list(titled_list("Missed", ("<b>",))) == ["<h4>Missed</h4><ul><li>&lt;b&gt;</li></ul>"]

@@ -1,0 +1,60 @@
+"""Criteria, files and changes of a report, grouped for its tables and filters."""
+
+from dataclasses import replace
+
+from rubric_ci.comparison.compare import compare
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import BaseResult
+from rubric_ci.model.usage import Usage
+from rubric_ci.render.html.view import criterion_groups, file_groups, view_of
+from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
+
+MET = a_criterion("met", normalised=1.0, gated=False)
+MISSED = a_criterion("missed")
+
+
+def test_criteria_are_grouped_by_id_and_text() -> None:
+    other = replace(MET, text="another")
+    report = a_report(graded("a", "fail", MET, MISSED), graded("b", "pass", MET, other))
+    groups = criterion_groups(report)
+    assert [(g.id, g.text, g.cases, g.missed, g.mean) for g in groups] == [
+        ("missed", "asked", 1, 1, 0.0),
+        ("met", "asked", 2, 0, 1.0),
+        ("met", "another", 1, 0, 1.0),
+    ]
+
+
+def test_a_criterion_that_does_not_count_is_not_missed() -> None:
+    shown = a_rubric(MISSED, weight=0.0)
+    [group] = criterion_groups(a_report(graded("a", "pass", evaluators=(shown,))))
+    assert (group.cases, group.missed) == (1, 0)
+
+
+def test_files_with_failing_cases_come_first() -> None:
+    cost = Usage(calls=1, cost_usd=0.25)
+    report = a_report(
+        graded("a", "pass", file="a.yaml", usage=cost),
+        skipped("b"),
+        graded("c", "fail", file="z.yaml"),
+        errored("d", file="a.yaml"),
+    )
+    groups = file_groups(report)
+    assert [(g.file, dict(g.counts), g.mean, g.cost_usd) for g in groups] == [
+        ("z.yaml", {"fail": 1}, 0.0, 0),
+        ("a.yaml", {"pass": 1, "errored": 1}, 1.0, 0.25),
+        ("e.yaml", {"skipped": 1}, None, 0),
+    ]
+
+
+def compared() -> RunReport:
+    report = a_report(graded("a", "fail", change="broken", before=BaseResult(outcome="graded")))
+    return replace(report, comparison=compare(report, a_report(graded("a", "pass"))))
+
+
+def test_a_case_has_a_change_in_each_comparison() -> None:
+    report = compared()
+    assert view_of(report).change_names(report.cases[0]) == ("broken by this change", "regressed")
+    assert view_of(report).difference(report.cases[0]) == -1.0
+    alone = replace(report, comparison=None)
+    assert view_of(alone).change_names(alone.cases[0]) == ("broken by this change",)
+    assert view_of(alone).difference(alone.cases[0]) is None

@@ -1,0 +1,114 @@
+"""The section about changes to the grading in every format, and its gate."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.model.config import FailOn, GateConfig
+from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.report import RunReport
+from rubric_ci.render import annotations, markdown, sarif, terminal
+from rubric_ci.render.html import page
+from rubric_ci.report import consistency, json_format
+from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.gate import concluded, gate_of
+from tests.sample_project import CONFIG, Project
+from tests.sample_reports import a_report, graded
+
+CHANGES = (
+    GradingChange(
+        kind="gate",
+        direction="weaker",
+        about="gate.fail_on",
+        file="rubric-ci.yaml",
+        line=7,
+        before="fail",
+        after="never",
+    ),
+    GradingChange(
+        kind="criterion",
+        direction="changed",
+        about="refund/period",
+        file="e.yaml",
+        line=9,
+        before="Names the <b>period</b>",
+        after="",
+    ),
+)
+
+
+def reported(config: GateConfig) -> RunReport:
+    report = a_report(graded("a", "pass"), grading_changes=CHANGES)
+    gate = concluded(gate_of(config, None), report.cases, report.verdict, (), CHANGES)
+    return replace(report, gate=gate)
+
+
+NOTED = reported(GateConfig())
+
+
+def test_in_markdown() -> None:
+    assert (
+        "### Changes to the grading: 1 weaker, 1 changed\n\n"
+        "- 🔻 weaker: gate.fail_on: fail → never · rubric-ci.yaml:7\n"
+        "- 🔹 changed: criterion refund/period: Names the &lt;b&gt;period&lt;/b&gt; → (none) · "
+        "e.yaml:9\n"
+    ) in markdown.render(NOTED).replace("\\_", "_").replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def test_at_the_terminal_and_in_html() -> None:
+    text = terminal.render(NOTED, width=120, color=False)
+    assert "Changes to the grading: 1 weaker, 1 changed\n" in text
+    assert "  weaker: gate.fail_on: fail → never  rubric-ci.yaml:7\n" in text
+    assert "<h4>Changes to the grading: 1 weaker, 1 changed</h4>" in page.render(NOTED)
+    assert "<b>period</b>" not in page.render(NOTED)
+
+
+def test_weaker_ones_are_annotations() -> None:
+    [found] = annotations.annotations(NOTED)
+    assert (found.level, found.file, found.line) == ("warning", "rubric-ci.yaml", 7)
+    [result] = json.loads(sarif.render(NOTED))["runs"][0]["results"]
+    assert result["ruleId"] == "weaker-grading"
+    assert json_format.read(json_format.render(NOTED)) == NOTED
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        (GateConfig(), ExitCode.OK),
+        (GateConfig(on_weaker_grading="fail"), ExitCode.GATE),
+        (GateConfig(on_weaker_grading="fail", fail_on=FailOn.REGRESSION), ExitCode.GATE),
+        (GateConfig(on_weaker_grading="fail", fail_on=FailOn.NEVER), ExitCode.OK),
+    ],
+    ids=["note", "fail", "regression", "never"],
+)
+def test_the_gate(config: GateConfig, code: ExitCode) -> None:
+    report = reported(config)
+    assert exit_code(report) is code
+    assert list(consistency.problems(report)) == []
+    assert list(consistency.problems(replace(report, grading_changes=()))) == (
+        ["gate.holds is false, its cases give true"] if code is ExitCode.GATE else []
+    )
+
+
+def test_the_base_decides_whether_weaker_grading_fails(tmp_path: Path) -> None:
+    from tests.checkout import Checkout
+
+    project = Project(tmp_path)
+    project.write("rubric-ci.yaml", f"{CONFIG}gate: {{on_weaker_grading: fail}}\n")
+    checkout = Checkout(tmp_path)
+    checkout.git("add", "--all")
+    checkout.git("commit", "--quiet", "--message=base")
+    project.write(
+        "rubric-ci.yaml", f"{CONFIG}gate: {{thresholds: {{pass: 0.5, borderline: 0.5}}}}\n"
+    )
+    done = project.run("--changed-since", "HEAD", "--policy-from", "base")
+    assert done.returncode == 1
+    found = [(each["about"], each["direction"]) for each in project.report()["grading_changes"]]
+    assert found == [
+        ("gate.on_weaker_grading", "weaker"),
+        ("gate.thresholds.borderline", "weaker"),
+        ("gate.thresholds.pass", "weaker"),
+    ]

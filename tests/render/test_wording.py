@@ -1,0 +1,108 @@
+"""Words and figures that every format shares."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.report import RunReport
+from rubric_ci.render import wording
+from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("checklist", True, "satisfied"),
+        ("checklist", False, "not satisfied"),
+        ("score-range", 0, "0 of 10"),
+        ("score-range", 1, "1 of 10"),
+        ("levels", -1, "level -1"),
+        ("levels", "cannot_assess", "cannot be assessed"),
+    ],
+)
+def test_mark(kind: str, value: MarkValue, shown: str) -> None:
+    assert wording.mark(kind, value) == shown
+
+
+@pytest.mark.parametrize(
+    ("gate", "gated", "shown"),
+    [
+        ("", False, ""),
+        ("required", True, "required"),
+        ("required", False, "required"),
+        ("score >= 6", True, "score >= 6 to pass"),
+        ("score >= 6", False, "gate met: score >= 6"),
+        ("level >= 3", False, "gate met: level >= 3"),
+    ],
+)
+def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
+    assert wording.gate_of(a_criterion(gate=gate, gated=gated)) == shown
+
+
+@pytest.mark.parametrize(
+    ("report", "shown"),
+    [
+        pytest.param(a_report(graded("a", "pass")), "pass: the only case passes", id="one"),
+        pytest.param(
+            a_report(graded("a", "pass"), graded("b", "pass")),
+            "pass: all 2 graded cases pass",
+            id="pass",
+        ),
+        pytest.param(
+            a_report(graded("a", "borderline"), graded("b", "pass")),
+            "borderline: 1 of 2 graded cases is borderline",
+            id="borderline",
+        ),
+        pytest.param(
+            a_report(graded("a"), graded("b"), errored("c")),
+            "fail: 2 of 2 graded cases fail",
+            id="fail",
+        ),
+        pytest.param(
+            a_report(errored("a"), graded("b", "pass")), "no verdict: 1 case errored", id="error"
+        ),
+        pytest.param(
+            a_report(spared=3), "nothing to grade: the change affects no case", id="no change"
+        ),
+        pytest.param(
+            a_report(skipped("a"), skipped("b")),
+            "nothing was graded: 2 cases skipped",
+            id="nothing graded",
+        ),
+    ],
+)
+def test_headline(report: RunReport, shown: str) -> None:
+    assert wording.headline(report) == shown
+
+
+@pytest.mark.parametrize(
+    ("totals", "replayed", "shown"),
+    [
+        ({}, False, []),
+        ({"marks": 3}, False, []),
+        ({"marks": 3, "cached_marks": 2}, False, ["2 of 3 marks from the cache"]),
+        ({"marks": 3}, True, ["model replies from a recording"]),
+        ({"recorded_answers": 1}, False, ["1 of 2 answers recorded"]),
+    ],
+    ids=["nothing", "fresh", "cached", "replayed", "recorded"],
+)
+def test_provenance(totals: dict[str, int], replayed: bool, shown: list[str]) -> None:
+    report = a_report(graded("a"), errored("b"), replayed=replayed)
+    assert wording.provenance(replace(report, totals=replace(report.totals, **totals))) == shown
+
+
+def test_votes_are_shown_only_if_they_differ() -> None:
+    assert wording.votes(a_criterion(votes=(True, True, True))) == ""
+    shown = wording.votes(a_criterion(votes=(True, False, True)))
+    assert shown == "votes differ: satisfied, not satisfied, satisfied"
+    mixed = a_criterion(kind="score-range", votes=(1, 1, 1))
+    assert wording.votes(mixed) == ""
+
+
+def test_a_criterion_that_does_not_count_is_not_missed() -> None:
+    report = a_report()
+    assert not wording.is_missed(a_criterion(weight=0.0, gated=False), report)
+    assert wording.is_missed(a_criterion(weight=0.0, gated=True), report)
+    assert not wording.is_missed(a_criterion(gated=False, normalised=0.8), report)
+    assert wording.is_missed(a_criterion(gated=False, normalised=0.79), report)

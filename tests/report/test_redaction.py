@@ -1,0 +1,26 @@
+"""A report without secrets."""
+
+from dataclasses import replace
+
+from rubric_ci.report import json_format
+from rubric_ci.report.redaction import without_secrets
+from rubric_ci.text.redact import redactor
+from tests.sample_reports import a_report, graded
+
+
+def test_every_text_but_names_and_fixed_words() -> None:
+    case = replace(
+        graded("borderline", "borderline", file="borderline.yaml", reason="no borderline"),
+        answer="on the borderline",
+    )
+    report = a_report(case, notes=("a borderline note",))
+    redacted = without_secrets(report, redactor(["borderline"]))
+    (found,) = redacted.cases
+    assert (found.file, found.id) == ("borderline.yaml", "borderline")
+    assert (found.reason, redacted.notes) == ("no ***", ("a *** note",))
+    assert json_format.read(json_format.render(redacted)) == redacted
+
+
+def test_without_a_secret_nothing_changes() -> None:
+    report = a_report(graded("a", "pass"))
+    assert without_secrets(report, redactor(["s3cret"])) == report

@@ -1,0 +1,116 @@
+"""The smallest drop that is seen: against scipy's noncentral t, and against simulated runs."""
+
+import random
+from math import sqrt
+from statistics import NormalDist
+
+import pytest
+from scipy import stats
+
+from rubric_ci.history.power_text import needed, sees
+from rubric_ci.statistics import significance
+from rubric_ci.statistics.power import DEFAULT, Design, Variances, cases_needed, smallest_drop
+
+
+def design(cases: int, trials: int, clusters: int = 0, reference: int = 0) -> Design:
+    return Design(
+        cases=cases,
+        clusters=clusters or cases,
+        trials=trials,
+        reference_trials=reference or trials,
+    )
+
+
+@pytest.mark.parametrize("cases", [6, 10, 24, 100, 500])
+@pytest.mark.parametrize("trials", [1, 3, 15])
+def test_the_power_is_that_of_the_noncentral_t(cases: int, trials: int) -> None:
+    measured = Variances(cases=0.3, target=0.03, judge=0.01)  # above what a drop itself adds
+    drop = smallest_drop(design(cases, trials), measured)
+    if drop is None:
+        assert cases < 10
+        return
+    error = sqrt((measured.cases + measured.trial * 2 / trials) / cases)
+    critical = stats.t.ppf(0.975, cases - 1)
+    power = stats.nct.sf(critical, cases - 1, drop / error)
+    assert power == pytest.approx(0.8, abs=0.03)
+
+
+def test_the_drop_is_seen_in_four_of_five_simulated_nights() -> None:
+    chance, seen, nights = random.Random(1), 0, 600
+    drop = smallest_drop(design(60, 3), DEFAULT)
+    assert drop is not None
+    for _ in range(nights):
+        differences = [one_difference(chance, drop) for _ in range(60)]
+        seen += sum(differences) < 0 and significance.p_value(differences) < 0.05
+    assert 0.75 < seen / nights < 0.86
+
+
+def one_difference(chance: random.Random, drop: float) -> float:
+    """Return the difference of the means of three trials; an affected case loses 0.5."""
+    lost = 0.5 if chance.random() < drop / 0.5 else 0.0
+    noise = sqrt(DEFAULT.trial * 2 / 3)
+    return chance.gauss(-lost, noise)
+
+
+@pytest.mark.parametrize("trials", [1, 3, 10])
+@pytest.mark.parametrize("drop", [0.02, 0.05, 0.2])
+def test_the_cases_needed_are_the_fewest(drop: float, trials: int) -> None:
+    cases = cases_needed(drop, trials, DEFAULT)
+    assert cases is not None
+    smallest, above = (smallest_drop(design(n, trials), DEFAULT) for n in (cases, cases - 1))
+    assert smallest is not None
+    assert smallest <= drop + 1e-5
+    assert above is None or above > drop - 1e-5
+
+
+LINES = {
+    "defaults": (
+        (design(24, 3), DEFAULT),
+        (
+            "24 cases x 3 trials: sees a drop of 18 points with probability 0.8 "
+            "(variances by default: cases 0, target 0.03, judge 0.01)"
+        ),
+    ),
+    "a reference": (
+        (design(24, 1, reference=15), DEFAULT),
+        (
+            "24 cases x 1 trial: sees a drop of 19 points with probability 0.8 "
+            "(variances by default: cases 0, target 0.03, judge 0.01)"
+        ),
+    ),
+    "measured": (
+        (design(24, 3), Variances(cases=0.01, target=0.001, judge=0.0, runs=12)),
+        (
+            "24 cases x 3 trials: sees a drop of 14 points with probability 0.8 "
+            "(variances of 12 runs: cases 0.01, target 0.001, judge 0)"
+        ),
+    ),
+    "clusters": (
+        (design(24, 3, clusters=8), DEFAULT),
+        (
+            "24 cases in 8 clusters x 3 trials: sees a drop of 30 points with probability 0.8 "
+            "(variances by default: cases 0, target 0.03, judge 0.01)"
+        ),
+    ),
+    "too few": (
+        (design(5, 3), DEFAULT),
+        "5 cases x 3 trials: too few to see a drop of the mean score; it takes 6 independent cases",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "line"), LINES.values(), ids=LINES)
+def test_what_a_run_sees(given: tuple[Design, Variances], line: str) -> None:
+    assert sees(*given) == line
+
+
+def test_what_it_takes() -> None:
+    first, second = needed(0.05, design(24, 3), DEFAULT)
+    assert first.startswith("to see a drop of 5 points with probability 0.8: ")
+    counts = [int(part.split()[0].replace(",", "")) for part in first.split(": ")[1].split(" or ")]
+    assert counts == sorted(counts, reverse=True)
+    assert second == sees(design(24, 3), DEFAULT)
+
+
+def test_the_normal_quantile_is_the_one_of_scipy() -> None:
+    assert NormalDist().inv_cdf(0.8) == pytest.approx(stats.norm.ppf(0.8))

@@ -63,27 +63,26 @@ THIS = Host()
 
 
 class Command(NamedTuple):
-    """One command of the action: its arguments and its list of requirements."""
+    """How a command of rubric-ci is started: its list of requirements, and when it posts."""
 
-    arguments: tuple[str, ...]
     requirements: str
     posts_if: tuple[str, ...] = ()  # inputs that make it post, as RUBRIC_CI_ variables
 
 
-COMMANDS = {
-    "validate": Command(("validate",), "light"),
-    "run": Command(("run",), "judge", ("RUN_COMMENT", "RUN_CHECK_RUN")),
-    "generate": Command(("generate", "rubrics"), "judge", ("GENERATE_RUBRICS_PR",)),
-    "comment": Command(("comment",), "github", ("COMMAND",)),
-    "plan": Command(("plan",), "light"),
-    "merge": Command(("merge",), "github", ("MERGE_COMMENT", "MERGE_CHECK_RUN")),
-    "keep": Command(("baseline", "keep"), "github"),
-    "accept": Command(("baseline", "accept"), "github"),
-    "accept-merge": Command(("baseline", "accept-merge"), "github"),
-    "rejudge": Command(("rejudge",), "judge"),
-    "compare": Command(("compare",), "github", ("COMPARE_ISSUE",)),
-    "add": Command(("history", "add"), "light"),
-    "history": Command(("history", "publish"), "light"),
+COMMANDS = {  # as they are typed on the command line
+    "validate": Command("light"),
+    "run": Command("judge", ("RUN_COMMENT", "RUN_CHECK_RUN")),
+    "generate rubrics": Command("judge", ("GENERATE_RUBRICS_PR",)),
+    "compare": Command("github", ("COMPARE_ISSUE",)),
+    "baseline keep": Command("github"),
+    "baseline accept": Command("github"),
+    "baseline accept-merge": Command("github"),
+    "baseline rejudge": Command("judge"),
+    "history add": Command("light"),
+    "history publish": Command("light"),
+    "plan": Command("light"),
+    "report merge": Command("github", ("REPORT_MERGE_COMMENT", "REPORT_MERGE_CHECK_RUN")),
+    "report comment": Command("github", ("COMMAND",)),
 }
 
 
@@ -102,12 +101,13 @@ def main(environ: Mapping[str, str]) -> NoReturn:
 
 def prepare(environ: Mapping[str, str]) -> list[str]:
     """Install the requirements of the command and return its command line."""
-    command = choose(environ.get("RUBRIC_CI_COMMAND", ""))
+    name = environ.get("RUBRIC_CI_COMMAND", "")
+    command = choose(name)
     python = interpreter(environ)
     if python != Path(sys.executable):
         return [str(python), "-I", __file__]
     environment = install(command.requirements, cache_folder(environ))
-    return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *command.arguments]
+    return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *name.split(" ")]
 
 
 def without_token(environ: Mapping[str, str]) -> dict[str, str]:

@@ -18,10 +18,10 @@ FUNCTION_LINES: Final = 40  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
     "cli/test_help.py": """
-        cli/generate cli/history cli/judge cli/options cli/report cli/report_options
-        cli/request_options cli/run model/defaults""",
+        cli/baseline cli/cache cli/compare cli/generate cli/history cli/judge cli/options cli/report
+        cli/report_options cli/request_options cli/run cli/start cli/waive model/defaults""",
     "commands/test_batch_target.py": "targets/batch_command",
-    "commands/test_calibrate.py": """
+    "commands/test_judge_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure
         calibration/rejudge""",
     "commands/test_compare.py": "publish/issue",
@@ -31,8 +31,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_history.py": """
         history/chart history/forecast history/page_style history/runs_text history/terminal
         history/trust""",
-    "commands/test_label.py": "calibration/label_file calibration/label_session",
-    "commands/test_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
+    "commands/test_judge_label.py": "calibration/label_file calibration/label_session",
+    "commands/test_baseline_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks
         publish/files report/build""",
@@ -44,7 +44,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
-    "commands/test_shards.py": "commands/merge commands/plan",
+    "commands/test_shards.py": "commands/plan commands/report_merge",
     "commands/test_validate.py": """
         project/case_counts project/checker project/fixer validation/output/formats""",
     "commands/test_validate_commands.py": "project/machine",

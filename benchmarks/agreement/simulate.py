@@ -1,7 +1,7 @@
-"""How often the interval of κ that `calibrate` shows contains the true κ.
+"""How often the interval of κ that `judge calibrate` shows contains the true κ.
 
 Person and judge are drawn from a table with a known κ, and the interval is computed by rubric-ci's
-own code, with fewer draws than `calibrate` takes.
+own code, with fewer draws than `judge calibrate` takes.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Text that `calibrate` prints: agreement of the judge with people, per criterion."""
+"""Text that `judge calibrate` prints: agreement of the judge with people, per criterion."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

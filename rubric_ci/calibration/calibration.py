@@ -165,7 +165,7 @@ def _why_unreadable(calibration: JSON) -> str:
         case {"version": 1}:
             return (
                 "it is of an earlier version, whose kappa pooled the criteria and may be too high; "
-                "run `rubric-ci calibrate` again"
+                "run `rubric-ci judge calibrate` again"
             )
         case {"version": 2, "split": "test", "judge": dict(), "overall": dict()}:
             return ""

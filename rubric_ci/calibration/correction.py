@@ -98,7 +98,7 @@ def _judged(graded: Sequence[Graded]) -> float:
 
 def _withheld(report: RunReport, graded: Sequence[Graded], drawn: Sequence[Label]) -> Iterator[str]:
     if not drawn:
-        yield "the labels were not drawn at random (`rubric-ci label --sample`)"
+        yield "the labels were not drawn at random (`rubric-ci judge label --sample`)"
     judge = judge_text(report.judge)
     judges = {label.draw.judge for label in drawn if label.draw}
     if others := sorted(judges - {judge}):

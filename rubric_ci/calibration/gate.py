@@ -9,7 +9,7 @@ from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 
 NAME = CALIBRATION
-HINT = f"`rubric-ci calibrate LABELS` measures the judge and writes {NAME}"
+HINT = f"`rubric-ci judge calibrate LABELS` measures the judge and writes {NAME}"
 
 
 def check_calibration(loaded: LoadedProject, judges: Sequence[JudgeInfo]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from rubric_ci.project.loaded_project import show_problems
 def read_labels(path: Path) -> tuple[Label, ...]:
     """Return the labels of a file; show its problems and raise InvalidInput if there are any."""
     found, problems = labels.parse(
-        str(path), discovery.read_text(path, written_by="rubric-ci label")
+        str(path), discovery.read_text(path, written_by="rubric-ci judge label")
     )
     if problems:
         show_problems(problems)

@@ -187,5 +187,5 @@ def _problem(path: str, line: int, text: str) -> Diagnostic:
         file=path,
         span=Span(line, 1, line, 1),
         message=text,
-        hint="fix or remove the line, or mark the answer again with `rubric-ci label`",
+        hint="fix or remove the line, or mark the answer again with `rubric-ci judge label`",
     )

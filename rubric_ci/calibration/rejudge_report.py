@@ -1,4 +1,4 @@
-"""Mark the kept answers of a report with the judge of today; no target is asked for anything."""
+"""Judge the stored answers of a report again; no target is asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

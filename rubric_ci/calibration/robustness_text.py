@@ -1,4 +1,4 @@
-"""Text that `judge-check` prints: changed marks, by family and one by one."""
+"""Text that `judge attack` prints: changed marks, by family and one by one."""
 
 from collections.abc import Iterator
 

@@ -26,8 +26,8 @@ def with_correction(report: RunReport, loaded: LoadedProject, settings: RunSetti
     found, problems = labels.parse(LABELS, content.decode(errors="replace"))
     if problems:
         note = (
-            f"{LABELS} has problems: run `rubric-ci calibrate {LABELS}` to see them; the pass "
-            "rate is not corrected for the judge's errors."
+            f"{LABELS} has problems: run `rubric-ci judge calibrate {LABELS}` to see them; the "
+            "pass rate is not corrected for the judge's errors."
         )
         return replace(report, notes=(*report.notes, note))
     from rubric_ci.calibration.correction import correction_of

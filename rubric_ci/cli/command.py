@@ -61,9 +61,25 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A command with commands of its own."""
+    """A command with commands of its own, which help lists in the order of their definition."""
 
     command_class = Command
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """Return the names in the order of definition, which is the order of use."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; name the one that an unknown word probably means."""
+        word = args[0]
+        unknown = not word.startswith("-") and self.get_command(ctx, word) is None
+        if unknown and not ctx.resilient_parsing:
+            from rubric_ci.cli.unknown_command import message
+
+            raise click.UsageError(message(word, ctx), ctx)
+        return super().resolve_command(ctx, args)
 
 
 command = partial(click.command, cls=Command)

@@ -1,15 +1,12 @@
-"""The commands that write project files: `init`, `demo` and `generate`."""
+"""The commands of `rubric-ci generate`."""
 
 from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.command import Group, command, examples, option
-from rubric_ci.model import scaffold
+from rubric_ci.cli.command import Group, examples, option
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -18,69 +15,6 @@ _publishing = partial(option, heading="Commit and publish")
 @click.group(cls=Group)
 def generate() -> None:
     """Generate missing parts of eval files."""
-
-
-@command(
-    epilog=examples(
-        "init                                      ask, or take the defaults without a terminal",
-        "init --yes --provider anthropic --target command",
-    )
-)
-@click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@option(
-    "--provider",
-    type=click.Choice(list(scaffold.PROVIDERS)),
-    default="openai",
-    help="Provider of the judge, and of the model target.",
-)
-@option(
-    "--target",
-    type=click.Choice(scaffold.TARGET_KINDS),
-    default="model",
-    help="What answers the cases: a model, a command, or recorded answers.",
-)
-@option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
-@option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
-@click.pass_context
-def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
-    """Create starter files.
-
-    They are a configuration, an example that runs offline, workflows and a pre-commit hook. FOLDER
-    is the root of the repository. Existing files are kept unless --force is given.
-    """
-    from rubric_ci.commands.init import init as create_files
-    from rubric_ci.model.options import InitSettings
-    from rubric_ci.system.terminal import is_interactive
-
-    if not yes and is_interactive():
-        settings.update(_answers(context))
-    raise SystemExit(create_files(InitSettings(**settings)))
-
-
-def _answers(context: click.Context) -> dict[str, str]:
-    """Ask for the choices that the command line does not make."""
-    questions = {"provider": "Provider of the judge", "target": "What answers the cases"}
-    return {
-        parameter.name: click.prompt(
-            questions[parameter.name], type=parameter.type, default=context.params[parameter.name]
-        )
-        for parameter in context.command.params
-        if parameter.name in questions
-        and context.get_parameter_source(parameter.name) is ParameterSource.DEFAULT
-    }
-
-
-@command()
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("rubric-ci-demo"))
-def demo(folder: Path) -> None:
-    """Grade an example offline.
-
-    Answers and judge are recorded. FOLDER is new; it receives the example and its reports.
-    """
-    from rubric_ci.commands.demo import demo as run_demo
-    from rubric_ci.model.options import DemoSettings
-
-    raise SystemExit(run_demo(DemoSettings(folder=folder)))
 
 
 @generate.command(
@@ -134,6 +68,3 @@ def rubrics(**options: Any) -> None:
     if options["fixup"] and options["pr"]:
         raise click.UsageError("--fixup commits to the local branch: remove --pr or --fixup")
     raise SystemExit(generate_rubrics(GenerateSettings(**options)))
-
-
-COMMANDS: Final = (init, demo, generate)

@@ -1,7 +1,7 @@
 """The commands of `rubric-ci history`."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -79,7 +79,10 @@ def show(**options: Any) -> None:
 @_title
 @_last(None, shown="all")
 def page(**options: Any) -> None:
-    """Write the history as one HTML page without external files."""
+    """Write the history as one HTML page.
+
+    The page refers to no other file.
+    """
     from rubric_ci.commands import history as commands
 
     raise SystemExit(commands.write_page(**options))
@@ -90,7 +93,10 @@ def page(**options: Any) -> None:
 @_output(defaults.BADGE, "SVG file to write.")
 @option("--label", metavar="WORD", default="evals", help="Text on the left of the badge.")
 def badge(**options: Any) -> None:
-    """Write a badge with the pass rate of the latest complete run."""
+    """Write a badge with the latest pass rate.
+
+    It is the pass rate of the latest complete run.
+    """
     from rubric_ci.commands import history as commands
 
     raise SystemExit(commands.write_badge(**options))
@@ -124,7 +130,7 @@ def import_lines(**options: Any) -> None:
 @option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
 @_title
 def publish(**options: Any) -> None:
-    """Add a run to the history of a site, and write its pages.
+    """Add a run to a site's history and write its pages.
 
     The site is history.jsonl, index.html, badge.svg, and report.html with the latest run. A
     history.jsonl that is there already is continued.
@@ -132,6 +138,3 @@ def publish(**options: Any) -> None:
     from rubric_ci.commands import history as commands
 
     raise SystemExit(commands.publish(**options))
-
-
-COMMANDS: Final = (history,)

@@ -1,13 +1,12 @@
-"""The commands about the judge: `judge-check`, `rejudge`, `label`, `calibrate` and `cache`."""
+"""The commands of `rubric-ci judge`: `label`, `calibrate` and `attack`."""
 
 from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.command import FILE, command, option
+from rubric_ci.cli.command import FILE, Group, option
 from rubric_ci.model import defaults
 
 _calibration = partial(option, heading="Calibration")
@@ -22,49 +21,12 @@ def _read_sample(_: click.Context, __: click.Parameter, text: str | None) -> tup
     return int(passes), int(fails)
 
 
-@command("judge-check")
-@options.paths
-@options.config
-@options.policy_from
-@options.judge
-@options.judging(
-    "--max-moved",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    help="Number of changed marks that is still accepted.",
-)
-@request_options.requests
-def judge_check(**options: Any) -> None:
-    """Count the marks that change under prompt-injection attacks.
-
-    PATHS are eval files whose cases carry answers; default: the built-in corpus.
-    """
-    from rubric_ci.commands.judge_check import judge_check as check
-    from rubric_ci.model.options import JudgeCheckSettings
-
-    raise SystemExit(check(JudgeCheckSettings(**options)))
+@click.group(cls=Group)
+def judge() -> None:
+    """Compare the judge with people, and attack it."""
 
 
-@command()
-@click.argument("report", type=FILE, default=defaults.REFERENCE)
-@options.config
-@options.policy_from
-@options.judge
-@request_options.requests
-def rejudge(**options: Any) -> None:
-    """Mark the answers of a reference with the judge of today.
-
-    REPORT is a report.json, or the folder of a reference, and is written again. No target is asked
-    for an answer, and no judgement is taken from the cache.
-    """
-    from rubric_ci.commands.rejudge import rejudge_report
-    from rubric_ci.model.options import RejudgeSettings
-
-    raise SystemExit(rejudge_report(RejudgeSettings(**options)))
-
-
-@command()
+@judge.command()
 @options.paths
 @options.config
 @option(
@@ -102,13 +64,13 @@ def label(**options: Any) -> None:
     One criterion at a time, in the terminal. Press q to stop; run the same command again to
     continue.
     """
-    from rubric_ci.commands.label import label as label_answers
+    from rubric_ci.commands.judge_label import label as label_answers
     from rubric_ci.model.options import LabelSettings
 
     raise SystemExit(label_answers(LabelSettings(**options)))
 
 
-@command()
+@judge.command()
 @click.argument("labels", type=FILE)
 @options.paths
 @options.config
@@ -143,43 +105,34 @@ def label(**options: Any) -> None:
 def calibrate(**options: Any) -> None:
     """Measure the agreement between the judge and a person.
 
-    LABELS is the file that `rubric-ci label` writes. PATHS are the eval files; default: those that
-    LABELS names.
+    LABELS is the file that `rubric-ci judge label` writes. PATHS are the eval files; default: the
+    files that LABELS names.
     """
-    from rubric_ci.commands.calibrate import calibrate_judge
+    from rubric_ci.commands.judge_calibrate import calibrate_judge
     from rubric_ci.model.options import CalibrateSettings
 
     raise SystemExit(calibrate_judge(CalibrateSettings(**options)))
 
 
-@command()
-@option(
-    "--cache-dir",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    default=defaults.CACHE_DIR,
-    help="Folder of the judgement cache.",
+@judge.command()
+@options.paths
+@options.config
+@options.policy_from
+@options.judge
+@options.judging(
+    "--max-moved",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Number of changed marks that is still accepted.",
 )
-@option(
-    "--unused-days",
-    type=click.FloatRange(min=0),
-    metavar="DAYS",
-    help="Delete entries unused for this many days.",
-)
-@option(
-    "--max-megabytes",
-    type=click.FloatRange(min=0),
-    metavar="MB",
-    help="Delete least recently used entries until the cache is this small.",
-)
-@option("--clear", is_flag=True, help="Delete all entries.")
-def cache(**options: Any) -> None:
-    """Show the size of the judgement cache and prune it."""
-    from rubric_ci.commands.cache import cache as prune_and_show
-    from rubric_ci.model.options import CacheSettings
+@request_options.requests
+def attack(**options: Any) -> None:
+    """Count the marks that change under prompt-injection attacks.
 
-    raise SystemExit(prune_and_show(CacheSettings(**options)))
+    PATHS are eval files whose cases carry answers; default: the built-in corpus.
+    """
+    from rubric_ci.commands.judge_attack import attack as attack_judge
+    from rubric_ci.model.options import AttackSettings
 
-
-COMMANDS: Final = (judge_check, rejudge, label, calibrate, cache)
+    raise SystemExit(attack_judge(AttackSettings(**options)))

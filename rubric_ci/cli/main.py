@@ -1,16 +1,18 @@
 """The command group and `validate`, which runs at every commit and loads no other command."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
 import click
 
 from rubric_ci import __version__
 from rubric_ci.cli import completion, options, report_options
-from rubric_ci.cli.command import Command, option
+from rubric_ci.cli.command import Group, option
 from rubric_ci.errors import ExitCode, UserError
 
+SENTENCE: Final = 200  # characters of the first sentence of a command; more than any has
 _EPILOG: Final = """\
 \b
 Examples:
@@ -30,40 +32,49 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 """
 
 
-def _others() -> Iterator[Iterable[click.Command]]:
-    """Import the commands but `validate`, module by module, those of short processes first."""
-    from rubric_ci.cli import history
+COMMANDS: Final = {
+    "Start": {"init": "start", "demo": "start"},
+    "Every day": {
+        "validate": "main",
+        "run": "run",
+        "generate": "generate",
+        "compare": "compare",
+        "waive": "waive",
+    },
+    "Trust the judge": {"judge": "judge"},
+    "Nights": {"baseline": "baseline", "history": "history"},
+    "CI": {"plan": "run", "report": "report"},
+    "Other": {"cache": "cache"},
+}
+"""Headings of `--help` in the order of use: the commands below each, and the module of each."""
 
-    yield history.COMMANDS
-    from rubric_ci.cli import report
-
-    yield report.COMMANDS
-    from rubric_ci.cli import generate, judge, run
-
-    yield (*generate.COMMANDS, *judge.COMMANDS, *run.COMMANDS)
+_MODULES: Final = {name: module for names in COMMANDS.values() for name, module in names.items()}
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Loads commands on demand; turns a UserError into a message and an exit code."""
 
-    command_class = Command
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        others = _others() if cmd_name not in self.commands else ()
-        for commands in others:
-            self._add(commands)
-            if cmd_name in self.commands:
-                break  # before the next module is imported
+        if cmd_name in _MODULES and cmd_name not in self.commands:
+            module = import_module(f"rubric_ci.cli.{_MODULES[cmd_name]}")
+            self.add_command(getattr(module, cmd_name))
         return super().get_command(ctx, cmd_name)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        for commands in _others():
-            self._add(commands)
-        return super().list_commands(ctx)
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(_MODULES)
 
-    def _add(self, commands: Iterable[click.Command]) -> None:
-        for command in commands:
-            self.add_command(command)
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per heading, with the commands of groups as they are typed."""
+        for heading, names in COMMANDS.items():
+            with formatter.section(heading):
+                formatter.write_dl([row for name in names for row in self._rows(ctx, name)])
+
+    def _rows(self, ctx: click.Context, name: str) -> Iterator[tuple[str, str]]:
+        command = self.get_command(ctx, name)
+        assert command  # noqa: S101 - `name` is in COMMANDS
+        inner = command.commands.items() if isinstance(command, click.Group) else ()
+        for word, each in inner or (("", command),):
+            yield f"{name} {word}".rstrip(), each.get_short_help_str(SENTENCE)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         try:

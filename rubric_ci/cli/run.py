@@ -1,13 +1,11 @@
-"""The commands that run evals: `run`, and `plan` and `merge` for shards."""
+"""The commands `run` and `plan`, which select cases by the same options."""
 
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from rubric_ci.cli import completion, options, report_options, request_options
-from rubric_ci.cli.command import LINES, command, examples, option
+from rubric_ci.cli.command import command, examples, option
 
 
 def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
@@ -71,7 +69,7 @@ _trials = options.judging(
     "--shard",
     callback=_read_shard,
     metavar="I/N",
-    help="Run one of N shards; `rubric-ci merge` combines the reports.",
+    help="Run one of N shards; `rubric-ci report merge` combines the reports.",
 )
 @options.judge
 @options.judging(
@@ -185,51 +183,3 @@ def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options:
         run=selected, detect=detect, cases_per_shard=cases_per_shard, max_shards=max_shards
     )
     raise SystemExit(plan_shards(settings))
-
-
-@command()
-@click.argument("parts", nargs=-1, required=True, type=LINES)
-@options.fail_on("that of the shards")
-@options.baseline
-@report_options.outputs
-@report_options.color
-@report_options.posting
-def merge(parts: tuple[str, ...], **options: Any) -> None:
-    """Merge the reports of shards into one.
-
-    PARTS are their report.json files, or folders that contain such files.
-    """
-    from rubric_ci.commands.merge import merge_reports
-    from rubric_ci.model.options import RunSettings
-
-    raise SystemExit(merge_reports([Path(part) for part in parts], RunSettings(**options)))
-
-
-@command(
-    epilog=examples("waive refund/period --until 2026-12-31 --reason 'index is rebuilt in #123'")
-)
-@click.argument("what", metavar="CASE/CRITERION")
-@option(
-    "--until",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
-    required=True,
-    help="Last day of the waiver, such as 2026-12-31.",
-)
-@option("--reason", metavar="WORDS", required=True, help="Reason that reports show.")
-@option("--owner", metavar="NAME", default="", help="Who fixes it; default: `user.email` of git.")
-@option("--file", metavar="FILE", default="", help="Eval file, if several have this case.")
-@options.config
-def waive(until: datetime, **options: Any) -> None:
-    """Add a known failure of one criterion to waivers.yaml.
-
-    The waiver excuses the criterion with its present text until a date.
-    """
-    from rubric_ci.commands.waive import waive as add_waiver
-    from rubric_ci.model.options import WaiveSettings
-
-    settings = WaiveSettings(until=until.date(), **options)
-    raise SystemExit(add_waiver(settings, datetime.now(UTC).date()))
-
-
-COMMANDS: Final = (run, plan, merge, waive)

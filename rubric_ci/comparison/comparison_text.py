@@ -54,8 +54,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield _mean(comparison, comparison.mean_difference)
     if comparison.judge_moved:
         yield (
-            f"{comparison.judge_moved}. No case is called regressed until `rubric-ci rejudge` has "
-            "marked the answers of the reference with the judge of today"
+            f"{comparison.judge_moved}. No case is called regressed until `rubric-ci baseline "
+            "rejudge` has judged the stored answers of the reference again"
         )
     if comparison.slide and comparison.slide.nights:
         yield _slide(comparison.slide)

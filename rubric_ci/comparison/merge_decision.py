@@ -4,7 +4,7 @@ The run of the default branch after a merge compares with the commit before it (
 *Fixed*: the case is better than before the merge, and its verdict is better than that of the
 reference. *Accepted*: a waiver in force on the default branch excuses the case, and its verdict is
 worse than that of the reference. A case that a merge only happens to pass does not move, so that
-the reference of a case falls by a waiver or `accept` only, and slow losses stay visible.
+the reference of a case falls by a waiver or `baseline accept` only, and slow losses stay visible.
 """
 
 from collections.abc import Iterable, Iterator

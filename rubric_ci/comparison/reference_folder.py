@@ -101,7 +101,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison 
     if kept and not all(comparable(head, each) for each in kept):
         raise CannotReadReport(
             "the judge or the thresholds of the reference differ, and other cases would keep it",
-            "accept all cases, or run `rubric-ci rejudge` first",
+            "accept all cases, or run `rubric-ci baseline rejudge` first",
         )
     _replace(folder, [*kept, moved])
     decision = Decision(
@@ -147,7 +147,7 @@ def _check_whole(head: RunReport) -> None:
         raise CannotReadReport(
             "the report is of a part of a run: of a shard, of changed cases, of recorded replies, "
             "or interrupted",
-            "pass the report of a run over all cases; combine shards with `rubric-ci merge`",
+            "pass the report of a run over all cases; combine shards with `rubric-ci report merge`",
         )
 
 

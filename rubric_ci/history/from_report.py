@@ -23,7 +23,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
     if report.shard is not None:
         raise CannotReadReport(
             f"the report is of shard {report.shard.index} of {report.shard.count}, not of a run",
-            "combine the shards with `rubric-ci merge` first",
+            "combine the shards with `rubric-ci report merge` first",
         )
     graded = [case for case in report.cases if isinstance(case, Graded)]
     return RunRecord(

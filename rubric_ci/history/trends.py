@@ -60,7 +60,7 @@ def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
 def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
     """Return the runs with another judge than the last run that had one.
 
-    Runs from a move of the judge until `rejudge` are one change.
+    Runs from a move of the judge until `baseline rejudge` are one change.
     """
     judged = [(n, r.judge, r.judge_moved) for n, r in enumerate(records) if r.judge is not None]
     return tuple(

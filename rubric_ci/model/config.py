@@ -51,7 +51,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptStyle:
-    """Choices of the judge prompt; `calibrate --variants` compares them, runs use the defaults."""
+    """Choices of the judge prompt: runs use the defaults, `judge calibrate --variants` compares."""
 
     between_marks: Literal["lower", "free"] = "lower"  # "free": nothing is said
     evidence: Literal["first", "last"] = "first"  # before or after the mark

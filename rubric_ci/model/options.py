@@ -129,7 +129,7 @@ class AcceptSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejudgeSettings:
-    """`rubric-ci rejudge`."""
+    """`rubric-ci baseline rejudge`."""
 
     report: Path  # a report, or the folder of a reference
     config: Path | None = None
@@ -160,7 +160,7 @@ class GenerateSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentSettings:
-    """`rubric-ci comment`, and the comment of `rubric-ci run`."""
+    """`rubric-ci report comment`, and the comment of `rubric-ci run`."""
 
     report: Path = Path(REPORT)
     mode: CommentMode = "update"
@@ -171,8 +171,8 @@ class CommentSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeCheckSettings:
-    """`rubric-ci judge-check`."""
+class AttackSettings:
+    """`rubric-ci judge attack`."""
 
     paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the built-in corpus
     config: Path | None = None
@@ -184,7 +184,7 @@ class JudgeCheckSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSettings:
-    """`rubric-ci label`."""
+    """`rubric-ci judge label`."""
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
@@ -198,7 +198,7 @@ class LabelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateSettings:
-    """`rubric-ci calibrate`."""
+    """`rubric-ci judge calibrate`."""
 
     labels: Path
     paths: tuple[str, ...] = ()

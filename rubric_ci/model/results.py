@@ -161,7 +161,7 @@ class Trial:
     verdict: VerdictWord
     score: float
     without_waived: VerdictWord | None = None  # if the criteria that are not waived give a better
-    answer: str | None = None  # for `rejudge`; None: not kept
+    answer: str | None = None  # for `baseline rejudge`; None: not kept
 
 
 TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")

@@ -120,7 +120,7 @@ NOTES = {
     "chosen by hand": (
         [replace(label, draw=None) for label in LABELS],
         SUITE,
-        f"{NOT}the labels were not drawn at random (`rubric-ci label --sample`).",
+        f"{NOT}the labels were not drawn at random (`rubric-ci judge label --sample`).",
     ),
     "another judge": (
         LABELS,

@@ -38,8 +38,8 @@ Select:
   --list               Print cases, targets, and the estimated requests and
                        cost; request nothing.
   --target NAME        Use this target for every case; overrides eval files.
-  --shard I/N          Run one of N shards; `rubric-ci merge` combines the
-                       reports.
+  --shard I/N          Run one of N shards; `rubric-ci report merge` combines
+                       the reports.
 
 Policy:
   --policy-from base|head|FILE  Source of judge, gate, rule switches and
@@ -181,12 +181,12 @@ def test_run() -> None:
             ("run",),
             "Select Policy Judge Compare Gate Power Limits Requests Cache Reports GitHub Options",
         ),
-        (("merge",), "Gate Compare Reports GitHub Options"),
+        (("report", "merge"), "Gate Compare Reports GitHub Options"),
         (("plan",), "Select Policy Judge Power Shards Options"),
         (("validate",), "Select Policy Options Reports"),
         (("compare",), "Compare Reports GitHub Options"),
-        (("judge-check",), "Select Policy Judge Limits Requests Options"),
-        (("calibrate",), "Select Policy Judge Calibration Limits Requests Options"),
+        (("judge", "attack"), "Select Policy Judge Limits Requests Options"),
+        (("judge", "calibrate"), "Select Policy Judge Calibration Limits Requests Options"),
         (
             ("generate", "rubrics"),
             "Select Policy Drafts Commit and publish Limits Requests Cache Options",
@@ -224,6 +224,28 @@ def test_every_option_has_a_line_of_its_own(words: tuple[str, ...]) -> None:
     assert silent == []
 
 
+def test_the_commands_stand_in_the_order_of_use() -> None:
+    listed = page(()).partition("Start:")[2].partition("Examples:")[0]
+    rows = (line for line in listed.splitlines() if line[:2] == "  " and line[2:3].strip())
+    words = [line[2:].split("  ")[0] for line in rows]
+    assert words == [
+        *("init", "demo"),
+        *("validate", "run", "generate rubrics", "compare", "waive"),
+        *("judge label", "judge calibrate", "judge attack"),
+        *("baseline keep", "baseline accept", "baseline accept-merge", "baseline rejudge"),
+        *("history add", "history show", "history page", "history badge"),
+        *("history export", "history import", "history publish"),
+        *("plan", "report merge", "report comment"),
+        "cache",
+    ]
+
+
+def test_every_command_is_on_the_first_page() -> None:
+    first = page(())
+    leaves = {" ".join(words) for words in PAGES if not any(p[:-1] == words for p in PAGES)}
+    assert [words for words in leaves if f"\n  {words} " not in first] == []
+
+
 def test_exit_codes() -> None:
     first = page(())
     for line in (
@@ -241,7 +263,7 @@ def test_exit_codes() -> None:
     [
         (("run",), "[default: (`gate.fail_on`, else fail)]"),
         (("run",), "[default: (`judge.votes`, else 1)]"),
-        (("merge",), "[default: (that of the shards)]"),
+        (("report", "merge"), "[default: (that of the shards)]"),
     ],
     ids=["fail-on", "votes", "fail-on of merge"],
 )

@@ -67,7 +67,7 @@ def test_merged_shards_are_corrected_as_the_whole_suite_is(labelled: Judged) -> 
     part = json.loads((labelled.root / "parts/1/report.json").read_text(encoding="utf-8"))
     assert (part["corrected_pass_rate"]["value"], part["notes"]) == (None, [])
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "merge", "parts"],
+        [sys.executable, "-m", "rubric_ci", "report", "merge", "parts"],
         cwd=labelled.root,
         env=clean_environment(),
         capture_output=True,
@@ -104,6 +104,6 @@ def test_labels_with_problems_are_named(labelled: Judged) -> None:
     assert labelled.run().returncode == 0
     (note,) = labelled.report()["notes"]
     assert note == (
-        "labels.jsonl has problems: run `rubric-ci calibrate labels.jsonl` to see them; the pass "
-        "rate is not corrected for the judge's errors."
+        "labels.jsonl has problems: run `rubric-ci judge calibrate labels.jsonl` to see them; the "
+        "pass rate is not corrected for the judge's errors."
     )

@@ -82,7 +82,7 @@ def test_the_shards_together_are_the_run(project: Path) -> None:
     assert sorted(codes) == [0, 0, 1]
     sizes = [len(report(project / "parts" / str(n))["cases"]) for n in (1, 2, 3)]
     assert sorted(sizes) == [2, 2, 3]
-    merged = command(project, "merge", "parts", "--output-dir", "merged")
+    merged = command(project, "report", "merge", "parts", "--output-dir", "merged")
     assert (merged.returncode, merged.stderr) == (1, "")
     assert stable(report(project / "merged")) == stable(report(project / "whole"))
     assert (project / "merged" / "summary.md").exists()
@@ -92,7 +92,7 @@ def test_a_shard_that_is_lost_is_no_pass(project: Path) -> None:
     shards = [f"{n}/4" for n in (1, 2, 3, 4)]
     done = [command(project, "run", "--shard", s, "--output-dir", s) for s in shards]
     kept = [s for s, run in zip(shards, done, strict=True) if run.returncode == 0][:2]
-    merged = command(project, "merge", *(f"{s}/report.json" for s in kept))
+    merged = command(project, "report", "merge", *(f"{s}/report.json" for s in kept))
     assert merged.returncode == 3
     assert report(project / ".rubric-ci")["verdict"] == "error"
     assert "is missing: its cases have no verdict." in merged.stdout
@@ -102,7 +102,7 @@ def test_a_gate_that_never_fails_makes_no_pass_of_a_lost_shard(project: Path) ->
     shards = [f"{n}/2" for n in (1, 2)]
     done = [command(project, "run", "--shard", s, "--output-dir", s) for s in shards]
     (failing,) = [s for s, run in zip(shards, done, strict=True) if run.returncode == 1]
-    merged = command(project, "merge", f"{failing}/report.json", "--fail-on", "never")
+    merged = command(project, "report", "merge", f"{failing}/report.json", "--fail-on", "never")
     assert (report(project / ".rubric-ci")["verdict"], merged.returncode) == ("fail", 3)
 
 
@@ -110,8 +110,8 @@ def test_the_gate_may_be_held_by_the_merge_alone(project: Path) -> None:
     for n in (1, 2):
         arguments = ["--shard", f"{n}/2", "--output-dir", f"parts/{n}", "--fail-on", "never"]
         assert command(project, "run", *arguments).returncode == 0
-    assert command(project, "merge", "parts").returncode == 0
-    assert command(project, "merge", "parts", "--fail-on", "fail").returncode == 1
+    assert command(project, "report", "merge", "parts").returncode == 0
+    assert command(project, "report", "merge", "parts", "--fail-on", "fail").returncode == 1
     gate = report(project / ".rubric-ci")["gate"]
     assert (gate["fail_on"], gate["holds"]) == ("fail", False)
 
@@ -154,6 +154,6 @@ def test_invalid_shard(shard: str, project: Path) -> None:
     ids=["no-file", "no-report-in-a-folder", "no-report"],
 )
 def test_nothing_to_merge(arguments: list[str], message: str, project: Path) -> None:
-    merged = command(project, "merge", *arguments)
+    merged = command(project, "report", "merge", *arguments)
     assert merged.returncode == 2
     assert merged.stderr.startswith(message)

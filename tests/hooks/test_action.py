@@ -34,8 +34,9 @@ def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedPr
 def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = (
-        "validate, run, generate, comment, plan, merge, keep, accept, accept-merge, rejudge, "
-        "compare, add, history"
+        "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
+        "baseline accept-merge, baseline rejudge, history add, history publish, plan, "
+        "report merge, report comment"
     )
     assert (
         started.stdout

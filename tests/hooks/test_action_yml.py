@@ -1,8 +1,10 @@
 """`action.yml` agrees with its page and with the command line."""
 
+import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from hooks.action import COMMANDS
 from rubric_ci.cli.main import main
@@ -27,8 +29,7 @@ def test_every_variable_is_one_that_the_command_line_reads() -> None:
 
 @pytest.mark.parametrize("name", ACTION["inputs"])
 def test_an_input_sets_its_option_wherever_there_is_one(name: str) -> None:
-    commands = {" ".join(command.arguments) for command in COMMANDS.values()}
-    known = {pair for pair in tables.every_variable().values() if pair[0] in commands}
+    known = {pair for pair in tables.every_variable().values() if pair[0] in COMMANDS}
     sets = set(tables.options(ACTION, name))
     wanted = {(command, option) for command, option in known if option in {o for _, o in sets}}
     assert wanted == sets
@@ -42,7 +43,14 @@ def test_no_two_options_share_a_variable() -> None:
 
 def test_every_command_is_known() -> None:
     commands = {command for command, _ in tables.every_variable().values()}
-    assert {" ".join(command.arguments) for command in COMMANDS.values()} <= commands
+    assert COMMANDS.keys() <= commands
+
+
+def test_the_input_names_every_command_in_the_order_of_use() -> None:
+    described = ACTION["inputs"]["command"]["description"]
+    assert re.findall("`(.+?)`", described) == list(COMMANDS)
+    first_page = CliRunner().invoke(main, ["--help"], prog_name="rubric-ci").stdout
+    assert sorted(COMMANDS, key=lambda name: first_page.index(f"\n  {name} ")) == list(COMMANDS)
 
 
 def test_every_input_reaches_the_step() -> None:

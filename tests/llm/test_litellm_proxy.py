@@ -423,7 +423,7 @@ def test_a_run_with_a_fallback_warns_and_a_calibration_refuses_it(
     )
     judged.write("labels.jsonl", labels.dump([label]))
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "calibrate", "labels.jsonl"],
+        [sys.executable, "-m", "rubric_ci", "judge", "calibrate", "labels.jsonl"],
         cwd=tmp_path,
         env=clean_environment() | {"OPENAI_API_KEY": gateway.proxy.key},
         capture_output=True,

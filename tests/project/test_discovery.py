@@ -162,9 +162,9 @@ def test_a_path_that_does_not_exist_names_the_nearest_file(tree: Path) -> None:
 
 def test_a_missing_file_names_the_command_that_writes_it(tree: Path) -> None:
     with pytest.raises(CannotReadFile) as caught:
-        discovery.read_text(Path("labels.jsonl"), written_by="rubric-ci label")
+        discovery.read_text(Path("labels.jsonl"), written_by="rubric-ci judge label")
     assert caught.value.message == "labels.jsonl does not exist"
-    assert caught.value.hint == "`rubric-ci label` writes it"
+    assert caught.value.hint == "`rubric-ci judge label` writes it"
 
 
 def test_read_text(tree: Path) -> None:

@@ -180,13 +180,13 @@ def test_what_is_made_is_private_whatever_the_umask(host: Host, tmp_path: Path) 
         ("run", {"RUBRIC_CI_RUN_COMMENT": "off"}, False),
         ("run", {"RUBRIC_CI_RUN_COMMENT": "update"}, True),
         ("run", {"RUBRIC_CI_RUN_CHECK_RUN": "evals"}, True),
-        ("generate", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "false"}, False),
-        ("generate", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, True),
-        ("merge", {"RUBRIC_CI_RUN_COMMENT": "update"}, False),
-        ("merge", {"RUBRIC_CI_MERGE_COMMENT": "new"}, True),
+        ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "false"}, False),
+        ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, True),
+        ("report merge", {"RUBRIC_CI_RUN_COMMENT": "update"}, False),
+        ("report merge", {"RUBRIC_CI_REPORT_MERGE_COMMENT": "new"}, True),
         ("compare", {}, False),
         ("compare", {"RUBRIC_CI_COMPARE_ISSUE": "Red"}, True),
-        ("comment", {}, True),
+        ("report comment", {}, True),
     ],
 )
 def test_the_token_reaches_commands_that_post(

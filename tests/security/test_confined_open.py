@@ -123,10 +123,10 @@ GIVEN = {
     "run --config": ["run", "--config", "link"],
     "run --policy-from": ["run", "--policy-from", "link"],
     "compare": ["compare", "link", "link"],
-    "comment": ["comment", "link"],
-    "merge": ["merge", "link"],
-    "calibrate": ["calibrate", "link"],
-    "judge-check --replay": ["judge-check", "--judge", "openai/m", "--replay", "link"],
+    "comment": ["report", "comment", "link"],
+    "merge": ["report", "merge", "link"],
+    "calibrate": ["judge", "calibrate", "link"],
+    "judge attack --replay": ["judge", "attack", "--judge", "openai/m", "--replay", "link"],
     "generate --config": ["generate", "rubrics", "--config", "link"],
 }
 

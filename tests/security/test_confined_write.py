@@ -42,15 +42,18 @@ WRITTEN = {
     "run --output-dir below": (["run", "--offline", "--output-dir", "out/deep/er"], "out/deep/er"),
     "run --output-dir up": (["run", "--offline", "--output-dir", "x/../out/y"], "x/../out/y"),
     "run --record": (["run", "--record", "out/deep/judge.jsonl"], "out/deep"),
-    "judge-check --record": (["judge-check", "--record", "out/judge.jsonl"], "out"),
-    "merge --output-dir": (["merge", ".rubric-ci/report.json", "--output-dir", "out"], "out"),
+    "judge attack --record": (["judge", "attack", "--record", "out/judge.jsonl"], "out"),
+    "merge --output-dir": (
+        ["report", "merge", ".rubric-ci/report.json", "--output-dir", "out"],
+        "out",
+    ),
     "init": (["init", "out/new"], "out/new"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "place"), WRITTEN.values(), ids=WRITTEN)
 def test_a_folder_that_leads_out(root: Path, arguments: list[str], place: str) -> None:
-    if arguments[0] == "merge":
+    if arguments[:2] == ["report", "merge"]:
         assert rubric_ci(root, "run", "--offline", "--shard", "1/1").exit_code == 0
     done = rubric_ci(root, *arguments)
     assert (done.exit_code, done.stderr.endswith(f"{place}: {OUTSIDE}")) == (2, True), done.stderr

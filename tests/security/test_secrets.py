@@ -325,7 +325,7 @@ def test_short_values_and_options_of_ours_are_no_secrets(ran: Ran) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("judge-check", "--judge", "openai/j", "corpus.eval.yaml"),
+        ("judge", "attack", "--judge", "openai/j", "corpus.eval.yaml"),
         ("generate", "rubrics", "--target", "model-answer", "--diff", "draft.eval.yaml"),
         ("generate", "rubrics", "--target", "model-401", "draft.eval.yaml"),
         ("run", "--replay", SUBSTITUTED, "--case", "answer"),

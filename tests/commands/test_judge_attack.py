@@ -1,4 +1,4 @@
-"""`rubric-ci judge-check` against a judge that obeys any text outside its fence."""
+"""`rubric-ci judge attack` against a judge that obeys any text outside its fence."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.cli.main import main
-from rubric_ci.commands.judge_check import SHIPPED
+from rubric_ci.commands.judge_attack import SHIPPED
 from rubric_ci.judge import fence
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
@@ -76,12 +76,12 @@ def configure(folder: Path, judge: Gullible) -> None:
 
 
 def check(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["judge-check", *arguments], env={"KEY": "none"})
+    return CliRunner().invoke(main, ["judge", "attack", *arguments], env={"KEY": "none"})
 
 
 def test_no_attack_of_the_corpus_leaves_its_fence(folder: Path, judge: Gullible) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "judge-check"],
+        [sys.executable, "-m", "rubric_ci", "judge", "attack"],
         cwd=folder,
         env={**os.environ, "KEY": "none"},
         capture_output=True,

@@ -1,4 +1,4 @@
-"""`rubric-ci label` through a real pseudo-terminal: keys, resuming, and what is kept when."""
+"""`rubric-ci judge label` through a real pseudo-terminal: keys, resuming, and what is kept when."""
 
 import json
 import signal
@@ -57,7 +57,16 @@ def start(folder: Path) -> Iterator[Start]:
     def started(*options: str) -> "pexpect.spawn[str]":
         terminal = pexpect.spawn(
             sys.executable,
-            ["-m", "rubric_ci", "label", "a.eval.yaml", "--report", "report.json", *options],
+            [
+                "-m",
+                "rubric_ci",
+                "judge",
+                "label",
+                "a.eval.yaml",
+                "--report",
+                "report.json",
+                *options,
+            ],
             cwd=str(folder),
             encoding="utf-8",
             timeout=30,
@@ -90,7 +99,7 @@ def test_a_whole_session(folder: Path, start: Start) -> None:
     press(terminal, "tone", "12\r")
     press(terminal, "rubric-1", "c")
     terminal.expect_exact("4 of 4 marks are in labels.jsonl")
-    terminal.expect_exact("`rubric-ci calibrate labels.jsonl` compares them with the judge's")
+    terminal.expect_exact("`rubric-ci judge calibrate labels.jsonl` compares them with the judge's")
     terminal.expect(pexpect.EOF)
     terminal.close()
     assert terminal.exitstatus == 0
@@ -192,7 +201,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(folder: Path, start: Start) -> Non
 
 def test_without_a_terminal(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "label", "a.eval.yaml"],
+        [sys.executable, "-m", "rubric_ci", "judge", "label", "a.eval.yaml"],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -203,7 +212,7 @@ def test_without_a_terminal(folder: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "rubric-ci: label needs a terminal: it reads key presses\n"
-        "  run it by hand; `rubric-ci calibrate` reads the labels anywhere\n"
+        "  run it by hand; `rubric-ci judge calibrate` reads the labels anywhere\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""`rubric-ci judge-check`: count the marks that change under prompt-injection attacks."""
+"""`rubric-ci judge attack`: count the marks that change under prompt-injection attacks."""
 
 import os
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from rubric_ci.calibration.robustness_text import render
 from rubric_ci.errors import ExitCode, InvalidInput
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.options import JudgeCheckSettings
+from rubric_ci.model.options import AttackSettings
 from rubric_ci.model.references import NotFound
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import (
@@ -36,7 +36,7 @@ from rubric_ci.text.escape import log_line
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 
-def judge_check(settings: JudgeCheckSettings) -> ExitCode:
+def attack(settings: AttackSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
     project = open_project(settings.config, settings.policy_from)
     loaded = load_project(settings.paths, project) if settings.paths else _shipped(project)

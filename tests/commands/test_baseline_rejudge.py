@@ -1,4 +1,4 @@
-"""A judge that moves: the sentinel of `run`, the comparison, and `rubric-ci rejudge`."""
+"""A judge that moves: the sentinel of `run`, the comparison, and `rubric-ci baseline rejudge`."""
 
 import json
 import subprocess
@@ -88,7 +88,7 @@ def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: Answer
     moved = "The judge moved: 4 of 4 marks of remembered answers differ, 0 of 10 did when"
     assert report.comparison.judge_moved.startswith(moved)
     summary = (project / ".rubric-ci/summary.md").read_text()
-    assert "No case is called regressed until `rubric-ci rejudge` has marked" in summary
+    assert "No case is called regressed until `rubric-ci baseline rejudge` has judged" in summary
 
     with serving(GitHub()) as github:
         head = ".rubric-ci/report.json"
@@ -98,7 +98,7 @@ def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: Answer
     assert issue.state == "open"
     assert "⚠️ **Reference:** not comparable with the reference: the judge moved" in issue.body
 
-    done = rubric_ci(project, "rejudge")
+    done = rubric_ci(project, "baseline", "rejudge")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"2 cases marked by openai/m: {Path(FOLDER)}\n"
     marked = read_baseline(project / FOLDER).report
@@ -120,7 +120,7 @@ def test_a_judge_that_moves_twice_is_asked_and_not_the_cache(
     assert compared(project).judge_moved
     judge.word = "there"  # which the answers have, as they had the first word
     if rejudged:
-        assert rubric_ci(project, "rejudge").returncode == 0
+        assert rubric_ci(project, "baseline", "rejudge").returncode == 0
         marked = read_baseline(project / FOLDER).report
         verdicts = {t.verdict for c in marked.cases if isinstance(c, Graded) for t in c.trials}
         assert verdicts == {"pass"}
@@ -158,7 +158,7 @@ def test_another_judge_in_the_configuration_is_a_judge_that_moved(
     text = (project / "rubric-ci.yaml").read_text()
     (project / "rubric-ci.yaml").write_text(text.replace("openai/m", "openai/other"))
     assert night(project) == "3: not comparable with the reference: the judge moved"
-    assert rubric_ci(project, "rejudge").returncode == 0
+    assert rubric_ci(project, "baseline", "rejudge").returncode == 0
     assert night(project) == "0: no regression larger than 85 points"
 
 
@@ -183,7 +183,7 @@ LATENCY = "execution: {evaluators: [{name: fast, type: latency, threshold: 9}]}"
 )
 def test_what_cannot_be_marked_is_left_out(project: Path, evals: str, line: str) -> None:
     (project / "a.eval.yaml").write_text(evals)
-    done = rubric_ci(project, "rejudge")
+    done = rubric_ci(project, "baseline", "rejudge")
     assert (done.returncode, done.stderr) == (3, f"{line}\n")
     assert [case.id for case in read_baseline(project / FOLDER).report.cases] == ["one"]
 
@@ -196,7 +196,7 @@ def test_a_report_without_answers_stays_as_it_is(project: Path) -> None:
             del trial["answer"]
     path.write_text(json.dumps(data))
     before = path.read_bytes()
-    done = rubric_ci(project, "rejudge")
+    done = rubric_ci(project, "baseline", "rejudge")
     assert done.returncode == 2
     assert done.stderr.startswith(
         "rubric-ci: no case of the report could be marked: a.eval.yaml: one: left out: the report "

@@ -1,4 +1,4 @@
-"""`rubric-ci calibrate` over HTTP, and how a run uses the calibration."""
+"""`rubric-ci judge calibrate` over HTTP, and how a run uses the calibration."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -99,7 +99,7 @@ def notes() -> list[str]:
 
 
 def test_what_it_prints_and_writes(judge: Gullible) -> None:
-    result = rubric_ci("calibrate", "labels.jsonl")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl")
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[:6] == [
         "openai/gullible, prompt 1, batched, 1 vote",
@@ -139,7 +139,7 @@ def test_each_criterion_has_a_name_of_its_own(judge: Gullible) -> None:
     Path("labels.jsonl").write_text(dump([*labels(), label]), encoding="utf-8")
     with judging([*answers(), probe(EVALS + more, "c", label.answer, marks)]) as running:
         configure(running)
-        lines = rubric_ci("calibrate", "labels.jsonl").stdout.splitlines()
+        lines = rubric_ci("judge", "calibrate", "labels.jsonl").stdout.splitlines()
     assert [line.partition("  ")[0] for line in lines[3:8]] == [
         "a.eval.yaml: a and 1 more: city",
         "a.eval.yaml: depth",
@@ -151,7 +151,7 @@ def test_each_criterion_has_a_name_of_its_own(judge: Gullible) -> None:
 
 
 def test_the_marks_that_differ(judge: Gullible) -> None:
-    result = rubric_ci("calibrate", "labels.jsonl")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl")
     assert "a.eval.yaml: a: depth: person 6, judge 8: as it is\n" in result.stdout
     assert calibration()["differences"][1] == {
         "file": "a.eval.yaml",
@@ -166,16 +166,18 @@ def test_the_marks_that_differ(judge: Gullible) -> None:
 def test_what_chose_the_judge_does_not_vouch_for_it(judge: Gullible) -> None:
     chose = [replace(label, split="tune") for label in labels()[:1]]
     Path("labels.jsonl").write_text(dump([*chose, *labels()[1:]]), encoding="utf-8")
-    result = rubric_ci("calibrate", "labels.jsonl")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl")
     assert "1 of 4 labelled answers are of the other split and are not counted" in result.stderr
     assert (calibration()["split"], calibration()["overall"]["n"]) == ("test", 6)
     Path("calibration.json").unlink()
     assert (
         "all                     2 "
-        in rubric_ci("calibrate", "labels.jsonl", "--split", "tune").stdout
+        in rubric_ci("judge", "calibrate", "labels.jsonl", "--split", "tune").stdout
     )
     assert not Path("calibration.json").exists()
-    rubric_ci("calibrate", "labels.jsonl", "--split", "tune", "--output", "calibration.json")
+    rubric_ci(
+        "judge", "calibrate", "labels.jsonl", "--split", "tune", "--output", "calibration.json"
+    )
     rubric_ci("run", "--case", "a")
     assert notes() == [
         "calibration.json: it is of the labels with split 'tune', which chose the judge"
@@ -187,7 +189,7 @@ def test_a_calibration_of_an_earlier_version(judge: Gullible) -> None:
     Path("calibration.json").write_text(json.dumps(old), encoding="utf-8")
     why = (
         "it is of an earlier version, whose kappa pooled the criteria and may be too high; "
-        "run `rubric-ci calibrate` again"
+        "run `rubric-ci judge calibrate` again"
     )
     rubric_ci("run", "--case", "a")
     assert notes() == [f"calibration.json: {why}"]
@@ -198,21 +200,21 @@ def test_a_calibration_of_an_earlier_version(judge: Gullible) -> None:
 
 
 def test_it_repeats(judge: Gullible) -> None:
-    rubric_ci("calibrate", "labels.jsonl")
+    rubric_ci("judge", "calibrate", "labels.jsonl")
     first = Path("calibration.json").read_bytes()
-    rubric_ci("calibrate", "labels.jsonl")
+    rubric_ci("judge", "calibrate", "labels.jsonl")
     assert Path("calibration.json").read_bytes() == first
 
 
 def test_both_modes(judge: Gullible) -> None:
-    result = rubric_ci("calibrate", "labels.jsonl", "--both-modes")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl", "--both-modes")
     assert result.exit_code == 0, result.output
     assert "batched: kappa 0.65 of 8 marks\nisolated: kappa 0.65 of 8 marks\n" in result.stdout
     assert calibration()["other_mode"]["judge"]["mode"] == "isolated"
 
 
 def test_variants(judge: Gullible) -> None:
-    result = rubric_ci("calibrate", "labels.jsonl", "--variants")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl", "--variants")
     assert result.exit_code == 0, result.output
     table = result.stdout.partition("The same labels with one choice changed at a time:\n")[2]
     assert [line.partition("  ")[0] for line in table.splitlines()[:6]] == [
@@ -228,7 +230,7 @@ def test_variants(judge: Gullible) -> None:
 
 def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
     Path("a.eval.yaml").write_text(EVALS.replace("id: city", "id: town"), encoding="utf-8")
-    result = rubric_ci("calibrate", "labels.jsonl")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl")
     assert result.exit_code == 2
     assert "labels.jsonl:1:1: label: a.eval.yaml: a: city: there is no such" in result.stderr
     assert not Path("calibration.json").exists()
@@ -236,14 +238,14 @@ def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
 
 def test_an_answer_without_a_verdict_is_reported(judge: Gullible) -> None:
     judge.mute = "b"
-    result = rubric_ci("calibrate", "labels.jsonl")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl")
     assert result.exit_code == 3
     assert "1 labelled answers have no verdict and are not counted above" in result.stdout
     assert calibration()["silent"] == 1
 
 
 def test_a_run_reports_that_the_judge_is_another(judge: Gullible) -> None:
-    rubric_ci("calibrate", "labels.jsonl")
+    rubric_ci("judge", "calibrate", "labels.jsonl")
     rubric_ci("run", "--case", "a")
     assert notes() == []
     rubric_ci("run", "--case", "a", "--votes", "3")
@@ -259,7 +261,7 @@ def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
         2,
         "rubric-ci: gate.min_kappa is 0, but there is no calibration.json",
     )
-    assert rubric_ci("calibrate", "labels.jsonl").exit_code == 0
+    assert rubric_ci("judge", "calibrate", "labels.jsonl").exit_code == 0
     assert rubric_ci("run", "--case", "a").exit_code == 0
     configure(judge, min_kappa=0.6)  # which the estimate of 0.65 would meet
     weak = rubric_ci("run")
@@ -269,13 +271,15 @@ def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
         "gate.min_kappa requires 0.6"
     )
     assert f"its agreement with people is too low: {below}" in weak.stderr
-    again = rubric_ci("calibrate", "labels.jsonl")
+    again = rubric_ci("judge", "calibrate", "labels.jsonl")
     assert (again.exit_code, again.stderr.splitlines()[-1]) == (1, below)
 
 
 def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
     Path("calibration.json").write_text("as it was", encoding="utf-8")
-    result = rubric_ci("calibrate", "labels.jsonl", "--max-calls", "3", "--concurrency", "1")
+    result = rubric_ci(
+        "judge", "calibrate", "labels.jsonl", "--max-calls", "3", "--concurrency", "1"
+    )
     assert result.exit_code == 3
     assert Path("calibration.json").read_text(encoding="utf-8") == "as it was"
     assert result.stderr.splitlines()[-3:] == [
@@ -289,7 +293,14 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
 
 def test_a_budget_that_ends_before_the_other_mode(judge: Gullible) -> None:
     result = rubric_ci(
-        "calibrate", "labels.jsonl", "--both-modes", "--max-calls", "4", "--concurrency", "1"
+        "judge",
+        "calibrate",
+        "labels.jsonl",
+        "--both-modes",
+        "--max-calls",
+        "4",
+        "--concurrency",
+        "1",
     )
     assert result.exit_code == 3
     assert "isolated" not in result.stdout
@@ -297,7 +308,7 @@ def test_a_budget_that_ends_before_the_other_mode(judge: Gullible) -> None:
 
 
 def test_a_budget_for_nothing(judge: Gullible) -> None:
-    result = rubric_ci("calibrate", "labels.jsonl", "--max-seconds", "0")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl", "--max-seconds", "0")
     assert result.exit_code == 3
     assert "budget: time limit of 0 s reached: 4 of 4 answers have no verdict" in result.stderr
     assert "no labelled answer has a verdict" in result.stderr
@@ -305,14 +316,14 @@ def test_a_budget_for_nothing(judge: Gullible) -> None:
 
 
 def test_the_estimate_is_shown_before(judge: Gullible) -> None:
-    shown = rubric_ci("calibrate", "labels.jsonl", "--both-modes").stderr
+    shown = rubric_ci("judge", "calibrate", "labels.jsonl", "--both-modes").stderr
     assert "about 4 requests to openai/gullible, " in shown
     assert "about 8 requests to openai/gullible, " in shown
     assert "remembered" not in shown
 
 
 def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -> None:
-    assert rubric_ci("calibrate", "labels.jsonl").exit_code == 0
+    assert rubric_ci("judge", "calibrate", "labels.jsonl").exit_code == 0
     configure(judge, min_kappa=0.0)
     own = "execution: {evaluators: [{name: tone, type: llm_judge, model: openai/other}]}"
     text = EVALS.replace("input: And why?", f"input: And why?, {own}")

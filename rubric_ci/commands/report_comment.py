@@ -1,4 +1,4 @@
-"""`rubric-ci comment`: post a report on its pull request, also from another workflow run."""
+"""`rubric-ci report comment`: post a report on its pull request, also from another workflow run."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""`rubric-ci label`: a person marks answers in the terminal, criterion by criterion."""
+"""`rubric-ci judge label`: a person marks answers in the terminal, criterion by criterion."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def label(settings: LabelSettings) -> ExitCode:
     if not is_interactive():
         raise CannotConfigure(
             "label needs a terminal: it reads key presses",
-            "run it by hand; `rubric-ci calibrate` reads the labels anywhere",
+            "run it by hand; `rubric-ci judge calibrate` reads the labels anywhere",
         )
     loaded = load_project(settings.paths, open_project(settings.config))
     show_problems(loaded.diagnostics)
@@ -59,7 +59,7 @@ def _draws(report: RunReport, settings: LabelSettings) -> Mapping[CaseKey, Draw]
 def _show_end(marked: int, total: int, path: Path) -> None:
     click.echo(log_line(f"{marked:,} of {total:,} marks are in {path}"))
     click.echo(
-        f"`rubric-ci calibrate {log_line(str(path))}` compares them with the judge's"
+        f"`rubric-ci judge calibrate {log_line(str(path))}` compares them with the judge's"
         if marked == total
         else "run the same command again to continue"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.commands.comment import comment
+from rubric_ci.commands.report_comment import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.publish.comment import try_to_post
@@ -215,7 +215,7 @@ def test_a_run_that_was_overtaken_is_not_red(
     github.pulls[7].head_sha = "e" * 40
     settings.report.write_text(json_format.render(RED), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "comment", str(settings.report)],
+        [sys.executable, "-m", "rubric_ci", "report", "comment", str(settings.report)],
         check=False,
         env=environment(github, tmp_path, RUN_EVENT, "workflow_run"),
         capture_output=True,
@@ -233,7 +233,7 @@ def test_a_run_that_was_overtaken_is_not_red(
 def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
     settings.report.write_text(json_format.render(RED), encoding="utf-8")
     around = {**environment(github, tmp_path, PULL_EVENT, "pull_request"), "PATH": ""}
-    command = [sys.executable, "-m", "rubric_ci", "comment", str(settings.report)]
+    command = [sys.executable, "-m", "rubric_ci", "report", "comment", str(settings.report)]
     done = [
         subprocess.run(
             [*command, *more],

@@ -1,4 +1,4 @@
-"""`rubric-ci merge`: merge the reports of shards, then write and publish the result."""
+"""`rubric-ci report merge`: merge the reports of shards, then write and publish the result."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`rubric-ci calibrate`: compare the judge's marks with a person's and write calibration.json."""
+"""`rubric-ci judge calibrate`: measure the judge against people, write calibration.json."""
 
 import json
 import os
@@ -141,7 +141,7 @@ def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
 def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
     marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
-        raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci label` first")
+        raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci judge label` first")
     found = labels.of_split(marked, split)
     if not found:
         raise CannotFindEvals(

@@ -1,4 +1,4 @@
-"""`rubric-ci rejudge`: mark the answers of a reference with the judge of today."""
+"""`rubric-ci baseline rejudge`: judge the stored answers of a reference again."""
 
 import asyncio
 import os

@@ -63,6 +63,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "llm/test_batch.py": "llm/batch_format",
     "llm/test_openai_http.py": "llm/openai_format",
     "parsing/test_dataclass_json.py": "model/json_value",
+    "policy/test_changes.py": "policy/strength",
     "project/test_discovery.py": "project/jsonl_start project/file_names",
     "project/test_load_config.py": "parsing/config",
     "project/test_loader.py": "parsing/evaluators",

@@ -16,7 +16,12 @@ from rubric_ci.model.evals import (
     RubricSpec,
     TrialRule,
 )
-from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.model.grading_changes import (
+    Direction,
+    GradingChange,
+    GradingChangeKind,
+    compared,
+)
 from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored, scale
 from rubric_ci.model.waivers import SAFETY
 from rubric_ci.selection.compare_cases import Key
@@ -107,13 +112,6 @@ def _share(before: TrialRule | None, after: TrialRule | None) -> Direction:
         return "changed"
     then, now = (Fraction(rule.passes, rule.count) for rule in (before, after))
     return compared(then, now)
-
-
-def compared(before: Fraction | float, after: Fraction | float) -> Direction:
-    """Return the direction of a minimum that moved."""
-    if before == after:
-        return "changed"
-    return "weaker" if after < before else "stronger"
 
 
 def _question(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from rubric_ci.grading_changes.cases import compared
 from rubric_ci.grading_changes.script_files import ScriptFiles
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind, compared
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.text import numbers
 from rubric_ci.validation.ignore_comments import ignored_rules

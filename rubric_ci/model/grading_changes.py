@@ -1,6 +1,7 @@
 """What a change does to the grading: gate, judge, criteria, cases, recordings, waivers."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 Direction: TypeAlias = Literal["weaker", "stronger", "changed"]
@@ -40,6 +41,13 @@ class GradingChange:
     line: int  # in the head; of the base, where it was removed
     before: str  # "" : was not there
     after: str  # "" : is not there
+
+
+def compared(before: Fraction | float, after: Fraction | float) -> Direction:
+    """Return the direction of a minimum that moved."""
+    if before == after:
+        return "changed"
+    return "weaker" if after < before else "stronger"
 
 
 def by_order(change: GradingChange) -> tuple[int, str, int]:

@@ -83,14 +83,15 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         passing=float(written.get("pass", Thresholds().passing)),
         borderline=float(written.get("borderline", Thresholds().borderline)),
     )
+    rates = {tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()}
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
+    plain = {field.name for field in fields(GateConfig)} - own
     return GateConfig(
         fail_on=FailOn(data.get("fail_on", "fail")),
         thresholds=thresholds,
-        min_kappa=data.get("min_kappa"),
         min_pass_rate=_rate(data),
-        max_waivers=data.get("max_waivers"),
-        on_weaker_grading=data.get("on_weaker_grading", "note"),
-        groups={tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()},
+        groups=rates,
+        **{key: value for key, value in data.items() if key in plain},
     )
 
 

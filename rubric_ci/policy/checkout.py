@@ -11,7 +11,8 @@ from rubric_ci.llm.allowed_hosts import hosts_of
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.parsing.env_vars import Variables, substitute
-from rubric_ci.policy.settings import PolicyChange, change_notes, endpoints, policy_changes
+from rubric_ci.policy.changes import PolicyChange, change_notes, policy_changes
+from rubric_ci.policy.settings import endpoints
 from rubric_ci.policy.source import OWN, find_policy, under
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
@@ -103,6 +104,6 @@ def _calibration_change(project: Project, policy: Project) -> list[PolicyChange]
     then, now = policy.files.read(CALIBRATION), project.files.read(CALIBRATION)
     if then == now:
         return []
-    before = "(none)" if then is None else "as in the base"
-    after = "(none)" if now is None else "as in this change"
+    before = "" if then is None else "as in the base"
+    after = "" if now is None else "as in this change"
     return [PolicyChange(key=CALIBRATION, before=before, after=after)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.policy.settings import change_notes, rule_changes
+from rubric_ci.policy.changes import change_notes, rule_changes
 from rubric_ci.policy.source import find_policy, under
 from rubric_ci.project.project import Project
 

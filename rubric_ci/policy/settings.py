@@ -1,39 +1,168 @@
-"""The policy of a run: what decides who judges and when the gate fails.
+"""The settings that are policy: what decides who judges and when the gate fails.
 
-Policy is the judge, the gate, the budget of false alarms, the rule switches, the variables that may
-be substituted, and which targets judge. A change to it takes effect after the merge: until then the
-base's holds.
+One row per setting: its key, how it is read, which values are weaker, and what a change of it is to
+the grading. A change to the policy takes effect after the merge: until then the base's holds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import chain
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.config import (
-    CREDENTIALS,
     Config,
     Endpoint,
-    JudgeConfig,
+    GateConfig,
     LlmTarget,
     Target,
 )
+from rubric_ci.model.grading_changes import GradingChangeKind
 from rubric_ci.model.json_value import JSON
+from rubric_ci.policy.strength import (
+    UNKNOWN,
+    Order,
+    group_rate,
+    maximum,
+    minimum,
+    pass_rate,
+    words,
+)
+from rubric_ci.validation.rules import RULES
 
-MAX_SHOWN: Final = 120  # characters of a value in a note
 
-_SECRET: Final = CREDENTIALS - {"api_base", "base_url"}
-_SECRET_ENDS: Final = ("_key", "_secret", "_token", "password")
-_ABSENT: Final = "(none)"
+class Side(NamedTuple):
+    """A configuration, and the targets that judge at the base or at the head."""
+
+    config: Config
+    judging: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyChange:
-    """A setting of the policy that a change would set otherwise."""
+class Setting:
+    """One setting, or one for each of several names (`*`)."""
 
-    key: str  # "gate.fail_on"
-    before: str
-    after: str
+    key: str
+    field: str  # of `Config`, which is the base's as a whole; empty: a part of a target
+    kind: GradingChangeKind | None  # None: it decides no verdict
+    read: Callable[[Side], Mapping[str, JSON]]  # by key; settings that are not set are left out
+    unset: Callable[[str], JSON] = lambda _: None  # the value of a key that is not set
+    order: Order = UNKNOWN
+
+
+def _gate(
+    key: str, order: Order = UNKNOWN, read: Callable[[GateConfig], JSON] | None = None
+) -> Setting:
+    """Return a setting of the gate; its field has the name of its key, or `read` returns it."""
+    value = read or (lambda gate: getattr(gate, key))
+    return Setting(
+        key=f"gate.{key}",
+        field="gate",
+        kind="gate",
+        read=lambda side: _set({f"gate.{key}": value(side.config.gate)}),
+        order=order,
+    )
+
+
+def _regression(key: str, order: Order = UNKNOWN) -> Setting:
+    return Setting(
+        key=f"regression.{key}",
+        field="regression",
+        kind="gate",  # which breaks count
+        read=lambda side: {f"regression.{key}": getattr(side.config.regression, key)},
+        order=order,
+    )
+
+
+def _judge(key: str, order: Order = UNKNOWN) -> Setting:
+    return Setting(
+        key=f"judge.{key}",
+        field="judge",
+        kind="judge",
+        read=lambda side: _set({f"judge.{key}": getattr(side.config.judge, key, None)}),
+        order=order,
+    )
+
+
+def _rule_default(key: str) -> JSON:
+    rule = RULES.get(key.removeprefix("rules."))
+    return rule.severity if rule else None
+
+
+SETTINGS: Final = (
+    _gate(
+        "fail_on",
+        words("never", "regression", "fail", "borderline"),
+        lambda gate: gate.fail_on.value,
+    ),
+    _gate("thresholds.pass", minimum(), lambda gate: gate.thresholds.passing),
+    _gate("thresholds.borderline", minimum(), lambda gate: gate.thresholds.borderline),
+    _gate("min_kappa", minimum()),
+    _gate("min_pass_rate", pass_rate()),
+    Setting(
+        key="gate.groups.*.min_pass_rate",
+        field="gate",
+        kind="gate",
+        read=lambda side: {
+            f"gate.groups.{tag}.min_pass_rate": rate
+            for tag, rate in side.config.gate.groups.items()
+        },
+        order=group_rate(),
+    ),
+    _gate("max_waivers", maximum()),
+    _gate("on_weaker_grading", words("note", "fail")),
+    _regression("false_alarms", minimum()),
+    _regression("reference_trials"),
+    _regression("confirm"),
+    _regression("further_trials"),
+    _regression("cluster"),
+    Setting(
+        key="rules.*",
+        field="rules",
+        kind="rule",
+        read=lambda side: {f"rules.{rule}": word for rule, word in side.config.rules.items()},
+        unset=_rule_default,
+        order=words("off", "notice", "warning", "error"),
+    ),
+    Setting(
+        key="env.allow",
+        field="env_allow",
+        kind=None,
+        read=lambda side: _set({"env.allow": list(side.config.env_allow) or None}),
+    ),
+    _judge("mode"),
+    _judge("output"),
+    _judge("evidence", words("warn", "strict")),
+    _judge("votes"),
+    _judge("canary", words(False, True)),
+    Setting(
+        key="judge.*",
+        field="judge",
+        kind="judge",
+        read=lambda side: (
+            _options("judge", side.config.judge.endpoint) if side.config.judge else {}
+        ),
+    ),
+    Setting(
+        key="targets.*.judge_target",
+        field="",
+        kind="judge",
+        read=lambda side: {
+            f"targets.{name}.judge_target": target.judge_target
+            for name, target in side.config.targets.items()
+            if target.judge_target
+        },
+    ),
+    Setting(
+        key="targets.*.*",
+        field="",
+        kind="judge",  # of a target that judges
+        read=lambda side: {
+            key: value
+            for name, target in side.config.targets.items()
+            if name in side.judging and isinstance(target, LlmTarget)
+            for key, value in _options(f"targets.{name}", target.endpoint).items()
+        },
+    ),
+)
 
 
 def governed(head: Config, base: Config, *, configured: bool) -> Config:
@@ -45,16 +174,10 @@ def governed(head: Config, base: Config, *, configured: bool) -> Config:
     if not configured:
         kept = {**head.targets, **{name: targets[name] for name in targets.keys() & base.targets}}
         return replace(head, targets=kept, judges={**head.targets, **base.targets})
-    return replace(
-        head,
-        judge=base.judge,
-        targets=targets,
-        judges=base.targets,
-        gate=base.gate,
-        regression=base.regression,
-        rules=base.rules,
-        env_allow=base.env_allow,
-    )
+    taken: dict[str, Any] = {
+        setting.field: getattr(base, setting.field) for setting in SETTINGS if setting.field
+    }
+    return replace(head, targets=targets, judges=base.targets, **taken)
 
 
 def endpoints(config: Config) -> Iterator[Endpoint]:
@@ -66,90 +189,25 @@ def endpoints(config: Config) -> Iterator[Endpoint]:
             yield target.endpoint
 
 
-def policy_changes(head: Config, base: Config) -> Iterator[PolicyChange]:
-    """Yield the settings that differ between two configurations, in the order of their keys."""
-    judges = set(_judge_targets(base)) | set(_judge_targets(head))
-    then, now = (dict(_settings(config, judges)) for config in (base, head))
-    for key in sorted(then.keys() | now.keys()):
-        before, after = then.get(key, _ABSENT), now.get(key, _ABSENT)
-        if before != after:
-            shown = ("***", "***") if _is_secret(key) else (_shown(before), _shown(after))
-            yield PolicyChange(key=key, before=shown[0], after=shown[1])
-
-
-def rule_changes(head: Mapping[str, str], base: Mapping[str, str]) -> Iterator[PolicyChange]:
-    """Yield the rule switches that differ, in the order of their names."""
-    for name in sorted(head.keys() | base.keys()):
-        before, after = base.get(name, _ABSENT), head.get(name, _ABSENT)
-        if before != after:
-            yield PolicyChange(key=f"rules.{name}", before=_shown(before), after=_shown(after))
-
-
-def change_notes(title: str, changes: Sequence[PolicyChange]) -> tuple[str, ...]:
-    """Return the lines that a report shows of changes; none without changes."""
-    shown = (
-        f"Policy change, in effect after the merge: {each.key}: {each.before} → {each.after}"
-        for each in changes
+def judge_targets(config: Config) -> frozenset[str]:
+    """Return the names of the targets that judge."""
+    return frozenset(
+        target.judge_target for target in config.targets.values() if target.judge_target
     )
-    return (title, *shown) if changes else ()
-
-
-def _is_secret(key: str) -> bool:
-    name = key.rpartition(".")[2].lower()
-    return name in _SECRET or (name.endswith(_SECRET_ENDS) and "_cost_per_" not in name)
 
 
 def _judged_as(target: Target, base: Config) -> Target:
     """Return the target with the judge that the base gives it; a new one may use a known judge."""
     if then := base.targets.get(target.name):
         return replace(target, judge_target=then.judge_target)
-    known = target.judge_target in set(_judge_targets(base))
+    known = target.judge_target in judge_targets(base)
     return target if known else replace(target, judge_target="")
 
 
-def _judge_targets(config: Config) -> Iterator[str]:
-    return (target.judge_target for target in config.targets.values() if target.judge_target)
-
-
-def _settings(config: Config, judges: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield every setting of the policy by its key, unset ones left out."""
-    thresholds = config.gate.thresholds
-    gate = {
-        "fail_on": config.gate.fail_on.value,
-        "thresholds.pass": thresholds.passing,
-        "thresholds.borderline": thresholds.borderline,
-        "min_kappa": config.gate.min_kappa,
-        "min_pass_rate": config.gate.min_pass_rate,
-        "max_waivers": config.gate.max_waivers,
-        "on_weaker_grading": config.gate.on_weaker_grading,
-        **{f"groups.{tag}.min_pass_rate": rate for tag, rate in config.gate.groups.items()},
-    }
-    yield from _flat("gate", gate)
-    yield from _flat("regression", asdict(config.regression))
-    yield from _flat("rules", config.rules)
-    yield from _flat("env", {"allow": ", ".join(config.env_allow) or None})
-    if config.judge:
-        yield from chain(_endpoint("judge", config.judge.endpoint), _judge(config.judge))
-    for name, target in config.targets.items():
-        yield from _flat(f"targets.{name}", {"judge_target": target.judge_target or None})
-        if name in judges and isinstance(target, LlmTarget):
-            yield from _endpoint(f"targets.{name}", target.endpoint)
-
-
-def _judge(judge: JudgeConfig) -> Iterator[tuple[str, str]]:
-    own = {name: getattr(judge, name) for name in ("mode", "output", "evidence", "votes", "canary")}
-    return _flat("judge", own)
-
-
-def _endpoint(owner: str, endpoint: Endpoint) -> Iterator[tuple[str, str]]:
+def _options(owner: str, endpoint: Endpoint) -> Mapping[str, JSON]:
     facts = {"model": endpoint.model, "timeout_seconds": endpoint.timeout_seconds}
-    return _flat(owner, {**endpoint.options, **facts})
+    return _set({f"{owner}.{key}": value for key, value in {**endpoint.options, **facts}.items()})
 
 
-def _flat(owner: str, values: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    return ((f"{owner}.{key}", str(value)) for key, value in values.items() if value is not None)
-
-
-def _shown(value: str) -> str:
-    text = " ".join(value.split())
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+def _set(values: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    return {key: value for key, value in values.items() if value is not None}

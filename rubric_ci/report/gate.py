@@ -1,7 +1,7 @@
 """The gate of a report: its settings, the counts of its pass rates, and whether it passes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
@@ -19,14 +19,15 @@ def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
     rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.groups.items()]
     if config.min_pass_rate is not None:
         rates = [PassRate(min_pass_rate=config.min_pass_rate), *rates]
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
+    shown = {field.name for field in fields(GateInfo)} - own
     return GateInfo(
         fail_on=(fail_on or config.fail_on).value,
         passing=config.thresholds.passing,
         borderline=config.thresholds.borderline,
         rates=tuple(rates),
-        max_waivers=config.max_waivers,
-        on_weaker_grading=config.on_weaker_grading,
         holds=False,
+        **{each.name: getattr(config, each.name) for each in fields(config) if each.name in shown},
     )
 
 

@@ -144,6 +144,10 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         YAML, "gate-kind: error", "gate-kind: off",
         ["weaker rule rules.gate-kind 12: error → off"],
     ),
+    "rule below its default": (
+        YAML, "gate-kind: error", "gate-kind: error, unknown-key: warning",
+        ["weaker rule rules.unknown-key 12: error → warning"],
+    ),
     "recording used": (
         YAML, "{name: agent, provider: cli, command_template: x, ",
         "{name: agent, provider: recorded, answers: a.jsonl, ",

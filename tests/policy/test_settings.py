@@ -1,6 +1,7 @@
-"""Head's configuration under the policy of the base, and what differs."""
+"""Head's configuration under the policy of the base, and that no setting lacks a row."""
 
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.policy.settings import PolicyChange, governed, policy_changes
+from rubric_ci.policy.settings import SETTINGS, governed
 
 
 def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:
@@ -82,41 +83,6 @@ def replace_judge(of: Config) -> Config:
     return Config(judge=judge("openai/b"), targets=of.targets)
 
 
-CHANGES = {
-    "judge": (
-        Config(judge=judge("openai/b", api_base="https://b")),
-        [("judge.api_base", "(none)", "https://b"), ("judge.model", "openai/a", "openai/b")],
-    ),
-    "secret": (Config(judge=judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
-    "tokens": (Config(judge=judge(max_tokens=9)), [("judge.max_tokens", "(none)", "9")]),
-    "gate": (
-        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)),
-        [("gate.min_kappa", "(none)", "0.5")],
-    ),
-    "rules": (
-        Config(judge=judge(), rules={"gate-kind": "off"}),
-        [("rules.gate-kind", "(none)", "off")],
-    ),
-    "env": (Config(judge=judge(), env_allow=("A", "B")), [("env.allow", "(none)", "A, B")]),
-    "long": (
-        Config(judge=judge(seed="x\n" * 100)),
-        [("judge.seed", "(none)", ("x " * 60) + "…")],
-    ),
-}
-
-
-@pytest.mark.parametrize(("head", "expected"), CHANGES.values(), ids=CHANGES)
-def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
-    found = list(policy_changes(head, Config(judge=judge())))
-    assert found == [PolicyChange(key=k, before=b, after=a) for k, b, a in expected]
-
-
-def test_only_targets_that_judge_are_policy() -> None:
-    then = config(mock("t", "j"), model("j", seed=1), model("m", seed=1))
-    now = config(mock("t", "j"), model("j", seed=2), model("m", seed=2))
-    assert [change.key for change in policy_changes(now, then)] == ["targets.j.seed"]
-
-
 NOT_POLICY = {"evals", "targets", "judges"}
 
 
@@ -135,6 +101,16 @@ def test_every_other_key_of_the_configuration_is_policy() -> None:
         name: getattr(base, name) for name in names
     }
     assert [name for name in names if getattr(base, name) == getattr(Config(), name)] == []
-    assert {change.key.partition(".")[0] for change in policy_changes(base, Config())} == {
-        "judge", "gate", "regression", "rules", "env",
-    }  # fmt: skip
+    assert {setting.field for setting in SETTINGS} - {""} == names
+
+
+NOT_SET = {"endpoint", "style"}  # the options of the judge have one row; `style` is no key
+
+
+@pytest.mark.parametrize(
+    ("owner", "of"),
+    [("gate", GateConfig), ("regression", RegressionConfig), ("judge", JudgeConfig)],
+)
+def test_every_field_has_a_row(owner: str, of: type[Any]) -> None:
+    rows = {each.key.split(".")[1] for each in SETTINGS if each.key.startswith(f"{owner}.")}
+    assert {each.name for each in fields(of)} - NOT_SET == rows - {"*"}

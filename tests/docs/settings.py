@@ -1,0 +1,34 @@
+"""The table of the policy's settings in `docs/grading-changes.md`, from the rows of the program.
+
+`make golden` writes it.
+"""
+
+from pathlib import Path
+
+from rubric_ci.policy.settings import SETTINGS
+
+PAGE = Path(__file__).parents[2] / "docs" / "grading-changes.md"
+START, END = "<!-- settings: made by `make golden` -->", "<!-- end of settings -->"
+
+
+def page(text: str) -> str:
+    """Return the page with its table made from the settings."""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    assert start, f"the page has no line {START}"
+    assert end, f"the page has no line {END}"
+    return f"{before}{START}\n{table()}\n{END}{after}"
+
+
+def table() -> str:
+    """Return a row for each setting that is part of the grading."""
+    rows = (
+        f"| `{each.key}` | {each.order.weaker or 'not known: *changed*'} |"
+        for each in SETTINGS
+        if each.kind
+    )
+    return "\n".join(("| setting | weaker if |", "|---|---|", *rows))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

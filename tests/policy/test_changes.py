@@ -1,0 +1,128 @@
+"""The settings that differ, which of two values is weaker, and the notes of a report."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.config import Config, FailOn, GateConfig, JudgeConfig
+from rubric_ci.model.grading_changes import Direction
+from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.scoring import Thresholds
+from rubric_ci.policy.changes import change_notes, policy_changes
+from tests.policy.test_settings import config, judge, mock, model
+
+CHANGES = {
+    "judge": (
+        Config(judge=judge("openai/b", api_base="https://b")),
+        [("judge.api_base", "", "https://b"), ("judge.model", "openai/a", "openai/b")],
+    ),
+    "secret": (Config(judge=judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
+    "tokens": (Config(judge=judge(max_tokens=9)), [("judge.max_tokens", "", "9")]),
+    "gate": (
+        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)),
+        [("gate.min_kappa", "", "0.5")],
+    ),
+    "the default of a rule": (Config(judge=judge(), rules={"gate-kind": "warning"}), []),
+    "rules": (
+        Config(judge=judge(), rules={"gate-kind": "off"}),
+        [("rules.gate-kind", "warning", "off")],
+    ),
+    "env": (Config(judge=judge(), env_allow=("A", "B")), [("env.allow", "", "A, B")]),
+    "long": (
+        Config(judge=judge(seed="x\n" * 100)),
+        [("judge.seed", "", ("x " * 60) + "…")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "expected"), CHANGES.values(), ids=CHANGES)
+def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
+    found = list(policy_changes(head, Config(judge=judge())))
+    assert [(each.key, each.before, each.after) for each in found] == expected
+
+
+def test_only_targets_that_judge_are_policy() -> None:
+    then = config(mock("t", "j"), model("j", seed=1), model("m", seed=1))
+    now = config(mock("t", "j"), model("j", seed=2), model("m", seed=2))
+    assert [change.key for change in policy_changes(now, then)] == ["targets.j.seed"]
+
+
+def gate(**settings: Any) -> Config:
+    return Config(gate=GateConfig(**settings))
+
+
+def rule(**rules: str) -> Config:
+    return Config(rules={name.replace("_", "-"): word for name, word in rules.items()})
+
+
+WEAKER: dict[str, tuple[Config, Config]] = {
+    "fail on fewer verdicts": (gate(fail_on=FailOn.BORDERLINE), gate(fail_on=FailOn.FAIL)),
+    "fail on what the change broke": (gate(), gate(fail_on=FailOn.REGRESSION)),
+    "never fail": (gate(fail_on=FailOn.REGRESSION), gate(fail_on=FailOn.NEVER)),
+    "threshold of pass": (gate(), gate(thresholds=Thresholds(passing=0.79))),
+    "threshold of borderline": (gate(), gate(thresholds=Thresholds(borderline=0.5))),
+    "kappa lowered": (gate(min_kappa=0.6), gate(min_kappa=0.5)),
+    "kappa removed": (gate(min_kappa=-1.0), gate()),
+    "a rate that tolerates failures": (gate(), gate(min_pass_rate=0.99)),
+    "rate lowered": (gate(min_pass_rate=1.0), gate(min_pass_rate=0.99)),
+    "a group that tolerates failures": (gate(), gate(groups={"a": 0.9})),
+    "group removed beside a rate": (
+        gate(min_pass_rate=0.5, groups={"a": 0.1}), gate(min_pass_rate=0.5),
+    ),
+    "more waivers": (gate(max_waivers=10), gate(max_waivers=11)),
+    "any number of waivers": (gate(max_waivers=10), gate()),
+    "weaker grading allowed": (gate(on_weaker_grading="fail"), gate()),
+    "fewer false alarms": (Config(), Config(regression=RegressionConfig(false_alarms=0.01))),
+    "rule below its default": (Config(), rule(unknown_key="warning")),
+    "rule off": (Config(), rule(gate_kind="off")),
+    "rule back to its default": (rule(gate_kind="error"), Config()),
+    "evidence not checked": (
+        Config(judge=replace(judge(), evidence="strict")), Config(judge=judge()),
+    ),
+    "canary off": (Config(judge=replace(judge(), canary=True)), Config(judge=judge())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "head"), WEAKER.values(), ids=WEAKER)
+def test_the_weaker_of_two_values(base: Config, head: Config) -> None:
+    assert directions(head, base) == ["weaker"]
+    assert directions(base, head) == ["stronger"]
+    assert directions(base, base) == []
+
+
+def directions(head: Config, base: Config) -> list[Direction]:
+    return [change.direction for change in policy_changes(head, base)]
+
+
+CHANGED: dict[str, tuple[Config, Config]] = {
+    "model": (Config(judge=judge()), Config(judge=judge("openai/b"))),
+    "votes": (Config(judge=judge()), Config(judge=replace(judge(), votes=3))),
+    "no judge": (Config(judge=JudgeConfig(endpoint=judge().endpoint)), Config()),
+    "trials of a suspect": (Config(), Config(regression=RegressionConfig(confirm=1))),
+    "variables": (Config(), Config(env_allow=("A",))),
+}
+
+
+@pytest.mark.parametrize(("base", "head"), CHANGED.values(), ids=CHANGED)
+def test_neither_is_certain(base: Config, head: Config) -> None:
+    assert {*directions(head, base), *directions(base, head)} == {"changed"}
+
+
+def test_a_rule_that_is_not_known() -> None:
+    assert directions(rule(of_another_version="off"), Config()) == ["changed"]
+
+
+def test_a_value_beyond_the_120_characters_that_are_shown() -> None:
+    long = "x" * 200
+    [change] = policy_changes(Config(judge=judge(seed=f"{long}a")), Config(judge=judge(seed=long)))
+    assert change.before == change.after == f"{'x' * 120}…"
+
+
+def test_the_notes_of_a_report() -> None:
+    changes = list(policy_changes(gate(min_kappa=0.5), Config()))
+    assert change_notes("Policy", changes) == (
+        "Policy",
+        "Policy change, in effect after the merge: gate.min_kappa: (none) → 0.5",
+    )
+    assert change_notes("Policy", []) == ()

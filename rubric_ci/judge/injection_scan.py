@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rubric_ci.judge import injection_decoder, injection_languages, injection_patterns
+from rubric_ci.judge import injection_decoder, injection_patterns
 from rubric_ci.text.invisible import IGNORABLE, SHAPED, without_ignorable
 
 QUOTE_LENGTH = 60
@@ -56,9 +56,6 @@ def scan_for_injection(
 def _orders(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     message = "the answer instructs the judge"
     yield from _matches(injection_patterns.ORDER, scanned.folded, "orders-the-judge", message)
-    if found := injection_languages.find(scanned.folded):
-        quote = _shorten(found[0])
-        yield InjectionWarning(rule="orders-the-judge", message=message, quote=quote)
 
 
 def _roles(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
@@ -187,7 +184,8 @@ def _matches(
 def _fold(text: str) -> str:
     if text.isascii():  # fast path: most answers are ASCII
         return text.casefold()
-    return injection_languages.folded(without_ignorable(_FILLERS.sub(" ", text)))
+    plain = unicodedata.normalize("NFKD", without_ignorable(_FILLERS.sub(" ", text)))
+    return "".join(c for c in plain if unicodedata.category(c) != "Mn").casefold()
 
 
 def _bare(text: str) -> str:

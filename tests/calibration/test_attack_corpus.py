@@ -81,7 +81,7 @@ def test_the_scan_on_the_corpus() -> None:
         "encoded": 2,
         "fence": 1,
         "frame": 7,
-        "language": 1,
+        "language": 15,
         "padding": 5,
         "pressure": 5,
     }

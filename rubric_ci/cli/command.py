@@ -1,6 +1,6 @@
 """The command and option types of click: headings in `--help`, environment variables, examples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -45,6 +45,8 @@ class Command(click.Command):
         for parameter in self.params:
             shared = parameter.variable if isinstance(parameter, Option) else ""
             parameter.envvar = [variable(ctx, parameter), *([shared] if shared else [])]
+        if not ctx.resilient_parsing:
+            _refuse_repeated(self.make_parser(ctx).parse_args([*args])[2], ctx)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -83,6 +85,19 @@ class Group(click.Group):
 
 
 command = partial(click.command, cls=Command)
+
+
+def _refuse_repeated(given: Sequence[click.Parameter], context: click.Context) -> None:
+    """Raise UsageError if an option that has one value is given twice: click would take the last.
+
+    `given` is in the order of the command line, each option as often as it is there.
+    """
+    for position, parameter in enumerate(given):
+        if not isinstance(parameter, click.Option) or parameter.is_eager:
+            continue  # `--help` ends the command before anything is lost
+        if not (parameter.multiple or parameter.count) and parameter in given[:position]:
+            names = " / ".join((*parameter.opts, *parameter.secondary_opts))
+            raise click.UsageError(f"{names} is given twice; it has one value", context)
 
 
 def variable(context: click.Context, parameter: click.Parameter) -> str:

@@ -1,8 +1,6 @@
 """Reports as SARIF: what GitHub's own check asks for, and fingerprints that survive moves."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +8,10 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.render import sarif
+from tests import sarif_multitool
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
-TESTS = Path(__file__).parents[1]
-TOOL = TESTS / "npm/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def results(report: RunReport) -> list[dict[str, Any]]:
@@ -22,21 +20,11 @@ def results(report: RunReport) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
+@sarif_multitool.INSTALLED
 @pytest.mark.parametrize("name", ["mixed", "pass", "nothing-changed"])
 def test_github_code_scanning_takes_it(name: str, tmp_path: Path) -> None:
-    TOOL.chmod(0o755)  # npm can be configured to run no install scripts
-    verdict = tmp_path / "verdict.sarif"
-    subprocess.run(
-        [
-            TOOL, "validate", TESTS / f"golden/{name}.sarif",
-            "--rule-kind", "Sarif;Ghas", "--output", verdict,
-        ],
-        env={**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"},
-        check=True,
-        capture_output=True,
-    )  # fmt: skip
-    found = json.loads(verdict.read_text(encoding="utf-8-sig"))["runs"][0]["results"]
+    text = (GOLDEN / f"{name}.sarif").read_text("utf-8")
+    found = sarif_multitool.validate(tmp_path, text, "--rule-kind", "Sarif;Ghas")
     assert [result for result in found if result.get("level") == "error"] == []
 
 

@@ -1,8 +1,6 @@
 """Problems as SARIF, checked by the format's own validator."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,29 +8,16 @@ import pytest
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.validation.output import sarif
 from rubric_ci.validation.rule_docs import meanings
+from tests import sarif_multitool
 from tests.evals.__main__ import diagnostics, evals
-
-TOOL = (
-    Path(__file__)
-    .parents[2]
-    .joinpath("npm/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool")
-)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TOOL.exists(), reason="sarif-multitool is not installed: `make test` does")
+@sarif_multitool.INSTALLED
 def test_no_error_and_no_warning(tmp_path: Path) -> None:
-    TOOL.chmod(0o755)  # npm may be configured to run no install scripts
     found = [diagnostic for path in evals("invalid") for diagnostic in diagnostics(path)]
-    log, verdict = tmp_path / "problems.sarif", tmp_path / "verdict.sarif"
-    log.write_text(sarif.render(found, "1.2.3", meanings(), ["A note."]), encoding="utf-8")
-    subprocess.run(
-        [TOOL, "validate", log, "--output", verdict],
-        env={**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"},
-        check=True,
-        capture_output=True,
-    )
-    results = json.loads(verdict.read_text(encoding="utf-8-sig"))["runs"][0]["results"]
+    log = sarif.render(found, "1.2.3", meanings(), ["A note."])
+    results = sarif_multitool.validate(tmp_path, log)
     serious = [r for r in results if r.get("level", "warning") in {"error", "warning"}]
     assert serious == []
     assert len(found) > 100

@@ -2,9 +2,13 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = "examples/quickstart"
@@ -31,6 +35,22 @@ def test_the_example_shows_each_outcome(tmp_path: Path) -> None:
     assert report["cases"][1]["gated_by"] == ["no-promise"]
     for part in shown_in_readme().split("\n\n"):
         assert part.strip() in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_demo_installs_what_an_offline_run_needs() -> None:
+    recipe = subprocess.run(
+        ["make", "--dry-run", "--always-make", "demo", "clean"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert re.findall(r"requirements/\S+\.txt", recipe) == ["requirements/light.txt"]
+    assert set(re.findall(r"\S+/bin/python -m rubric_ci", recipe)) == {
+        ".venv-demo/bin/python -m rubric_ci"
+    }
+    assert ".venv-demo" in recipe.splitlines()[-1].split()
 
 
 def test_the_example_drafts_what_it_lacks() -> None:

@@ -12,12 +12,12 @@ _MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
 
 
-def render(found: Calibration, other: Calibration | None = None) -> str:
-    """Return the table; `other` is the calibration of the same judge in the other mode."""
-    return "\n".join(_lines(found, other))
+def render(found: Calibration) -> str:
+    """Return the table, the differences, and what the agreement rests on."""
+    return "\n".join(_lines(found))
 
 
-def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
+def _lines(found: Calibration) -> Iterator[str]:
     judge = found.judge
     votes = "1 vote" if judge.votes == 1 else f"{judge.votes} votes"
     yield f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
@@ -29,9 +29,6 @@ def _lines(found: Calibration, other: Calibration | None) -> Iterator[str]:
     yield from _differences(found)
     yield from _repeats(found)
     yield from _people(found)
-    if other:
-        yield ""
-        yield from (_mode(each) for each in (found, other))
     if found.no_verdict:
         yield ""
         yield f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"
@@ -116,18 +113,6 @@ def _repeats(found: Calibration) -> Iterator[str]:
         )
 
 
-def variant_lines(names: Sequence[str], found: Sequence[Calibration | None]) -> Iterator[str]:
-    """Yield a table of the same labels, judged with one choice changed at a time."""
-    yield ""
-    yield "The same labels with one choice changed at a time:"
-    rows = [
-        (name, each.overall) for name, each in zip(names, found, strict=True) if each is not None
-    ]
-    yield from _table(rows)
-    missing = [name for name, each in zip(names, found, strict=True) if each is None]
-    yield from (f"{name}: no labelled answer has a verdict" for name in missing)
-
-
 def _people(found: Calibration) -> Iterator[str]:
     if found.people:
         _, _, _, kappa, interval, *_ = _row("", found.people)
@@ -136,10 +121,6 @@ def _people(found: Calibration) -> Iterator[str]:
             f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
             "marks: no judge can be expected to agree with them more"
         )
-
-
-def _mode(found: Calibration) -> str:
-    return f"{found.judge.mode}: kappa {_number(found.overall.kappa)} of {found.overall.n} marks"
 
 
 def _number(value: float | None) -> str:

@@ -101,8 +101,8 @@ def calibrate(
     )
 
 
-def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
-    """Return the content of `calibration.json`; `other` is the same judge in the other mode."""
+def to_json(calibration: Calibration) -> JSON:
+    """Return the content of `calibration.json`."""
     return {
         "version": VERSION,
         "split": calibration.split,
@@ -120,7 +120,6 @@ def to_json(calibration: Calibration, other: Calibration | None = None) -> JSON:
         ],
         "people": _agreement(calibration.people) if calibration.people else None,
         "differences": [asdict(each) for each in calibration.differences],
-        "other_mode": {"judge": asdict(other.judge), **_measures(other)} if other else None,
     }
 
 

@@ -83,17 +83,6 @@ def label(**options: Any) -> None:
     help="File to write instead of calibration.json at the root of the repository.",
 )
 @_calibration(
-    "--both-modes",
-    is_flag=True,
-    help="Compare the modes batched and isolated; doubles the cost.",
-)
-@_calibration(
-    "--variants",
-    is_flag=True,
-    help="Also measure the judge without each choice of its prompt: tie rule, evidence first, 0 to "
-    "10 for ranges, and the other mode; multiplies the cost by five.",
-)
-@_calibration(
     "--split",
     type=click.Choice(["test", "tune"]),
     default="test",

@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
 from rubric_ci.calibration import labels
-from rubric_ci.calibration.agreement_text import render, variant_lines
+from rubric_ci.calibration.agreement_text import render
 from rubric_ci.calibration.calibration import Calibration, below_minimum, to_json
 from rubric_ci.calibration.gate import NAME
 from rubric_ci.calibration.label_file import read_labels
@@ -23,7 +23,6 @@ from rubric_ci.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
-from rubric_ci.calibration.variants import Variant, other_mode, variants_of
 from rubric_ci.errors import (
     CannotCalibrate,
     CannotFindEvals,
@@ -49,16 +48,15 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
-    variants = _variants(judge, settings)
-    result = _judge(_answers(labelled, variants), judge, loaded, settings)
-    found, *others = _measure(labelled, variants, result, settings.seed)
+    answers = _answers(labelled, judge)
+    result = _judge([*answers.values()], judge, loaded, settings)
+    marks = dict(zip(answers, result.marks, strict=True))
+    found = measure_agreement(
+        labelled, [marks[_answer_key(each)] for each in labelled], judge, settings.seed
+    )
     if found is None:
         raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
-    other = others[0] if settings.both_modes else None
-    click.echo(render(found, other))
-    if settings.variants:
-        names = [one.name for one in variants]
-        click.echo("\n".join(variant_lines(names, (found, *others))))
+    click.echo(render(found))
     if settings.requests.replay:
         click.echo(REPLAYED)
     path = settings.output or loaded.root / NAME
@@ -66,32 +64,21 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
-        _write(path, to_json(found, other))
+        _write(path, to_json(found))
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
 
 
-def _variants(judge: JudgeConfig, settings: CalibrateSettings) -> Sequence[Variant]:
-    """Return the configured judge, then what it is compared with."""
-    return (
-        Variant(name="as configured", judge=judge),
-        *([other_mode(judge)] if settings.both_modes else []),
-        *(variants_of(judge) if settings.variants else []),
-    )
-
-
 def _answers(
-    labelled: Sequence[LabelledAnswer], variants: Sequence[Variant]
-) -> Sequence[AnswerToJudge]:
-    """Return each answer once per variant, even if several people labelled it."""
-    unique = {_answer_key(each): each for each in labelled}
-    return [
-        AnswerToJudge(
-            case=each.case, spec=one.spec(each.spec), answer=each.label.answer, judge=one.judge
+    labelled: Sequence[LabelledAnswer], judge: JudgeConfig
+) -> Mapping[tuple[str, str, str, str], AnswerToJudge]:
+    """Return each answer once, even if several people labelled it."""
+    return {
+        _answer_key(each): AnswerToJudge(
+            case=each.case, spec=each.spec, answer=each.label.answer, judge=judge
         )
-        for one in variants
-        for each in unique.values()
-    ]
+        for each in labelled
+    }
 
 
 def _judge(
@@ -100,10 +87,7 @@ def _judge(
     loaded: LoadedProject,
     settings: CalibrateSettings,
 ) -> RejudgeResult:
-    """Judge the answers of all variants in one run and show which have no marks.
-
-    A recording is one file, and a rate limiter belongs to one event loop.
-    """
+    """Judge the answers and show which have no marks."""
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
@@ -111,26 +95,6 @@ def _judge(
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)
     return result
-
-
-def _measure(
-    labelled: Sequence[LabelledAnswer],
-    variants: Sequence[Variant],
-    result: RejudgeResult,
-    seed: int,
-) -> Sequence[Calibration | None]:
-    """Return the agreement of each variant; the marks are in the order of `_answers`."""
-    keys = dict.fromkeys(map(_answer_key, labelled))
-    places = {key: place for place, key in enumerate(keys)}
-    return [
-        measure_agreement(
-            labelled,
-            [result.marks[i * len(places) + places[_answer_key(each)]] for each in labelled],
-            one.judge,
-            seed,
-        )
-        for i, one in enumerate(variants)
-    ]
 
 
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:

@@ -15,7 +15,7 @@ from rubric_ci.judge.reply_schema import (
     mark_property,
     reply_schema,
 )
-from rubric_ci.model.config import DEFAULT_STYLE, JudgeConfig, PromptStyle
+from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.rubric import Check, Criterion, scale
@@ -30,21 +30,20 @@ How to mark
 - Take every criterion on its own. A strength elsewhere does not lift a mark, a flaw elsewhere \
 does not lower it.
 - Length, tone, confidence and formatting earn nothing unless a criterion asks for them.
-- For each criterion write, in this order: {order}.
+- For each criterion write, in this order: {order}; then the mark.
 - What a criterion demands and the answer does not have is not met. Mark "cannot_assess" only \
-where the answer gives no ground to decide either way.{between}
+where the answer gives no ground to decide either way.
+- Between two marks, give the lower one.
 
 {data}
 
 How to reply
 - With one JSON object of the form that is asked for, and nothing before or after it."""
 
-LOWER = "\n- Between two marks, give the lower one."
 REASONS = """\
 "evidence", the shortest passage of the answer that \
 decides the mark, copied exactly, or "" where the mark rests on something that is not there; \
 "reasoning", one or two sentences"""
-ORDERS = {"first": f"{REASONS}; then the mark", "last": f"the mark; {REASONS}"}
 
 REMINDER = """\
 Mark the answer above, all that stands between the answer tags, against {every}. \
@@ -62,12 +61,12 @@ def rubric_call(
     about: str = "",
 ) -> ModelCall:
     """Return the request for one mark per criterion; the key is independent of `fence`."""
-    schema = reply_schema(criteria, judge.style.evidence)
-    unfenced = rubric_messages(case, answer, criteria, fence="", style=judge.style)
+    schema = reply_schema(criteria)
+    unfenced = rubric_messages(case, answer, criteria, fence="")
     turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote {vote}"
     return ModelCall(
         endpoint=judge.endpoint,
-        messages=rubric_messages(case, answer, criteria, fence=fence, style=judge.style),
+        messages=rubric_messages(case, answer, criteria, fence=fence),
         key=call_key(judge.endpoint, unfenced, schema=schema, turn=turn),
         about=about,
         output_schema=schema,
@@ -82,7 +81,6 @@ def rubric_messages(
     criteria: Sequence[Criterion],
     *,
     fence: str,
-    style: PromptStyle = DEFAULT_STYLE,
 ) -> tuple[ChatMessage, ...]:
     """Return the messages; the answer comes last, followed by a reminder."""
     names = list(aliased(criteria))
@@ -90,19 +88,18 @@ def rubric_messages(
     parts = [
         *background(case, fence),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
-        "Reply with one JSON object of this form:\n" + _reply_format(criteria, style),
+        "Reply with one JSON object of this form:\n" + _reply_format(criteria),
         fenced("answer", answer, fence),
         REMINDER.format(every=every),
     ]
     return (
-        ChatMessage(role="system", content=_system(fence, style)),
+        ChatMessage(role="system", content=_system(fence)),
         ChatMessage(role="user", content="\n\n".join(parts)),
     )
 
 
-def _system(fence: str, style: PromptStyle) -> str:
-    between = LOWER if style.between_marks == "lower" else ""
-    return SYSTEM.format(order=ORDERS[style.evidence], between=between, data=about_fences(fence))
+def _system(fence: str) -> str:
+    return SYSTEM.format(order=REASONS, data=about_fences(fence))
 
 
 def background(case: EvalCase, fence: str) -> list[str]:
@@ -132,13 +129,10 @@ def _lines(criterion: Criterion) -> list[str]:
     return [criterion.text or criterion.id, *scale(criterion, between=" to ")]
 
 
-def _reply_format(criteria: Sequence[Criterion], style: PromptStyle) -> str:
+def _reply_format(criteria: Sequence[Criterion]) -> str:
     reasons = '"evidence": "...", "reasoning": "..."'
-    marks = {alias: f'"{mark_property(c)}": ...' for alias, c in aliased(criteria).items()}
     entries = (
-        f'  "{alias}": {{{reasons}, {mark}}}'
-        if style.evidence == "first"
-        else f'  "{alias}": {{{mark}, {reasons}}}'
-        for alias, mark in marks.items()
+        f'  "{alias}": {{{reasons}, "{mark_property(criterion)}": ...}}'
+        for alias, criterion in aliased(criteria).items()
     )
     return "{\n" + ",\n".join(entries) + "\n}"

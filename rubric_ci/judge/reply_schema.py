@@ -1,7 +1,7 @@
 """The reply that a judge must give: aliases of criteria, properties, JSON Schema."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, assert_never
+from typing import assert_never
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CANNOT_ASSESS
@@ -15,12 +15,10 @@ def aliased(criteria: Sequence[Criterion]) -> dict[str, Criterion]:
     return {f"c{n}": criterion for n, criterion in enumerate(criteria, 1)}
 
 
-def reply_schema(
-    criteria: Sequence[Criterion], evidence: Literal["first", "last"] = "first"
-) -> Mapping[str, JSON]:
+def reply_schema(criteria: Sequence[Criterion]) -> Mapping[str, JSON]:
     """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
     return strict_object(
-        {alias: _entry(criterion, evidence) for alias, criterion in aliased(criteria).items()}
+        {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
     )
 
 
@@ -51,15 +49,15 @@ def allowed_marks(criterion: Criterion) -> str:
     return f'{marks} or "{CANNOT_ASSESS}"'
 
 
-def _entry(criterion: Criterion, evidence: Literal["first", "last"]) -> Mapping[str, JSON]:
-    # The model writes in this order: by default quote first, reasoning second, mark last.
+def _entry(criterion: Criterion) -> Mapping[str, JSON]:
+    # The model writes in this order: quote first, reasoning second, mark last.
     reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
     mark = {
         mark_property(criterion): {
             "anyOf": [_marks(criterion), {"type": "string", "enum": [CANNOT_ASSESS]}]
         }
     }
-    return strict_object({**reasons, **mark} if evidence == "first" else {**mark, **reasons})
+    return strict_object({**reasons, **mark})
 
 
 def _marks(criterion: Criterion) -> Mapping[str, JSON]:

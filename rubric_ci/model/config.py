@@ -50,17 +50,6 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptStyle:
-    """Choices of the judge prompt: runs use the defaults, `judge calibrate --variants` compares."""
-
-    between_marks: Literal["lower", "free"] = "lower"  # "free": nothing is said
-    evidence: Literal["first", "last"] = "first"  # before or after the mark
-
-
-DEFAULT_STYLE = PromptStyle()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
     """The judge model, and how its requests are made."""
 
@@ -70,7 +59,6 @@ class JudgeConfig:
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
     canary: bool = False
-    style: PromptStyle = DEFAULT_STYLE
 
 
 def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:

@@ -206,8 +206,6 @@ class CalibrateSettings:
     policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     judge: str = ""
     output: Path | None = None  # None: calibration.json at the repository root
-    both_modes: bool = False  # batched and isolated
-    variants: bool = False  # of the prompt and of the scales
     split: Literal["test", "tune"] = "test"  # of the labels
     seed: int = 0  # of the intervals
     requests: RequestOptions = _REQUESTS

@@ -206,28 +206,6 @@ def test_it_repeats(judge: Gullible) -> None:
     assert Path("calibration.json").read_bytes() == first
 
 
-def test_both_modes(judge: Gullible) -> None:
-    result = rubric_ci("judge", "calibrate", "labels.jsonl", "--both-modes")
-    assert result.exit_code == 0, result.output
-    assert "batched: kappa 0.65 of 8 marks\nisolated: kappa 0.65 of 8 marks\n" in result.stdout
-    assert calibration()["other_mode"]["judge"]["mode"] == "isolated"
-
-
-def test_variants(judge: Gullible) -> None:
-    result = rubric_ci("judge", "calibrate", "labels.jsonl", "--variants")
-    assert result.exit_code == 0, result.output
-    table = result.stdout.partition("The same labels with one choice changed at a time:\n")[2]
-    assert [line.partition("  ")[0] for line in table.splitlines()[:6]] == [
-        "criterion",
-        "as configured",
-        "no rule between two marks",
-        "evidence after the mark",
-        "a level per score range",
-        "isolated",
-    ]
-    assert calibration()["other_mode"] is None
-
-
 def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
     Path("a.eval.yaml").write_text(EVALS.replace("id: city", "id: town"), encoding="utf-8")
     result = rubric_ci("judge", "calibrate", "labels.jsonl")
@@ -291,22 +269,6 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
     assert "all                     6 " in result.stdout
 
 
-def test_a_budget_that_ends_before_the_other_mode(judge: Gullible) -> None:
-    result = rubric_ci(
-        "judge",
-        "calibrate",
-        "labels.jsonl",
-        "--both-modes",
-        "--max-calls",
-        "4",
-        "--concurrency",
-        "1",
-    )
-    assert result.exit_code == 3
-    assert "isolated" not in result.stdout
-    assert not Path("calibration.json").exists()
-
-
 def test_a_budget_for_nothing(judge: Gullible) -> None:
     result = rubric_ci("judge", "calibrate", "labels.jsonl", "--max-seconds", "0")
     assert result.exit_code == 3
@@ -316,9 +278,8 @@ def test_a_budget_for_nothing(judge: Gullible) -> None:
 
 
 def test_the_estimate_is_shown_before(judge: Gullible) -> None:
-    shown = rubric_ci("judge", "calibrate", "labels.jsonl", "--both-modes").stderr
+    shown = rubric_ci("judge", "calibrate", "labels.jsonl").stderr
     assert "about 4 requests to openai/gullible, " in shown
-    assert "about 8 requests to openai/gullible, " in shown
     assert "remembered" not in shown
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.judge.prompt import rubric_call, rubric_messages
 from rubric_ci.judge.reply_schema import reply_schema
-from rubric_ci.model.config import Endpoint, JudgeConfig, PromptStyle
+from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
@@ -200,18 +200,3 @@ def test_no_answer_closes_its_fence(answer: str) -> None:
     _, user = rubric_messages(CASE, f"{answer}</answer_F>{answer}", CRITERIA, fence="F")
     assert user.content.count("</answer_F>") == 1
     assert user.content.endswith("Reply with the JSON object only.")
-
-
-def test_styles_change_their_own_words_only() -> None:
-    system, user = rubric_messages(CASE, "Hello", CRITERIA, fence="F")
-    free = PromptStyle(between_marks="free")
-    without, same = rubric_messages(CASE, "Hello", CRITERIA, fence="F", style=free)
-    assert without.content == system.content.replace(
-        "\n- Between two marks, give the lower one.", ""
-    )
-    assert same == user
-    last = PromptStyle(evidence="last")
-    _, other = rubric_messages(CASE, "Hello", CRITERIA, fence="F", style=last)
-    assert '"satisfied": ..., "evidence": "...", "reasoning": "..."}' in other.content
-    names = list(reply_schema(CRITERIA, "last")["properties"]["c1"]["properties"])
-    assert names[1:] == ["evidence", "reasoning"]

@@ -104,7 +104,7 @@ def test_every_other_key_of_the_configuration_is_policy() -> None:
     assert {setting.field for setting in SETTINGS} - {""} == names
 
 
-NOT_SET = {"endpoint", "style"}  # the options of the judge have one row; `style` is no key
+NOT_SET = {"endpoint"}  # the options of the judge have one row
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_time_limits.py": "grading/deadline system/text_work",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
-        selection/base_state selection/dependency_notes selection/diff selection/prefilter""",
+        project/base_state project/difference selection/dependency_notes selection/prefilter""",
     "targets/test_targets.py": """
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",
@@ -110,24 +110,24 @@ IMPURE: Final = """
     judge/cached_request judge/panel judge/repair
     model/context model/options
     policy/checkout policy/rule_switches policy/source
-    project/case_counts project/checker project/dependencies project/discovery project/eval_search
+    project/base_state project/case_counts project/change project/checker project/dependencies
+    project/difference project/discovery project/eval_search
     project/file_names project/fixer project/jsonl_start project/loaded_project project/machine
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     comparison/reference_log_file
     publish/comment publish/delivery publish/failure publish/files publish/issue publish/outputs
     render/progress report/build report/report_file
-    selection/answer_dependencies selection/base_state selection/changed_cases
-    selection/dependency_notes selection/diff selection/prefilter
+    selection/answer_dependencies selection/changed_cases selection/dependency_notes
+    selection/prefilter
     waivers/file waivers/results waivers/states
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
-    *("project/checker", "project/loaded_project", "report/build", "publish/files"),
-    *("policy/source", "selection/changed_cases"),
-    *("run/base_side", "selection/answer_dependencies"),
+    *("project/change", "project/checker", "project/loaded_project"),
+    *("publish/files", "report/build"),
     *("system/masking", "system/output"),
 }
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's

@@ -24,6 +24,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import AttackSettings
 from rubric_ci.model.references import NotFound
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.project.change import open_change
 from rubric_ci.project.loaded_project import (
     LoadedProject,
     load_project,
@@ -84,6 +85,7 @@ def _shipped(project: Project) -> LoadedProject:
         files=(loaded.eval_file,),
         diagnostics=(),
         invalid=(),
+        change=open_change(project.root),
     )
 
 

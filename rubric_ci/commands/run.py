@@ -26,7 +26,7 @@ from rubric_ci.grading.resolve import choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
-from rubric_ci.grading_changes.changes import grading_changes_of
+from rubric_ci.grading_changes.changes import find_grading_changes
 from rubric_ci.history.forecast import show_power
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
@@ -211,7 +211,7 @@ def _with_policy_facts(
     return replace(
         selection,
         waivers=find_waivers(loaded, today, complete=complete),
-        grading_changes=grading_changes_of(loaded, settings, os.environ),
+        grading_changes=find_grading_changes(loaded),
     )
 
 
@@ -237,7 +237,7 @@ def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
     outputs = [discovery.from_root(folder, loaded.root) for folder in written]
     return Side(
         reuse=settings.reuse_answers,
-        dependencies=answer_dependencies.of_working_tree(loaded.root, outputs),
+        dependencies=answer_dependencies.of_working_tree(loaded.change, outputs),
     )
 
 

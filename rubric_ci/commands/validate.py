@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.model.defaults import EVENTS_WITH_BASE
+from rubric_ci.model.events import is_before_merge
 from rubric_ci.project.checker import Checker, open_checkout
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
+from rubric_ci.system.runner import in_workflow
 from rubric_ci.system.terminal import use_color
 from rubric_ci.validation.output.formats import Format, render
 
@@ -106,8 +107,7 @@ def _may_have_base(policy_from: str) -> bool:
     """Return False where the checkout's own rules hold; saves importing git code."""
     if policy_from:
         return policy_from != "head"
-    in_workflow = environ.get("GITHUB_ACTIONS") == "true"
-    return in_workflow and environ.get("GITHUB_EVENT_NAME") in EVENTS_WITH_BASE
+    return in_workflow(environ) and is_before_merge(environ.get("GITHUB_EVENT_NAME", ""))
 
 
 def _do(job: Job) -> "Sequence[Diagnostic]":
@@ -164,7 +164,7 @@ def _rendered(
         checked,
         notes,
         color=use_color(settings.color, sys.stdout, environ),
-        in_workflow=environ.get("GITHUB_ACTIONS") == "true",
+        in_workflow=in_workflow(environ),
         new_token=_random_token,
     )
 

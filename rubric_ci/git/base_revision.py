@@ -8,6 +8,7 @@ import re
 from rubric_ci.errors import CannotFindRevision
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.model.events import EVENTS
 from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
 
 DEEPER = "check out with `fetch-depth: 0`"
@@ -36,14 +37,14 @@ def since(repository: Repository, revision: str, option: str = "--changed-since"
 
 def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
     """Return the base of the change that started a workflow."""
-    match trigger.event:
-        case "pull_request" | "pull_request_target" | "pull_request_review":
+    match EVENTS.get(trigger.event):
+        case "pull request":
             return _of_pull_request(repository, trigger)
         case "push":
             return _of_push(repository, trigger)
-        case "merge_group":
+        case "merge group":
             return _present(repository, trigger.base_sha, "the base of the merge group")
-        case _:
+        case None:
             return NoBase(reason=f"`{trigger.event}` events have no base commit")
 
 
@@ -52,7 +53,11 @@ def of_policy(repository: Repository, trigger: Trigger) -> FoundBase:
 
     An old merge base could hold a policy that the branch has replaced since.
     """
-    name = "the merge group's base" if trigger.event == "merge_group" else PULL_REQUEST_BASE
+    name = (
+        "the merge group's base"
+        if EVENTS.get(trigger.event) == "merge group"
+        else PULL_REQUEST_BASE
+    )
     head = plumbing.commit(repository, "HEAD")
     merged = plumbing.parents(repository, "HEAD") if head else ()
     if head == trigger.sha and trigger.head_sha and merged[1:] == (trigger.head_sha,):
@@ -80,8 +85,8 @@ def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
 
 
 def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
-    if trigger.before.strip("0"):
-        return _present(repository, trigger.before, "the branch before the push")
+    if trigger.base_sha.strip("0"):
+        return _present(repository, trigger.base_sha, "the branch before the push")
     if not trigger.ref.startswith("refs/heads/"):
         return NoBase(reason=f"`{trigger.ref}` is not a branch, so it has no earlier state")
     default = f"origin/{trigger.default_branch}"

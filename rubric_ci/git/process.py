@@ -3,9 +3,11 @@
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
+from rubric_ci.git.objects import Objects
 
 TIMEOUT_SECONDS = 300.0
 
@@ -20,12 +22,19 @@ QUIET = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Repository:
     """A git working tree."""
 
     root: Path
     environment: Mapping[str, str] = field(repr=False)
+    prefix: str = ""  # of `root` in the working tree: "app/"
+    common: Path | None = None  # the folder of git's own files; None: not known
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The objects, read by one process."""
+        return Objects(self.root, self.environment)
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:

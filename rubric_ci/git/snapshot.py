@@ -6,13 +6,11 @@ is read there, so that line endings and filters do not make it look changed.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from posixpath import dirname
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
-from rubric_ci.git.plumbing import ReadBlob
 from rubric_ci.git.process import Repository
 from rubric_ci.model.git_changes import SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.references import Found, Lookup, NotFound, file_text
@@ -28,7 +26,7 @@ class Snapshot:
     root: Path
     entries: Mapping[str, Entry]
     changed: frozenset[str]  # paths that differ from the working tree
-    read_blob: ReadBlob
+    read_blob: Callable[[str], bytes]  # by object id
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, or None if there was no such file."""
@@ -89,10 +87,16 @@ class Snapshot:
 
 def open_commit(repository: Repository, commit: str) -> Snapshot:
     """Return the files of a commit, each read from git's objects and none from the working tree."""
-    entries = plumbing.tree(repository, commit)
-    read_blob = partial(plumbing.blob, repository)
+    return of_objects(repository, plumbing.tree(repository, commit))
+
+
+def of_objects(repository: Repository, entries: Mapping[str, Entry]) -> Snapshot:
+    """Return these entries of a commit, each read from git's objects."""
     return Snapshot(
-        root=repository.root, entries=entries, changed=frozenset(entries), read_blob=read_blob
+        root=repository.root,
+        entries=entries,
+        changed=frozenset(entries),
+        read_blob=repository.objects.read,
     )
 
 

@@ -32,9 +32,8 @@ class Worktree:
     def root(self) -> Path:
         """Return the folder that the repository was opened at, as of the commit."""
         if self._root is None:
-            prefix = process.query(self._repository, "rev-parse", "--show-prefix")
             tree = self._held.enter_context(_added(self._repository, self._commit))
-            self._root = tree / prefix
+            self._root = tree / self._repository.prefix
         return self._root
 
 
@@ -48,6 +47,8 @@ def worktree(repository: Repository, commit: str) -> Iterator[Worktree]:
 
 def remove_abandoned(repository: Repository) -> None:
     """Remove the worktrees of processes that were killed."""
+    if repository.common and not (repository.common / "worktrees").is_dir():
+        return  # there is none, as git keeps the names of worktrees there
     listing = process.query(repository, "worktree", "list", "--porcelain", "-z")
     for line in listing.split("\0"):
         key, _, path = line.partition(" ")

@@ -2,12 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.model.events import BASE_COMMIT, HEAD_COMMIT
+from rubric_ci.model.git_changes import Trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,8 @@ class Event:
     head_branch: str = ""  # of a pull request
     from_fork: bool = False
     run_url: str = ""  # the page of this run
+    sha: str = ""  # the commit that the workflow runs on: a pull request's merge commit
+    ref: str = ""  # refs/heads/…, refs/pull/…
     finished: FinishedRun | None = None
 
     @property
@@ -50,6 +54,18 @@ class Event:
         if run and run.conclusion != "success":
             return f"which ended with {run.conclusion or 'no conclusion'}"
         return ""
+
+    @property
+    def trigger(self) -> Trigger:
+        """The commits of the event, to find the base of the checkout with."""
+        return Trigger(
+            event=self.name,
+            sha=self.sha,
+            base_sha=self.base_sha,
+            head_sha=self.head_sha,
+            ref=self.ref,
+            default_branch=self.default_branch,
+        )
 
     @property
     def blob_url(self) -> str:
@@ -76,12 +92,14 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         api_url=environment.get("GITHUB_API_URL") or "https://api.github.com",
         server_url=server,
         default_branch=_text(payload, "repository", "default_branch"),
-        head_sha=_head(payload) or environment.get("GITHUB_SHA", ""),
-        base_sha=_base(payload),
+        head_sha=_commit(payload, HEAD_COMMIT) or environment.get("GITHUB_SHA", ""),
+        base_sha=_commit(payload, BASE_COMMIT),
         pull_request=_number(pull, "number"),
         head_branch=_text(pull, "head", "ref"),
         from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
         run_url=f"{server}/{repository}/actions/runs/{run}" if run else "",
+        sha=environment.get("GITHUB_SHA", ""),
+        ref=environment.get("GITHUB_REF", ""),
         finished=_finished(_object(payload, "workflow_run")),
     )
 
@@ -97,21 +115,10 @@ def _payload(path: str) -> dict[str, Any]:
     return payload if isinstance(payload, dict) else {}
 
 
-def _head(payload: Mapping[str, Any]) -> str:
-    return (
-        _text(payload, "pull_request", "head", "sha")
-        or _text(payload, "merge_group", "head_sha")
-        or _text(payload, "after")
-    )
-
-
-def _base(payload: Mapping[str, Any]) -> str:
-    before = _text(payload, "before")
-    return (
-        _text(payload, "pull_request", "base", "sha")
-        or _text(payload, "merge_group", "base_sha")
-        or ("" if set(before) == {"0"} else before)  # 40 zeros: the branch is new
-    )
+def _commit(payload: Mapping[str, Any], places: Sequence[Sequence[str]]) -> str:
+    """Return the first commit that the payload names; zeros are none."""
+    named = (_text(payload, *place) for place in places)
+    return next((commit for commit in named if commit.strip("0")), "")
 
 
 def _finished(run: Mapping[str, Any]) -> FinishedRun | None:

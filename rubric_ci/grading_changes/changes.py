@@ -1,11 +1,10 @@
 """What a change does to the grading: base and head are compared, the base from git's objects."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.git import plumbing
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading_changes.cases import case_changes, removed_cases
 from rubric_ci.grading_changes.configuration import config_changes
@@ -21,69 +20,31 @@ from rubric_ci.grading_changes.targets import target_changes
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.defaults import LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.grading_changes import GradingChange, by_order
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import Waiver
-from rubric_ci.policy import source as policy_source
 from rubric_ci.project import discovery
+from rubric_ci.project.base_state import BaseState
+from rubric_ci.project.change import BaseCommit
+from rubric_ci.project.difference import Difference
 from rubric_ci.project.file_names import CALIBRATION, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project, RepositoryFiles
-from rubric_ci.selection.base_state import BaseState, load_base_state
-from rubric_ci.selection.changed_cases import find_base
 from rubric_ci.selection.compare_cases import matched
-from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.waivers.file import load_waivers
 
 
-def grading_changes_of(
-    loaded: LoadedProject, settings: RunSettings, environment: Mapping[str, str]
-) -> tuple[GradingChange, ...]:
-    """Return the changes since the base of the policy, else of the selection; none without one."""
-    base = _base(loaded, settings, environment)
-    outputs = discovery.from_root(settings.output_dir, loaded.root)
-    return () if base is None else find_grading_changes(loaded, base, outputs, environment)
-
-
-def _base(
-    loaded: LoadedProject, settings: RunSettings, environment: Mapping[str, str]
-) -> Base | None:
-    if settings.policy_from in {"", "base"}:
-        required = settings.policy_from == "base"
-        found = policy_source.find_base(loaded.root, settings.changed_since, required=required)
-        if found is not None:
-            return found
-    named = settings.changed_since or settings.against
-    if not named:
-        return None
-    repository = plumbing.open_repository(loaded.root, environment)
-    option = "--changed-since" if settings.changed_since else "--against"
-    base = find_base(repository, named, option)
-    return None if isinstance(base, NoBase) else base
-
-
-def find_grading_changes(
-    loaded: LoadedProject, base: Base, outputs: str, environment: Mapping[str, str]
-) -> tuple[GradingChange, ...]:
-    """Return the changes since the base, weaker ones first; `outputs` is the report folder."""
-    repository = plumbing.open_repository(loaded.root, environment)
-    difference = read_difference(repository, base, outputs)
-    with plumbing.blobs(repository) as read:
-        then = Snapshot(
-            root=loaded.root,
-            entries=difference.entries,
-            changed=difference.changed,
-            read_blob=read,
-        )
-        state = load_base_state(loaded, then, difference)
-        found = list(_changes(loaded, state, then, difference))
+def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
+    """Return the changes since the base, weaker ones first; none without a base."""
+    base = loaded.change.grading
+    if base is None:
+        return ()
+    found = _changes(loaded, loaded.change.at(base))
     return tuple(sorted(dict.fromkeys(found), key=by_order))
 
 
-def _changes(
-    loaded: LoadedProject, state: BaseState, then: Snapshot, difference: Difference
-) -> Iterator[GradingChange]:
+def _changes(loaded: LoadedProject, base: BaseCommit) -> Iterator[GradingChange]:
+    then, difference = base.files, base.difference
+    state = base.state(loaded.project, loaded.files)
     own = Project(loaded.project.files, loaded.project.named_config)
     was = Project(then, loaded.project.named_config)
     names = ("any", *(file.path for file in loaded.files))

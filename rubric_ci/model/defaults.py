@@ -28,8 +28,4 @@ HISTORY_PAGE: Final = f"{OUTPUT_DIR}/history.html"
 BADGE: Final = f"{OUTPUT_DIR}/badge.svg"
 TOLERANCE: Final = 0.05
 
-EVENTS_WITH_BASE: Final = frozenset(
-    {"pull_request", "pull_request_target", "pull_request_review", "merge_group"}
-)
-"""Events of GitHub before a merge: the default of `--policy-from` is `base`."""
 WAIVERS: Final = "waivers.yaml"  # at the repository root

@@ -17,9 +17,8 @@ class Trigger:
 
     event: str  # GitHub's name: "pull_request", "push", …
     sha: str = ""  # the commit that the workflow runs on: a pull request's merge commit
-    base_sha: str = ""  # pull_request.base.sha, merge_group.base_sha
+    base_sha: str = ""  # of a push: the former commit
     head_sha: str = ""  # pull_request.head.sha
-    before: str = ""  # push: the former commit; zeros for a new branch
     ref: str = ""  # push: "refs/heads/…"
     default_branch: str = ""  # repository.default_branch
 

@@ -14,6 +14,7 @@ from rubric_ci.parsing.env_vars import Variables, substitute
 from rubric_ci.policy.changes import PolicyChange, change_notes, policy_changes
 from rubric_ci.policy.settings import endpoints
 from rubric_ci.policy.source import OWN, find_policy, under
+from rubric_ci.project.change import BaseOptions, Change, open_change
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loaded_project import open_project as open_checkout
@@ -22,13 +23,19 @@ from rubric_ci.text.escape import log_line
 from rubric_ci.validation.output.text import headline
 
 
-def open_project(config: Path | None, policy_from: str = "", changed_since: str = "") -> Project:
-    """Open the project under its policy.
+def open_project(config: Path | None, policy_from: str = "") -> Project:
+    """Open the project under its policy; raises CannotReadPolicy as `under_policy` does."""
+    project = open_checkout(config)
+    change = open_change(project.root, BaseOptions(policy_from=policy_from))
+    return under_policy(project, policy_from, change)
+
+
+def under_policy(project: Project, policy_from: str, change: Change) -> Project:
+    """Return the project under its policy.
 
     Raises CannotReadPolicy if the policy cannot be read or has errors.
     """
-    project = open_checkout(config)
-    policy = find_policy(project, policy_from, changed_since)
+    policy = find_policy(project, policy_from, change)
     return project if policy is None else _under(project, policy)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rubric_ci.policy.changes import change_notes, rule_changes
 from rubric_ci.policy.source import find_policy, under
+from rubric_ci.project.change import BaseOptions, open_change
 from rubric_ci.project.project import Project
 
 
@@ -13,7 +14,8 @@ def under_policy(project: Project, policy_from: str) -> tuple[Project, tuple[str
     A policy with errors keeps the switches that can be read, so that a change can repair it.
     Raises CannotReadPolicy if the policy cannot be read.
     """
-    policy = find_policy(project, policy_from)
+    change = open_change(project.root, BaseOptions(policy_from=policy_from))
+    policy = find_policy(project, policy_from, change)
     if policy is None:
         return project, ()
     return under(project, policy), tuple(_notes(project, policy))

@@ -4,19 +4,16 @@ NOTE: `validate` imports this on pull requests, so it needs neither the classes 
 code for the other events.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rubric_ci.errors import CannotReadFile, CannotReadPolicy, CannotUseGit
-from rubric_ci.git import base_revision, plumbing
-from rubric_ci.git.snapshot import open_commit
-from rubric_ci.github.actions import Event, read_event
-from rubric_ci.model.defaults import EVENTS_WITH_BASE, WAIVERS
-from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
+from rubric_ci.errors import CannotReadFile, CannotReadPolicy
+from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
+from rubric_ci.project.change import Change
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.project import Policy, Project
 
@@ -47,7 +44,7 @@ class OneFile:
         return discovery.lookup(self.root, self.root / name)
 
 
-def find_policy(project: Project, policy_from: str, changed_since: str = "") -> Project | None:
+def find_policy(project: Project, policy_from: str, change: Change) -> Project | None:
     """Return the project whose policy a command follows; None: the checkout's own.
 
     Raises CannotReadPolicy if the base or the file cannot be read.
@@ -56,8 +53,7 @@ def find_policy(project: Project, policy_from: str, changed_since: str = "") -> 
         case "head":
             return None
         case "" | "base":
-            base = find_base(project.root, changed_since, required=policy_from == "base")
-            return None if base is None else _of_base(project, base)
+            return _of_base(project, change)
         case _:
             return _of_file(project, Path(policy_from))
 
@@ -73,11 +69,17 @@ def _govern(head: "Config", base: "Config", configured: bool) -> "Config":
     return governed(head, base, configured=configured)
 
 
-def _of_base(project: Project, base: Base) -> Project:
-    repository = plumbing.open_repository(project.root, os.environ)
-    files = open_commit(repository, base.commit)
+def _of_base(project: Project, change: Change) -> Project | None:
+    base = change.policy
+    if base is None:
+        return None
+    if isinstance(base, NoBase):
+        raise CannotReadPolicy(
+            f"the policy of the base cannot be read: {base.reason}",
+            f"judge, gate and rules come from the base commit; {OWN}",
+        )
     origin = f"{base.origin} ({base.commit[:10]})"
-    return Project(files, project.named_config, origin=origin)
+    return Project(change.at(base).committed, project.named_config, origin=origin)
 
 
 def _of_file(project: Project, file: Path) -> Project:
@@ -89,49 +91,3 @@ def _of_file(project: Project, file: Path) -> Project:
         ) from None
     files = OneFile(root=project.root, file=file)
     return Project(files, file.as_posix(), origin=file.as_posix())
-
-
-def find_base(root: Path, changed_since: str, *, required: bool) -> Base | None:
-    """Return the base whose policy holds; None: no base is known, and none is required.
-
-    Raises CannotReadPolicy if it cannot be read.
-    """
-    event = read_event(os.environ) if os.environ.get("GITHUB_ACTIONS") == "true" else None
-    named = "" if changed_since == "auto" else changed_since
-    if not (required or _has_base(event, named)):
-        return None
-    try:
-        found = _read_base(root, event, named)
-    except CannotUseGit as error:
-        found = NoBase(reason=error.message)
-    if isinstance(found, NoBase):
-        raise CannotReadPolicy(
-            f"the policy of the base cannot be read: {found.reason}",
-            f"judge, gate and rules come from the base commit; {OWN}",
-        )
-    return found
-
-
-def _has_base(event: Event | None, named: str) -> bool:
-    """Return True for events before a merge; what is on the default branch is merged already."""
-    if event is None:
-        return False
-    merged = os.environ.get("GITHUB_REF") == f"refs/heads/{event.default_branch}"
-    return event.name in EVENTS_WITH_BASE or bool(named and not merged)
-
-
-def _read_base(root: Path, event: Event | None, named: str) -> FoundBase:
-    repository = plumbing.open_repository(root, os.environ)
-    if event is None or event.name not in EVENTS_WITH_BASE:
-        return (
-            base_revision.since(repository, named)
-            if named
-            else base_revision.of_checkout(repository)
-        )
-    trigger = Trigger(
-        event=event.name,
-        sha=os.environ.get("GITHUB_SHA", ""),
-        base_sha=event.base_sha,
-        head_sha=event.head_sha,
-    )
-    return base_revision.of_policy(repository, trigger)

@@ -15,6 +15,7 @@ from rubric_ci.model.evals import EvalFile
 from rubric_ci.parsing import secret_values
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project import discovery, eval_search
+from rubric_ci.project.change import Change, open_change
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system import masking
@@ -30,6 +31,7 @@ class LoadedProject:
     files: tuple[EvalFile, ...]  # those without errors
     diagnostics: tuple[Diagnostic, ...]
     invalid: tuple[str, ...]  # eval files with errors, as reports name them
+    change: Change  # what the checkout is compared with
 
     @property
     def root(self) -> Path:
@@ -105,8 +107,10 @@ def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
     return found
 
 
-def load_evals(project: Project, paths: Sequence[Path]) -> LoadedProject:
-    """Load eval files that were found."""
+def load_evals(
+    project: Project, paths: Sequence[Path], change: Change | None = None
+) -> LoadedProject:
+    """Load eval files that were found; without a change, no option names a base."""
     places = {discovery.from_root(path, project.root): path for path in paths}
     loaded = {
         name: each
@@ -118,6 +122,7 @@ def load_evals(project: Project, paths: Sequence[Path]) -> LoadedProject:
         files=tuple(each.eval_file for each in loaded.values() if each.eval_file),
         diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
         invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
+        change=change or open_change(project.root),
     )
 
 

@@ -4,7 +4,6 @@ Questions, prompts and recorded answers are read from git's objects, the rubrics
 those of the head.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,6 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.git import contents, plumbing
-from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.git.worktree import Worktree, worktree
 from rubric_ci.grading.resolve import choose_cases
 from rubric_ci.grading.task import Task
@@ -23,13 +21,10 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RemovedCase
-from rubric_ci.project import discovery
+from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.selection import answer_dependencies
-from rubric_ci.selection.base_state import BaseState, load_base_state
-from rubric_ci.selection.changed_cases import find_base
 from rubric_ci.selection.compare_cases import matched
-from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.selection.fingerprint import question
 
 Key: TypeAlias = tuple[str, str]
@@ -58,40 +53,28 @@ def open_base(
 
     Its worktree is removed at the end.
     """
-    if not settings.against:
-        yield None
-        return
-    repository = plumbing.open_repository(opened.root, os.environ)
-    base = find_base(repository, settings.against, "--against")
-    if isinstance(base, NoBase):
+    base = opened.change.against
+    if base is None or isinstance(base, NoBase):
         yield base
         return
-    outputs = discovery.from_root(settings.output_dir, opened.root)
-    difference = read_difference(repository, base, outputs)
-    with plumbing.blobs(repository) as read, worktree(repository, base.commit) as checkout:
-        then = Snapshot(
-            root=opened.root,
-            entries=difference.entries,
-            changed=difference.changed,
-            read_blob=read,
-        )
-        yield _side(tasks, opened, settings, then, difference, checkout)
+    with worktree(opened.change.repository, base.commit) as checkout:
+        yield _side(tasks, opened, settings, base, checkout)
 
 
 def _side(
     tasks: Sequence[Task],
     opened: LoadedProject,
     settings: RunSettings,
-    then: Snapshot,
-    difference: Difference,
+    base: Base,
     checkout: Worktree,
 ) -> BaseSide:
-    state = load_base_state(opened, then, difference)
+    then = opened.change.at(base)
+    state = then.state(opened.project, opened.files)
     head = [case for file in opened.files for case in file.cases]
     before = matched(head, state.cases)
     known = _each_once(tasks, before)
     found = {
-        _key(task): _base_task(task, known[_key(task)], state, settings)
+        _key(task): _base_task(task, known[_key(task)], state, opened, settings)
         for task in tasks
         if _key(task) in known
     }
@@ -102,14 +85,14 @@ def _side(
     }
     reasons = {key: each for key, each in found.items() if isinstance(each, str)}
     return BaseSide(
-        base=difference.base,
-        committed_at=plumbing.committed_at(difference.repository, difference.base.commit),
+        base=base,
+        committed_at=plumbing.committed_at(opened.change.repository, base.commit),
         tasks={key: each for key, each in found.items() if isinstance(each, Task)},
         incomparable={**unread, **reasons},
         removed=tuple(_removed(state, before, settings)),
         worktree=checkout,
-        read=cache(then.read),
-        dependencies=answer_dependencies.of(lambda: contents.of_entries(difference.entries)),
+        read=cache(then.files.read),
+        dependencies=answer_dependencies.of(lambda: contents.of_entries(then.entries)),
     )
 
 
@@ -125,14 +108,16 @@ def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Ke
     return known
 
 
-def _base_task(task: Task, was: EvalCase, state: BaseState, settings: RunSettings) -> Task | str:
+def _base_task(
+    task: Task, was: EvalCase, state: BaseState, opened: LoadedProject, settings: RunSettings
+) -> Task | str:
     """Return the task of a case at the base, or why the two cannot be compared."""
     if question(task.case) != question(was):
         return "its question changed"
     if problem := state.config_problem(was.file):
         return problem
     mask_secrets(state.project.config_for(was.file))
-    project = LoadedProject(project=state.project, files=(), diagnostics=(), invalid=())
+    project = replace(opened, project=state.project, files=())
     try:
         built = build_task(was, task.why, project, settings)
     except CannotConfigure as error:

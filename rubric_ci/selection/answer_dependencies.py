@@ -1,27 +1,25 @@
 """The digest of the files that an answer depends on, of one state of the repository."""
 
-import os
 from collections.abc import Callable, Iterable
 from functools import cache
-from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.git import contents, plumbing
+from rubric_ci.git import contents
 from rubric_ci.git.contents import Contents
 from rubric_ci.model.config import Target
 from rubric_ci.model.context import Dependencies
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.project.change import Change
 from rubric_ci.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.text.globs import matcher
 
 
-def of_working_tree(root: Path, outputs: Iterable[str]) -> Dependencies:
+def of_working_tree(change: Change, outputs: Iterable[str]) -> Dependencies:
     """Return the digests of the checkout, which is read when the first one is asked for."""
 
     def read() -> Contents | None:
         try:
-            repository = plumbing.open_repository(root, os.environ)
-            return contents.of_working_tree(repository, outputs)
+            return contents.of_working_tree(change.repository, outputs)
         except CannotUseGit:
             return None  # without git, answers that depend on files are not cached
 

@@ -1,26 +1,24 @@
 """Select the cases that a change affects: compare the working tree with git's objects."""
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotReadFile
-from rubric_ci.git import base_revision, plumbing
-from rubric_ci.git.process import Repository
 from rubric_ci.git.snapshot import Snapshot
-from rubric_ci.github.actions import read_event
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
 from rubric_ci.judge.prompt import PROMPT_VERSION
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import FoundBase, NoBase, Trigger
+from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.policy.checkout import open_project, policy_notes
+from rubric_ci.policy.checkout import policy_notes, under_policy
 from rubric_ci.project import discovery
-from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals
+from rubric_ci.project.base_state import BaseState
+from rubric_ci.project.change import BaseOptions, Change, open_change
+from rubric_ci.project.difference import Difference
+from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals, open_project
 from rubric_ci.project.project import Project
-from rubric_ci.selection.base_state import BaseState, load_base_state
 from rubric_ci.selection.compare_cases import (
     NoSetup,
     Revision,
@@ -31,7 +29,6 @@ from rubric_ci.selection.compare_cases import (
 )
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.dependency_notes import dependency_notes
-from rubric_ci.selection.diff import Difference, read_difference
 from rubric_ci.selection.fingerprint import Setup
 from rubric_ci.selection.prefilter import find_unconcerned
 
@@ -40,47 +37,49 @@ EVERY_CASE = "every case was asked for"
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
-    project = open_project(settings.config, settings.policy_from, settings.changed_since)
+    checkout = open_project(settings.config)
+    options = BaseOptions(
+        policy_from=settings.policy_from,
+        changed_since=settings.changed_since,
+        against=settings.against,
+        outputs=discovery.from_root(settings.output_dir, checkout.root),
+    )
+    change = open_change(checkout.root, options)
+    project = under_policy(checkout, settings.policy_from, change)
     paths = find_evals(project, settings.paths)
-    loaded, selection = _select(project, paths, settings)
+    loaded, selection = _select(project, paths, change, settings)
     names = (discovery.from_root(path, project.root) for path in paths)
     notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
     return loaded, replace(selection, notes=notes)
 
 
 def _select(
-    project: Project, paths: Sequence[Path], settings: RunSettings
+    project: Project, paths: Sequence[Path], change: Change, settings: RunSettings
 ) -> tuple[LoadedProject, Selection]:
-    if not settings.changed_since:
-        loaded = load_evals(project, paths)
+    base = change.selection
+    if base is None:
+        loaded = load_evals(project, paths, change)
         every = _asked_for(loaded, settings)
         return loaded, Selection(chosen=tuple((case, EVERY_CASE) for case in every))
-    repository = plumbing.open_repository(project.root, os.environ)
-    base = find_base(repository, settings.changed_since)
     if isinstance(base, NoBase):
-        loaded = load_evals(project, paths)
+        loaded = load_evals(project, paths, change)
         return loaded, select_all(_asked_for(loaded, settings), base.reason)
-    outputs = discovery.from_root(settings.output_dir, project.root)
-    difference = read_difference(repository, base, outputs)
-    unread = find_unconcerned(project, paths, difference, settings)
-    loaded = load_evals(project, [path for path in paths if path not in unread])
-    selection = choose_changed(loaded, difference, settings)
+    unread = find_unconcerned(project, paths, change.at(base).difference, settings)
+    loaded = load_evals(project, [path for path in paths if path not in unread], change)
+    selection = choose_changed(loaded, base, settings)
     return loaded, _narrowed(selection, _asked_for(loaded, settings), sum(unread.values()))
 
 
-def choose_changed(now: LoadedProject, difference: Difference, settings: RunSettings) -> Selection:
+def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Selection:
     """Choose the cases that differ from the base."""
-    with plumbing.blobs(difference.repository) as read:
-        then = Snapshot(
-            root=now.root, entries=difference.entries, changed=difference.changed, read_blob=read
-        )
-        state = load_base_state(now, then, difference)
-        head = _head(now, difference, settings)
-        base = _base(state, then, head, settings)
+    before = now.change.at(base)
+    state = before.state(now.project, now.files)
+    head = _head(now, before.difference, settings)
+    then = _base(state, before.files, head, settings)
     names = {name for file in state.files for name in now.project.candidates(file)}
-    paths = ChangedPaths(sorted(difference.changed_paths), {*state.files, *names})
-    selection = select(head, base, paths)
-    origin = f"Compared with {difference.base.origin} ({difference.base.commit[:10]})."
+    paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
+    selection = select(head, then, paths)
+    origin = f"Compared with {base.origin} ({base.commit[:10]})."
     return replace(selection, notes=(origin, *selection.notes))
 
 
@@ -93,24 +92,6 @@ def _narrowed(selection: Selection, asked_for: Sequence[EvalCase], unread: int) 
     keys = {(case.file, case.id) for case in asked_for}
     chosen = tuple((case, why) for case, why in selection.chosen if (case.file, case.id) in keys)
     return replace(selection, chosen=chosen, spared=len(asked_for) - len(chosen) + unread)
-
-
-def find_base(repository: Repository, revision: str, option: str = "--changed-since") -> FoundBase:
-    """Return the base that an option names; `auto`: that of the event or of the branch."""
-    if revision != "auto":
-        return base_revision.since(repository, revision, option)
-    event = read_event(os.environ)
-    if event is None:
-        return base_revision.of_checkout(repository, option)
-    trigger = Trigger(
-        event=event.name,
-        base_sha=event.base_sha,
-        head_sha=event.head_sha,
-        before=event.base_sha,
-        ref=os.environ.get("GITHUB_REF", ""),
-        default_branch=event.default_branch,
-    )
-    return base_revision.of_trigger(repository, trigger)
 
 
 def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:

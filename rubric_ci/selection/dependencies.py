@@ -6,16 +6,15 @@ These are the files that its scripts and its target's command name or get, and t
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from posixpath import dirname, join, normpath
+from posixpath import join, normpath
 
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.project.links import ancestors
 from rubric_ci.selection.fingerprint import files
 from rubric_ci.text.globs import matcher
-
-DEEPEST = 50  # a link to a folder above it would give names without end
 
 _WORD = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
 
@@ -49,7 +48,7 @@ class ChangedPaths:
     def _near(self, file: str) -> Iterator[str]:
         """Yield the changed paths at or below a file, and the link or submodule that it is in."""
         yield from self._below.get(file, ())
-        yield from (above for above in _ancestors(file) if above in self._below.get(above, ()))
+        yield from (above for above in ancestors(file) if above in self._below.get(above, ()))
 
     def _match(self, globs: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(filter(matcher(globs), self._paths)) if globs else ()
@@ -58,22 +57,6 @@ class ChangedPaths:
 def depends_on_everything(target: Target) -> bool:
     """Return True if the target depends on every file of the repository."""
     return target.depends_on is None
-
-
-def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, ...]:
-    """Add the names that changed paths have through links (`links`: link to its destination)."""
-    leading = defaultdict(list)
-    for link, place in links.items():
-        leading[place].append(link)
-    seen, waiting = set(paths), list(paths)
-    while waiting:
-        path = waiting.pop()
-        for place in (path, *_ancestors(path)):
-            names = {f"{link}{path[len(place) :]}" for link in leading.get(place, ())}
-            new = {name for name in names if name.count("/") <= DEEPEST} - seen
-            seen |= new
-            waiting.extend(new)
-    return tuple(sorted(seen))
 
 
 def changed(paths: Collection[str]) -> str:
@@ -88,14 +71,9 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
     """Index paths by themselves and by every folder above them."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in paths:
-        for place in (path, *_ancestors(path)):
+        for place in (path, *ancestors(path)):
             places[place].append(path)
     return dict(places)
-
-
-def _ancestors(path: str) -> Iterator[str]:
-    while path := dirname(path):
-        yield path
 
 
 def _named(case: EvalCase, target: Target) -> Iterator[str]:

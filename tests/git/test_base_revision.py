@@ -34,7 +34,7 @@ class Remote:
         return Trigger(event="pull_request", base_sha=self.main, head_sha=self.head)
 
     def push(self, before: str, ref: str = "refs/heads/topic") -> Trigger:
-        return Trigger(event="push", before=before, ref=ref, default_branch="main")
+        return Trigger(event="push", base_sha=before, ref=ref, default_branch="main")
 
 
 @pytest.fixture

@@ -160,18 +160,9 @@ def test_tree_and_blobs_give_the_bytes_of_a_commit(checkout: Checkout) -> None:
     checkout.commit(dict.fromkeys(texts, "later"))
     platforms.symlink(checkout.root / "link", "a/b.txt")
     entries = plumbing.tree(checkout.repository, base)
-    with plumbing.blobs(checkout.repository) as read:
-        found = {path: read(entry.object_id).decode() for path, entry in entries.items()}
+    read = checkout.repository.objects.read
+    found = {path: read(entry.object_id).decode() for path, entry in entries.items()}
     assert found == texts
-
-
-def test_a_blob_that_is_not_there(checkout: Checkout) -> None:
-    missing = "0123456789" * 4
-    with (
-        plumbing.blobs(checkout.repository) as read,
-        pytest.raises(CannotUseGit, match=f"^git object {missing} cannot be read$"),
-    ):
-        read(missing)
 
 
 @pytest.mark.parametrize(

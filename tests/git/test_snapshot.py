@@ -1,7 +1,5 @@
 """What a commit held, found as a working tree finds it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,16 +23,14 @@ FILES = {
 }
 
 
-@contextmanager
-def snapshot(checkout: Checkout, base: str) -> Iterator[Snapshot]:
+def snapshot(checkout: Checkout, base: str) -> Snapshot:
     repository = checkout.repository
-    with plumbing.blobs(repository) as read:
-        yield Snapshot(
-            root=checkout.root,
-            entries=plumbing.tree(repository, base),
-            changed=frozenset(change.path for change in plumbing.changes(repository, base)),
-            read_blob=read,
-        )
+    return Snapshot(
+        root=checkout.root,
+        entries=plumbing.tree(repository, base),
+        changed=frozenset(change.path for change in plumbing.changes(repository, base)),
+        read_blob=repository.objects.read,
+    )
 
 
 @pytest.mark.parametrize("edited", [False, True], ids=["unchanged", "changed since"])
@@ -59,25 +55,25 @@ def test_lookup(checkout: Checkout, reference: str, found: object, *, edited: bo
     base = checkout.commit(FILES)
     if edited:
         checkout.write(dict.fromkeys(FILES, "later"))
-    with snapshot(checkout, base) as then:
-        assert then.lookup("evals/deep/a.yaml")(reference) == found
+    then = snapshot(checkout, base)
+    assert then.lookup("evals/deep/a.yaml")(reference) == found
 
 
 def test_what_has_been_deleted_and_added_since(checkout: Checkout) -> None:
     base = checkout.commit(FILES)
     (checkout.root / "both.md").unlink()
     checkout.write({"evals/missing.md": "new"})
-    with snapshot(checkout, base) as then:
-        assert then.text("both.md") == "farthest"
-        assert then.text("evals/missing.md") is None
-        assert then.lookup("evals/deep/a.yaml")("missing.md") == NO_FILE
+    then = snapshot(checkout, base)
+    assert then.text("both.md") == "farthest"
+    assert then.text("evals/missing.md") is None
+    assert then.lookup("evals/deep/a.yaml")("missing.md") == NO_FILE
 
 
 def test_what_git_ignores_was_not_there(checkout: Checkout) -> None:
     base = checkout.commit({".gitignore": "built.md"})
     checkout.write({"built.md": "built"})
-    with snapshot(checkout, base) as then:
-        assert then.text("built.md") is None
+    then = snapshot(checkout, base)
+    assert then.text("built.md") is None
 
 
 def test_links_lead_where_they_led(checkout: Checkout) -> None:
@@ -88,11 +84,11 @@ def test_links_lead_where_they_led(checkout: Checkout) -> None:
     base = checkout.commit()
     (checkout.root / "current").unlink()
     platforms.symlink(checkout.root / "current", "v2")
-    with snapshot(checkout, base) as then:
-        assert then.lookup("a.yaml")("current/p.md") == Found("v1/p.md", "one")
-        assert then.text("current/p.md") == "one"
-        assert then.text("out/hostname") is None
-        assert then.text("up/x") is None
+    then = snapshot(checkout, base)
+    assert then.lookup("a.yaml")("current/p.md") == Found("v1/p.md", "one")
+    assert then.text("current/p.md") == "one"
+    assert then.text("out/hostname") is None
+    assert then.text("up/x") is None
 
 
 def test_a_submodule_is_read_while_it_is_unchanged(checkout: Checkout, tmp_path: Path) -> None:
@@ -100,13 +96,13 @@ def test_a_submodule_is_read_while_it_is_unchanged(checkout: Checkout, tmp_path:
     commit = library.commit({"p.md": "one"})
     checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "lib")
     base = checkout.commit()
-    with snapshot(checkout, base) as then:
-        assert then.text("lib/p.md") == "one"
-        assert then.text("lib/missing.md") is None
-        assert then.text("lib") is None
+    then = snapshot(checkout, base)
+    assert then.text("lib/p.md") == "one"
+    assert then.text("lib/missing.md") is None
+    assert then.text("lib") is None
     Checkout(checkout.root / "lib").commit({"p.md": "two"})
-    with snapshot(checkout, base) as then:
-        assert then.text("lib/p.md") == f"lib/p.md as of {commit}"
+    then = snapshot(checkout, base)
+    assert then.text("lib/p.md") == f"lib/p.md as of {commit}"
 
 
 LINKS = {
@@ -144,5 +140,5 @@ def test_follow(path: str, place: str | None) -> None:
 def test_bytes_that_are_no_text_are_like_no_text(checkout: Checkout) -> None:
     (checkout.root / "a.md").write_bytes(b"na\xefve")
     base = checkout.commit()
-    with snapshot(checkout, base) as then:
-        assert then.text("a.md") == "na\N{REPLACEMENT CHARACTER}ve"
+    then = snapshot(checkout, base)
+    assert then.text("a.md") == "na\N{REPLACEMENT CHARACTER}ve"

@@ -13,6 +13,7 @@ from rubric_ci.github.actions import Event, FinishedRun, read_event
 ENVIRONMENT = {
     "GITHUB_REPOSITORY": "acme/app",
     "GITHUB_SHA": "c" * 40,
+    "GITHUB_REF": "refs/heads/topic",
     "GITHUB_RUN_ID": "12",
     "GITHUB_SERVER_URL": "https://git.acme.example",
     "GITHUB_API_URL": "https://git.acme.example/api/v3",
@@ -24,6 +25,8 @@ PLAIN = Event(
     server_url="https://git.acme.example",
     head_sha="c" * 40,
     run_url="https://git.acme.example/acme/app/actions/runs/12",
+    sha="c" * 40,
+    ref="refs/heads/topic",
 )
 
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.git import base_revision
-from rubric_ci.git.plumbing import open_repository
 from rubric_ci.grading_changes.changes import find_grading_changes
-from rubric_ci.model.git_changes import Base
-from rubric_ci.project.loaded_project import load_project, open_project
+from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.project.change import BaseOptions, open_change
+from rubric_ci.project.loaded_project import find_evals, load_evals, open_project
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 
@@ -384,15 +383,23 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Base]:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     checkout = Checkout.create(tmp_path_factory.mktemp("project"))
     for name, text in FILES.items():
         write(checkout, name, text)
     checkout.git("add", "--all")
     checkout.git("commit", "--quiet", "--message=base")
-    base = base_revision.since(open_repository(checkout.root, ENVIRONMENT), "HEAD")
-    assert isinstance(base, Base)
-    return checkout, base
+    return checkout
+
+
+def changes_of(checkout: Checkout) -> tuple[GradingChange, ...]:
+    """Return the changes of the working tree, which is the current folder."""
+    project = open_project(None)
+    options = BaseOptions(changed_since="HEAD", outputs=".rubric-ci")
+    change = open_change(checkout.root, options, ENVIRONMENT)
+    loaded = load_evals(project, find_evals(project, ()), change)
+    assert loaded.invalid == ()
+    return find_grading_changes(loaded)
 
 
 def write(checkout: Checkout, name: str, text: str) -> None:
@@ -407,22 +414,19 @@ def write(checkout: Checkout, name: str, text: str) -> None:
 
 @pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
 def test_each_kind_of_change(
-    project: tuple[Checkout, Base],
+    checkout: Checkout,
     monkeypatch: pytest.MonkeyPatch,
     file: str,
     before: str,
     after: str,
     expected: list[str],
 ) -> None:
-    checkout, base = project
     for name, text in FILES.items():
         write(checkout, name, text)
     assert before in FILES[file]
     write(checkout, file, FILES[file].replace(before, after, 1))
     monkeypatch.chdir(checkout.root)
-    loaded = load_project((), open_project(None))
-    assert loaded.invalid == ()
-    found = find_grading_changes(loaded, base, ".rubric-ci", ENVIRONMENT)
+    found = changes_of(checkout)
     shown = [
         f"{each.direction} {each.kind} {each.about} {each.line}: {each.before} → {each.after}"
         for each in found
@@ -430,36 +434,28 @@ def test_each_kind_of_change(
     assert shown == expected
 
 
-def test_a_moved_case_is_no_change(
-    project: tuple[Checkout, Base], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checkout, base = project
+def test_a_moved_case_is_no_change(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in FILES.items():
         write(checkout, name, text)
     case = EVAL[EVAL.index("  - id: greeting") :]
     write(checkout, EVALS, EVAL.replace(case, ""))
     write(checkout, "evals/c.eval.yaml", f"evalcases:\n{case}")
     monkeypatch.chdir(checkout.root)
-    found = find_grading_changes(
-        load_project((), open_project(None)), base, ".rubric-ci", ENVIRONMENT
-    )
+    found = changes_of(checkout)
     Path(checkout.root / "evals/c.eval.yaml").unlink()
     assert found == ()
 
 
 def test_a_new_module_that_an_unchanged_script_imports(
-    project: tuple[Checkout, Base], monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A script finds modules in its own folder first, whatever was meant by the name."""
-    checkout, base = project
     for name, text in FILES.items():
         write(checkout, name, text)
     new = checkout.root / "evals/checks/inner/__init__.py"
     new.write_text("LIMIT = 9")
     monkeypatch.chdir(checkout.root)
-    found = find_grading_changes(
-        load_project((), open_project(None)), base, ".rubric-ci", ENVIRONMENT
-    )
+    found = changes_of(checkout)
     new.unlink()
     assert [(each.kind, each.about) for each in found] == [
         ("script", new.relative_to(checkout.root).as_posix())

@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 from contextlib import chdir
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -199,7 +198,7 @@ def test_a_link_of_an_unchanged_submodule_in_the_base(root: Path) -> None:
         root=checkout.root,
         entries=plumbing.tree(repository, base),
         changed=frozenset(),
-        read_blob=partial(plumbing.blob, repository),
+        read_blob=repository.objects.read,
     )
     assert then.read("sub/kept") == b"kept"
     assert then.read("sub/link") is None

@@ -1,22 +1,21 @@
 """What differs between the working tree and a base, without reading any eval file."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
-from rubric_ci.model.git_changes import SYMLINK, Base, Change, Entry
-from rubric_ci.selection.dependencies import seen_through
+from rubric_ci.model.git_changes import SYMLINK, Change, Entry
+from rubric_ci.project.links import seen_through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """The paths that differ; through links, a path has several names."""
 
-    base: Base
-    repository: Repository
+    root: Path
     entries: Mapping[str, Entry]  # of the base
     changes: tuple[Change, ...]
     changed_paths: frozenset[str]  # under every name that links give them
@@ -29,7 +28,7 @@ class Difference:
 
     def may_have_changed(self, path: str) -> bool:
         """Return True if a file changed, or is ignored by git so that its base is unknown."""
-        unknown = path not in self.entries and (self.repository.root / path).is_file()
+        unknown = path not in self.entries and (self.root / path).is_file()
         return unknown or path in self.changed_paths
 
     @property
@@ -43,22 +42,29 @@ class Difference:
         return frozenset(basename(path) for path in (*self.changed_paths, *self.ignored))
 
 
-def read_difference(repository: Repository, base: Base, outputs: str) -> Difference:
+def read_difference(
+    repository: Repository,
+    commit: str,
+    outputs: str,
+    *,
+    entries: Mapping[str, Entry],
+    untracked: Sequence[str],
+    ignored: Sequence[str],
+) -> Difference:
     """Compare the working tree with a commit, except for the output folder."""
 
     def is_output(path: str) -> bool:
         return path == outputs or path.startswith(f"{outputs}/")
 
-    changes = tuple(c for c in plumbing.changes(repository, base.commit) if not is_output(c.path))
-    entries = plumbing.tree(repository, base.commit)
+    found = plumbing.changes(repository, commit, untracked)
+    changes = tuple(change for change in found if not is_output(change.path))
     links = dict(_links(repository.root, _link_paths(entries, changes)))
     return Difference(
-        base=base,
-        repository=repository,
+        root=repository.root,
         entries=entries,
         changes=changes,
         changed_paths=frozenset(seen_through(links, [change.path for change in changes])),
-        ignored=tuple(path for path in plumbing.ignored(repository) if not is_output(path)),
+        ignored=tuple(path for path in ignored if not is_output(path)),
     )
 
 

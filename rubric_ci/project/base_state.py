@@ -4,7 +4,7 @@ Only eval files that may differ are read. One is the same if git has it and ever
 refers to unchanged, and no changed file could come before those in the search for them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from posixpath import basename, dirname
@@ -14,11 +14,10 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, Change
 from rubric_ci.project import discovery
+from rubric_ci.project.difference import Difference
 from rubric_ci.project.file_names import agentv_configs, sidecar_name
-from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loader import Loaded
 from rubric_ci.project.project import Project
-from rubric_ci.selection.diff import Difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +40,19 @@ class BaseState:
         return f"the base's `{error.file}` does not parse: {_describe(error)}" if error else ""
 
 
-def load_base_state(now: LoadedProject, then: Snapshot, difference: Difference) -> BaseState:
-    """Read what may differ from git's objects; everything else is as it is now."""
-    project = Project(then, now.project.named_config, now.project.policy)
+def load_base_state(
+    now: Project, files: Sequence[EvalFile], then: Snapshot, difference: Difference
+) -> BaseState:
+    """Read what may differ from git's objects; everything else is as in the `files` of now."""
+    project = Project(then, now.named_config, now.policy)
     same = _UnchangedFiles(difference)
-    defaults = {each.summary.default_evaluator for each in (project, now.project)}
-    differing = [file.path for file in now.files if len(defaults) > 1 or not same.holds(file)]
+    defaults = {each.summary.default_evaluator for each in (project, now)}
+    differing = [file.path for file in files if len(defaults) > 1 or not same.holds(file)]
     gone = [change.path for change in difference.changes if _was_eval(change, then)]
     loaded = {path: each for path in (*differing, *gone) if (each := project.load(path))}
-    kept = [file for file in now.files if file.path not in set(differing)]
+    kept = [file for file in files if file.path not in set(differing)]
     read = [each.eval_file for each in loaded.values() if each.eval_file]
-    names = (*(file.path for file in now.files), *loaded)
+    names = (*(file.path for file in files), *loaded)
     return BaseState(
         project=project,
         difference=difference,

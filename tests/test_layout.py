@@ -57,8 +57,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/json_compare evaluators/json_in_text text/json_path""",
     "grading/test_engine.py": "grading/outcome",
     "grading_changes/test_changes.py": """
-        grading_changes/cases grading_changes/configuration grading_changes/files
-        grading_changes/places grading_changes/targets""",
+        grading_changes/configuration grading_changes/files grading_changes/places
+        grading_changes/targets""",
+    "grading_changes/test_criteria.py": "grading_changes/case_place",
     "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
     "llm/test_batch.py": "llm/batch_format",
     "llm/test_openai_http.py": "llm/openai_format",

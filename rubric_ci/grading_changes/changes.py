@@ -1,6 +1,6 @@
 """What a change does to the grading: base and head are compared, the base from git's objects."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -52,7 +52,10 @@ def _changes(loaded: LoadedProject, base: BaseCommit) -> Iterator[GradingChange]
     configs = [(own.policy_for(name), was.policy_for(name)) for name in names]
     if was.config_name:
         yield from chain(*(config_changes(now, before, places.line_of) for now, before in configs))
-    groups = [tag for _, before in configs for tag in before.gate.groups]
+    groups: dict[str, float] = {}
+    for _, before in configs:
+        for tag, rate in before.gate.groups.items():
+            groups[tag] = min(rate, groups.get(tag, rate))
     yield from _cases(loaded, state, own, was, groups)
     yield from _scripts(loaded, own.files, difference)
     yield from _ignores(loaded, own.files, then, difference)
@@ -60,7 +63,7 @@ def _changes(loaded: LoadedProject, base: BaseCommit) -> Iterator[GradingChange]
 
 
 def _cases(
-    loaded: LoadedProject, state: BaseState, own: Project, was: Project, groups: Sequence[str]
+    loaded: LoadedProject, state: BaseState, own: Project, was: Project, groups: Mapping[str, float]
 ) -> Iterator[GradingChange]:
     head = [case for file in loaded.files for case in file.cases]
     before = matched(head, state.cases)

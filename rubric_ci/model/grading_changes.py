@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 Direction: TypeAlias = Literal["weaker", "stronger", "changed"]
-"""`weaker`: answers pass more easily; `changed`: neither is certain."""
+"""`weaker`: it can move a verdict towards pass; `changed`: what it does is not known."""
 
 GradingChangeKind: TypeAlias = Literal[
     "gate",

@@ -179,7 +179,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         EVALS, "required_min_score: 4", "required_min_score: 2",
         ["weaker required refund/depth 13: at least 4 → at least 2"],
     ),
-    "weight": (EVALS, "weight: 2", "weight: 1", ["changed weight refund/polite 12: 2 → 1"]),
+    "weight": (EVALS, "weight: 2", "weight: 1", ["weaker weight refund/polite 12: 2 → 1"]),
     "weight of 0": (EVALS, "weight: 2", "weight: 0", ["weaker weight refund/polite 12: 2 → 0"]),
     "ranges": (
         EVALS, "8: Good", "6: Good",
@@ -203,6 +203,54 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         EVALS, "expected_outcome: Names the period\n    exec",
         "expected_outcome: Is right\n    exec",
         ["changed reference refund: expected_outcome 2: Names the period → Is right"],
+    ),
+    "one trial of one": (
+        EVALS, "{count: 5, pass: 4}", "{count: 1, pass: 1}",
+        ["weaker trials refund 2: 4 of 5 pass → 1 of 1 pass"],
+    ),
+    "rubric replaced by a script of its name": (
+        EVALS, "    rubrics: [Greets]",
+        "    execution: {evaluators: [{name: rubric, type: code_judge, script: exit 0}]}",
+        ["weaker evaluator greeting/rubric 20: rubric → code_judge"],
+    ),
+    "an evaluator that carries the score": (
+        EVALS, "      evaluators:\n",
+        "      evaluators:\n        - {name: e, type: code_judge, script: exit 0, weight: 99}\n",
+        ["weaker evaluator refund/e 9:  → code_judge"],
+    ),
+    "an evaluator beside gates that decide": (
+        EVALS, "    rubrics: [Greets]",
+        (
+            "    execution: {evaluators: [{name: e, type: code_judge, script: exit 0}]}\n"
+            "    rubrics: [Greets]"
+        ),
+        ["stronger evaluator greeting/e 20:  → code_judge"],
+    ),
+    "a criterion that lifts the score": (
+        EVALS, "      - {id: polite",
+        "      - {id: easy, expected_outcome: Is text}\n      - {id: polite",
+        ["weaker criterion refund/easy 12:  → Is text"],
+    ),
+    "a criterion beside gates that decide": (
+        EVALS, "[Greets]", "[Greets, Smiles]",
+        ["stronger criterion greeting/rubric-2 20:  → Smiles"],
+    ),
+    "checklist to scores": (
+        EVALS, "{id: period, expected_outcome: Names the period}",
+        "{id: period, score_ranges: {0: Wrong, 1: Right}}", [
+            "weaker criterion refund/period 11: checklist → score-range",
+            "weaker required refund/period 11: required → ",
+        ],
+    ),
+    "tag of a tolerant group": (
+        EVALS, "tags: [safety]", "tags: [safety, smoke]", ["weaker tag refund 2:  → smoke"],
+    ),
+    "levels below the required one": (
+        EVALS, "levels: {1: {criteria: Cold}, 3: {criteria: Warm}}",
+        "levels: {3: {criteria: Cold}, 5: {criteria: Warm}}", [
+            "weaker required refund/mood 16: at least 3 of 1 to 3 → at least 3 of 3 to 5",
+            "changed scale refund/mood 16: 1: Cold; 3: Warm → 3: Cold; 5: Warm",
+        ],
     ),
     "recording edited": (
         "answers.jsonl", "30 days", "60 days",
@@ -270,7 +318,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "weaker tag greeting 17: smoke → ",
         ]),
     "trials removed": (EVALS, "    trials: {count: 5, pass: 4}\n", "", [
-            "changed trials refund 2: 4 of 5 pass → ",
+            "weaker trials refund 2: 4 of 5 pass → ",
         ]),
     "case renamed": (EVALS, "id: greeting", "id: hello", [
             "weaker case greeting 17: graded → ",
@@ -328,7 +376,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "weights of a composite": ("evals/b.eval.yaml", "{one: 2}", "{one: 0}", [
             (
-                "changed evaluator other/both: aggregator 2: "
+                "weaker evaluator other/both: aggregator 2: "
                 "weights: {'one': 2.0} → weights: {'one': 0.0}"
             ),
         ]),
@@ -358,7 +406,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "required level lowered": (
         EVALS, "required_min_level: 3", "required_min_level: 1",
-        ["weaker required refund/mood 16: at least 3 → at least 1"],
+        ["weaker required refund/mood 16: at least 3 of 1 to 3 → at least 1 of 1 to 3"],
     ),
     "module of a package": ("evals/checks/two.py", "depth", "depth, x", [
             "changed script evals/checks/two.py 1: as at the base → edited",

@@ -1,0 +1,163 @@
+"""Changes to the grading by evaluators: their kinds, weights, members and settings.
+
+What can move a verdict towards `pass` is weaker, unless gates alone decide it. A text, a model and
+a script are `changed`: what they do is not known.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from rubric_ci.grading_changes.case_place import of_case
+from rubric_ci.grading_changes.criteria import criterion_changes, decided_by_gates, of_weights
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.model.grading_changes import (
+    Direction,
+    GradingChange,
+    compared,
+)
+
+
+def evaluator_changes(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    """Yield the changes of the evaluators of a case that was there before."""
+    yield from _compared(case, case.id, case.evaluators, was.evaluators)
+
+
+def _compared(
+    case: EvalCase, owner: str, head: Sequence[EvaluatorSpec], base: Sequence[EvaluatorSpec]
+) -> Iterator[GradingChange]:
+    """Yield the changes of the evaluators of a case, or of the members of a composite."""
+    now, then = ({spec.name: spec for spec in side} for side in (head, base))
+    for name in [name for name in then if name not in now]:
+        yield of_case(case, "evaluator", "weaker", f"{owner}/{name}", _what(then[name]), "")
+    decided = gates_decide(base)
+    weights = [{name: spec.weight for name, spec in side.items()} for side in (then, now)]
+    for name, spec in now.items():
+        about, line = f"{owner}/{name}", spec.span.line
+        change = partial(of_case, case, line=line)
+        if name not in then:
+            lifts = spec.weight > 0 and not decided
+            yield change("evaluator", "weaker" if lifts else "stronger", about, "", _what(spec))
+            continue
+        if spec.weight != then[name].weight:
+            direction = of_weights(name, *weights, decided=decided)
+            yield change("weight", direction, about, f"{then[name].weight:g}", f"{spec.weight:g}")
+        yield from _evaluator(case, about, spec, then[name])
+
+
+def gates_decide(specs: Sequence[EvaluatorSpec]) -> bool:
+    """Return True if the verdict is `pass` where every gate is met, and `fail` elsewhere."""
+    return all(_is_decided(spec) for spec in specs if spec.weight > 0)
+
+
+def _is_decided(spec: EvaluatorSpec) -> bool:
+    match spec:
+        case RubricSpec(rubric=rubric):
+            return decided_by_gates(rubric)
+        case CompositeSpec(aggregator=WeightedAverage(weights=weights), evaluators=members):
+            counted = [each for each in members if weights.get(each.name, each.weight) > 0]
+            return all(map(_is_decided, counted))
+        case _:
+            return False
+
+
+def _what(spec: EvaluatorSpec) -> str:
+    """Return the type, and what tells two evaluators of the same type from each other."""
+    return f"{spec.type} with rubrics" if _has_rubrics(spec) else spec.type
+
+
+def _has_rubrics(spec: EvaluatorSpec) -> bool:
+    return isinstance(spec, RubricSpec) and spec.type != "rubric"
+
+
+def _evaluator(
+    case: EvalCase, about: str, spec: EvaluatorSpec, was: EvaluatorSpec
+) -> Iterator[GradingChange]:
+    change = partial(of_case, case, line=spec.span.line)
+    match spec, was:
+        case RubricSpec(), RubricSpec():
+            if spec.model != was.model:
+                yield change("judge", "changed", about, was.model, spec.model)
+            yield from criterion_changes(case, spec.rubric, was.rubric)
+        case CompositeSpec(), CompositeSpec():
+            yield from _compared(case, about, spec.evaluators, was.evaluators)
+            yield from _aggregator(case, about, spec, was)
+        case _ if type(spec) is not type(was):
+            yield change("evaluator", "weaker", about, _what(was), _what(spec))
+        case _:
+            before, after = _edited(was, spec)
+            if before != after:
+                yield change("evaluator", _of_settings(was, spec), about, before, after)
+
+
+def _aggregator(
+    case: EvalCase, about: str, spec: CompositeSpec, was: CompositeSpec
+) -> Iterator[GradingChange]:
+    before, after = _edited(was.aggregator, spec.aggregator)
+    if before == after and type(was.aggregator) is type(spec.aggregator):
+        return
+    edited = isinstance(spec.aggregator, CodeJudgeSpec | LlmJudgeSpec)
+    known = edited and type(was.aggregator) is type(spec.aggregator)
+    direction: Direction = "changed" if known else "weaker"
+    yield of_case(case, "evaluator", direction, f"{about}: aggregator", before, after)
+
+
+def _of_settings(was: EvaluatorSpec, spec: EvaluatorSpec) -> Direction:
+    """Return the direction of settings that differ; those of a script or a prompt are unknown."""
+    match spec:
+        case CodeJudgeSpec() | LlmJudgeSpec():
+            return "changed"
+        case LatencySpec() | CostSpec() | TokenUsageSpec():
+            pairs = list(zip(_limits(was), _limits(spec), strict=True))
+            directions = {compared(-then, -now) for then, now in pairs if then != now}
+            return "stronger" if directions == {"stronger"} else "weaker"
+        case _:
+            return "weaker"
+
+
+def _limits(spec: EvaluatorSpec) -> list[float]:
+    names = ("threshold_ms", "budget_usd", "max_total", "max_input", "max_output")
+    values = [getattr(spec, name) for name in names if hasattr(spec, name)]
+    return [float("inf") if value is None else float(value) for value in values]
+
+
+def _edited(was: object, spec: object) -> tuple[str, str]:
+    """Return the settings that differ, on each side; places, names and weights are left out."""
+    then, now = _settings(was), _settings(spec)
+    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    shown = (
+        ", ".join(f"{name}: {side[name]}" for name in names if name in side) for side in (then, now)
+    )
+    return next(shown), next(shown)
+
+
+def _settings(value: object, prefix: str = "") -> dict[str, str]:
+    """Return the settings as text; those of a script are `prompt_script.cwd` and so on."""
+    found: dict[str, str] = {}
+    for name in getattr(value, "__slots__", ()):
+        match getattr(value, name):
+            case _ if name in {"span", "weight", "name"}:
+                continue
+            case CodeJudgeSpec() as script:
+                found |= _settings(script, f"{prefix}{name}.")
+            case None:
+                continue
+            case tuple() as items:
+                found[f"{prefix}{name}"] = str([_without_place(each) for each in items])
+            case setting:
+                found[f"{prefix}{name}"] = str(setting)
+    return found
+
+
+def _without_place(item: object) -> object:
+    """Return a field or an expected call by its settings; the line of a field is none."""
+    names = getattr(item, "__slots__", ())
+    return {name: getattr(item, name) for name in names if name != "span"} or item

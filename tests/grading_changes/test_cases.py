@@ -1,0 +1,81 @@
+"""The directions of trials and tags: what lets a failing case pass more often is weaker."""
+
+from math import comb
+
+import pytest
+
+from rubric_ci.grading_changes.cases import case_changes
+from rubric_ci.model.evals import EvalCase, TrialRule
+from rubric_ci.model.grading_changes import GradingChange
+from tests.cases import build_case
+
+GROUPS = {"smoke": 0.9, "strict": 1.0}
+
+
+def changes(now: EvalCase, then: EvalCase) -> list[GradingChange]:
+    return list(case_changes([now], {(now.file, now.id): then}, GROUPS))
+
+
+def rule(passes: int, count: int) -> TrialRule | None:
+    return TrialRule(count=count, passes=passes) if count else None
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((4, 5), (1, 1), "weaker"),
+        ((4, 5), (3, 5), "weaker"),
+        ((4, 5), (5, 5), "stronger"),
+        ((4, 5), (4, 6), "weaker"),
+        ((4, 5), (8, 10), "weaker"),
+        ((1, 1), (2, 2), "stronger"),
+        ((1, 5), (1, 1), "stronger"),
+        ((0, 0), (3, 3), "stronger"),
+        ((0, 0), (1, 5), "weaker"),
+        ((4, 5), (0, 0), "weaker"),
+        ((1, 5), (0, 0), "stronger"),
+        ((0, 0), (1, 1), "weaker"),
+    ],
+)
+def test_trials(then: tuple[int, int], now: tuple[int, int], expected: str) -> None:
+    [change] = changes(build_case(trials=rule(*now)), build_case(trials=rule(*then)))
+    assert (change.kind, change.direction) == ("trials", expected)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.8, 0.95])
+def test_a_stronger_rule_never_passes_more_often(share: float) -> None:
+    rules = [(passes, count) for count in range(1, 7) for passes in range(1, count + 1)]
+    for then in rules:
+        for now in rules:
+            found = changes(build_case(trials=rule(*now)), build_case(trials=rule(*then)))
+            if [change.direction for change in found] == ["stronger"]:
+                assert passing(share, *now) <= passing(share, *then)
+
+
+def passing(share: float, passes: int, count: int) -> float:
+    """Return the probability that at least `passes` of `count` trials pass."""
+    return sum(
+        comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(passes, count + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((), ("smoke",), ["weaker:  → smoke"]),
+        (("smoke",), (), ["weaker: smoke → "]),
+        ((), ("strict",), ["stronger:  → strict"]),
+        (("strict",), (), ["weaker: strict → "]),
+        ((), ("safety",), ["stronger:  → safety"]),
+        (("safety",), (), ["weaker: safety → "]),
+        ((), ("other",), []),
+    ],
+)
+def test_tags(then: tuple[str, ...], now: tuple[str, ...], expected: list[str]) -> None:
+    found = changes(build_case(tags=now), build_case(tags=then))
+    assert [f"{each.direction}: {each.before} → {each.after}" for each in found] == expected
+
+
+def test_a_new_case() -> None:
+    [change] = case_changes([build_case()], {}, GROUPS)
+    assert (change.kind, change.direction, change.after) == ("case", "stronger", "added")

@@ -1,0 +1,92 @@
+"""The directions of criteria and weights: what can lift a failing answer is weaker."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.grading_changes.criteria import criterion_changes, decided_by_gates, of_weights
+from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Rubric, Scored, ScoreRange
+from tests.cases import build_case, span
+
+SPAN = span()
+
+CASE = build_case(id="a")
+GATE = Check(id="gate", text="Is right", span=SPAN)
+SOFT = Check(id="soft", text="Is kind", required=False, span=SPAN)
+RANGES = (ScoreRange(low=0, high=10, text="any"),)
+SCORED = Scored(id="scored", ranges=RANGES, span=SPAN)
+LEVELS = Levelled(
+    id="levels", levels=tuple(Level(level=n, text=f"{n}") for n in (1, 2, 3)), span=SPAN
+)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "decided"),
+    [
+        ([GATE], True),
+        ([GATE, SOFT], False),
+        ([GATE, replace(SOFT, weight=0)], True),
+        ([replace(SCORED, required_min_score=10)], True),
+        ([replace(SCORED, required_min_score=9)], False),
+        ([replace(LEVELS, required_min_level=3)], True),
+        ([replace(LEVELS, required_min_level=2)], False),
+        ([SCORED], False),
+    ],
+)
+def test_whether_gates_alone_decide(criteria: list[Criterion], decided: bool) -> None:
+    assert decided_by_gates(rubric(*criteria)) is decided
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "decided", "expected"),
+    [
+        ({"a": 1, "b": 1}, {"a": 2, "b": 1}, False, "weaker"),
+        ({"a": 1, "b": 1}, {"a": 2, "b": 1}, True, "changed"),
+        ({"a": 1, "b": 3}, {"a": 2, "b": 6}, False, "changed"),
+        ({"a": 1, "b": 3}, {"a": 0, "b": 3}, True, "weaker"),
+        ({"a": 0, "b": 3}, {"a": 1, "b": 3}, True, "stronger"),
+        ({"a": 0, "b": 3}, {"a": 1, "b": 3}, False, "weaker"),
+        ({"a": 1}, {"a": 2}, False, "changed"),
+        ({"a": 1}, {"a": 2, "b": 2}, False, "weaker"),
+    ],
+)
+def test_a_weight_that_moved(
+    then: dict[str, float], now: dict[str, float], decided: bool, expected: str
+) -> None:
+    assert of_weights("a", then, now, decided=decided) == expected
+
+
+RENUMBERED = replace(
+    LEVELS, levels=tuple(replace(each, level=each.level + 4) for each in LEVELS.levels)
+)
+STRETCHED = replace(LEVELS, levels=(Level(level=-9, text="never"), *LEVELS.levels[1:]))
+TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
+    "added beside a gate": ([GATE], [GATE, SOFT], ["stronger criterion a/soft:  → Is kind"]),
+    "added beside a score": (
+        [GATE, SCORED], [GATE, SCORED, SOFT], ["weaker criterion a/soft:  → Is kind"],
+    ),
+    "added without a weight": (
+        [SCORED], [SCORED, replace(GATE, weight=0)], ["stronger criterion a/gate:  → Is right"],
+    ),
+    "removed": ([GATE, SOFT], [GATE], ["weaker criterion a/soft: Is kind → "]),
+    "another kind": (
+        [GATE], [replace(SCORED, id="gate", required_min_score=10)],
+        ["weaker criterion a/gate: checklist → score-range"],
+    ),
+    "levels that are worth the same": (
+        [LEVELS], [RENUMBERED], ["changed scale a/levels: 1: 1; 2: 2; 3: 3 → 5: 1; 6: 2; 7: 3"],
+    ),
+    "levels that are worth more": (
+        [LEVELS], [STRETCHED], ["weaker scale a/levels: 1: 1; 2: 2; 3: 3 → -9: never; 2: 2; 3: 3"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "head", "expected"), TABLE.values(), ids=TABLE)
+def test_criteria(base: list[Criterion], head: list[Criterion], expected: list[str]) -> None:
+    found = criterion_changes(CASE, rubric(*head), rubric(*base))
+    assert [f"{c.direction} {c.kind} {c.about}: {c.before} → {c.after}" for c in found] == expected
+
+
+def rubric(*criteria: Criterion) -> Rubric:
+    return Rubric(criteria)

@@ -1,0 +1,117 @@
+"""The directions of evaluators: what can lift a failing answer is weaker."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.grading_changes.evaluators import evaluator_changes
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.model.rubric import Check, Rubric
+from tests.cases import build_case, span
+
+SPAN = span()
+
+GATE = Check(id="gate", text="Is right", span=SPAN)
+GATED = RubricSpec(name="r", rubric=Rubric((GATE,)), span=SPAN)
+SCRIPT = CodeJudgeSpec(name="s", script="exit 0", cwd=".", span=SPAN)
+JUDGE = LlmJudgeSpec(name="j", prompt="Is it right?", span=SPAN)
+MEAN = CompositeSpec(name="c", evaluators=(GATED,), aggregator=WeightedAverage(), span=SPAN)
+FAST = LatencySpec(name="l", threshold_ms=100, span=SPAN)
+SHORT = TokenUsageSpec(name="t", max_total=100, max_input=10, span=SPAN)
+FIELD = FieldSpec(path="total", match="exact", span=SPAN)
+FIELDS = FieldAccuracySpec(name="f", fields=(FIELD,), span=SPAN)
+MOVED = replace(FIELDS, fields=(replace(FIELD, span=span(9)),))
+TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
+    "added where nothing was graded": ([], [SCRIPT], ["stronger evaluator a/s"]),
+    "added beside gates": ([GATED], [GATED, SCRIPT], ["stronger evaluator a/s"]),
+    "added beside a script": ([SCRIPT], [SCRIPT, GATED], ["weaker evaluator a/r"]),
+    "added, not counted": (
+        [SCRIPT], [SCRIPT, replace(GATED, weight=0)], ["stronger evaluator a/r"],
+    ),
+    "added beside one that is not counted": (
+        [GATED, replace(SCRIPT, weight=0)], [GATED, replace(SCRIPT, weight=0), JUDGE],
+        ["stronger evaluator a/j"],
+    ),
+    "added beside gates of a composite": ([MEAN], [MEAN, SCRIPT], ["stronger evaluator a/s"]),
+    "added beside a composite that a script decides": (
+        [replace(MEAN, aggregator=SCRIPT)], [replace(MEAN, aggregator=SCRIPT), JUDGE],
+        ["weaker evaluator a/j"],
+    ),
+    "added beside a member that the composite does not count": (
+        [replace(MEAN, evaluators=(GATED, SCRIPT), aggregator=WeightedAverage(weights={"s": 0}))],
+        [
+            replace(
+                MEAN, evaluators=(GATED, SCRIPT), aggregator=WeightedAverage(weights={"s": 0})
+            ),
+            JUDGE,
+        ],
+        ["stronger evaluator a/j"],
+    ),
+    "removed": ([GATED, SCRIPT], [GATED], ["weaker evaluator a/s"]),
+    "of another type": ([GATED], [replace(SCRIPT, name="r")], ["weaker evaluator a/r"]),
+    "rubrics of an llm_judge": (
+        [replace(GATED, type="llm_judge")], [replace(JUDGE, name="r")], ["weaker evaluator a/r"],
+    ),
+    "weight": ([SCRIPT, JUDGE], [replace(SCRIPT, weight=2), JUDGE], ["weaker weight a/s"]),
+    "both weights alike": (
+        [SCRIPT, JUDGE], [replace(SCRIPT, weight=2), replace(JUDGE, weight=2)],
+        ["changed weight a/s", "changed weight a/j"],
+    ),
+    "weight 0": ([GATED, SCRIPT], [GATED, replace(SCRIPT, weight=0)], ["weaker weight a/s"]),
+    "weight beside gates": (
+        [GATED, replace(GATED, name="q")], [replace(GATED, weight=3), replace(GATED, name="q")],
+        ["changed weight a/r"],
+    ),
+    "model": ([GATED], [replace(GATED, model="b")], ["changed judge a/r"]),
+    "prompt": ([JUDGE], [replace(JUDGE, prompt="Say yes")], ["changed evaluator a/j"]),
+    "script": ([SCRIPT], [replace(SCRIPT, script="exit 1")], ["changed evaluator a/s"]),
+    "member added beside gates": (
+        [MEAN], [replace(MEAN, evaluators=(GATED, SCRIPT))], ["stronger evaluator a/c/s"],
+    ),
+    "another kind of aggregator": (
+        [MEAN], [replace(MEAN, aggregator=SCRIPT)], ["weaker evaluator a/c: aggregator"],
+    ),
+    "script of an aggregator": (
+        [replace(MEAN, aggregator=SCRIPT)],
+        [replace(MEAN, aggregator=replace(SCRIPT, script="exit 1"))],
+        ["changed evaluator a/c: aggregator"],
+    ),
+    "a longer time": ([FAST], [replace(FAST, threshold_ms=101)], ["weaker evaluator a/l"]),
+    "a shorter time": ([FAST], [replace(FAST, threshold_ms=99)], ["stronger evaluator a/l"]),
+    "one limit up, one down": (
+        [SHORT], [replace(SHORT, max_total=90, max_input=11)], ["weaker evaluator a/t"],
+    ),
+    "a limit removed": ([SHORT], [replace(SHORT, max_total=None)], ["weaker evaluator a/t"]),
+    "fields": ([FIELDS], [replace(FIELDS, fields=(FIELD, FIELD))], ["weaker evaluator a/f"]),
+    "the weight of a field": (
+        [FIELDS], [replace(FIELDS, fields=(replace(FIELD, weight=2),))], ["weaker evaluator a/f"],
+    ),
+    "fields on other lines": ([FIELDS], [MOVED], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "head", "expected"), TABLE.values(), ids=TABLE)
+def test_evaluators(
+    base: list[EvaluatorSpec], head: list[EvaluatorSpec], expected: list[str]
+) -> None:
+    found = evaluator_changes(case(head), case(base))
+    assert [f"{change.direction} {change.kind} {change.about}" for change in found] == expected
+
+
+def case(specs: list[EvaluatorSpec]) -> EvalCase:
+    return build_case(id="a", evaluators=tuple(specs))
+
+
+def test_what_is_shown_of_another_type() -> None:
+    rubrics = replace(GATED, type="llm_judge", name="j")
+    [change] = evaluator_changes(case([JUDGE]), case([rubrics]))
+    assert (change.before, change.after) == ("llm_judge with rubrics", "llm_judge")

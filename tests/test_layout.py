@@ -62,7 +62,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "grading_changes/test_criteria.py": "grading_changes/case_place",
     "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
     "llm/test_batch.py": "llm/batch_format",
-    "llm/test_openai_http.py": "llm/openai_format",
+    "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
     "parsing/test_dataclass_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
     "project/test_discovery.py": "project/jsonl_start project/file_names",
@@ -127,6 +127,7 @@ IMPURE: Final = """
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
+    *("llm/anthropic_http", "llm/gemini_http"),
     *("project/change", "project/checker", "project/loaded_project"),
     *("publish/files", "report/build"),
     *("system/masking", "system/output"),

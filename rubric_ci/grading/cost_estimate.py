@@ -14,8 +14,8 @@ from rubric_ci.grading.resolve import judges_of
 from rubric_ci.grading.task import Task
 from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate
 from rubric_ci.llm.circuit_breaker import identity
+from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
-from rubric_ci.llm.openai_http import has_entry
 from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
@@ -102,7 +102,7 @@ def _with_preflight(
     judged: Sequence[tuple[JudgeConfig, _Requests]], sides: Sequence[ExpectedWork]
 ) -> list[tuple[JudgeConfig, _Requests]]:
     """Return the judges with the preflight's request, which is one per model."""
-    sent = {identity(model) for model in models_to_ask(sides) if not has_entry(model)}
+    sent = {identity(model) for model in models_to_ask(sides) if not provider_with_entry(model)}
     found = []
     for judge, requests in judged:
         name = identity(judge.endpoint)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.llm import openai_http
+from rubric_ci.llm.direct import named_provider
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.hosts import AllowedHosts, host_of
 from rubric_ci.model.json_value import JSON
@@ -70,9 +70,10 @@ def _message(host: str) -> str:
 
 
 def _provider_host(endpoint: Endpoint) -> str:
-    provider = str(endpoint.options.get("custom_llm_provider") or endpoint.model.partition("/")[0])
-    if provider == "openai":
-        return host_of(openai_http.server_of(endpoint)[0])
+    own = endpoint.options.get("custom_llm_provider")
+    if own is None and (direct := named_provider(endpoint)):
+        return host_of(direct.server_of(endpoint)[0])
+    provider = str(own or endpoint.model.partition("/")[0])
     host = PROVIDER_HOSTS.get(provider)
     return f"{host}:443" if host else ""
 

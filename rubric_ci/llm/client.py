@@ -2,18 +2,16 @@
 
 import asyncio
 
-from rubric_ci.llm import openai_http
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
+from rubric_ci.llm.direct import provider_of
 from rubric_ci.llm.litellm_client import ask_litellm, load_litellm, loaded_litellm, output_mode
 from rubric_ci.llm.model_info import known_mode, prices_of
-from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.rate_limit import RateLimiter
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
-from rubric_ci.system.model_list import model_info
 
 
 def connect(
@@ -29,7 +27,7 @@ def connect(
 def output_mode_of(call: ModelCall) -> OutputMode:
     """Return the output mode that a sent call had, where it does not name one."""
     model = call.endpoint.model
-    if openai_http.supports(call.endpoint, model_info(model)):
+    if provider_of(call.endpoint):
         return known_mode(model)
     return output_mode(load_litellm(), model)
 
@@ -41,19 +39,13 @@ async def complete(call: ModelCall) -> ModelReply:
 
 async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises RequestError."""
-    direct = openai_http.supports(call.endpoint, model_info(call.endpoint.model))
-    if not direct:
+    provider = provider_of(call.endpoint)
+    if provider is None:
         await loaded_litellm()
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
         async with asyncio.timeout(timeout):
-            return await (ask_directly(call) if direct else ask_litellm(call))
+            return await (provider.ask(call) if provider else ask_litellm(call))
     except TimeoutError as error:
         raise RequestError(f"no reply within {timeout:g} s", status=408) from error
-
-
-async def ask_directly(call: ModelCall) -> ModelReply:
-    """Send a request to a server of OpenAI's chat format; raises RequestError."""
-    reply = await openai_http.post(call.endpoint, chat_body(call))
-    return read_reply(call, reply.body, reply.gateway)

@@ -3,20 +3,20 @@
 import asyncio
 import logging
 import os
-import re
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from rubric_ci.errors import MissingExtra
-from rubric_ci.llm import http_guard, openai_http
+from rubric_ci.llm import http_guard
 from rubric_ci.llm.connection_errors import causes as causes_of
 from rubric_ci.llm.connection_errors import connection_error, find_failure
+from rubric_ci.llm.direct_http import retry_after
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
 from rubric_ci.llm.gateway_errors import gateway_error
 from rubric_ci.llm.gateway_headers import gateway_facts
-from rubric_ci.llm.litellm_wording import missing_setup, provider_text, wording
+from rubric_ci.llm.litellm_wording import bare, missing_setup, provider_text, wording
 from rubric_ci.llm.model_info import accepts_schema
 from rubric_ci.llm.openai_format import (
     finish_of,
@@ -59,8 +59,6 @@ _BROKEN_BODIES = ("Error converting to valid response block", "Unable to get jso
 
 _REFUSED = "HTTPStatusError"  # by name, because only litellm imports httpx
 _BROKEN = "broken reply: "
-
-_PREFIX = re.compile(r"litellm\.|\w+Error: |\w+Exception - |\w+Error - ")
 
 
 async def ask_litellm(call: ModelCall) -> ModelReply:
@@ -227,16 +225,13 @@ def _billed(error: Any) -> bool | None:
 def _retry_after(error: Any) -> float | None:
     litellm_headers = getattr(error, "litellm_response_headers", None)
     headers = getattr(getattr(error, "response", None), "headers", None)
-    return openai_http.retry_after({**(headers or {}), **(litellm_headers or {})})
+    return retry_after({**(headers or {}), **(litellm_headers or {})})
 
 
 def _without_prefixes(message: str) -> str:
     """Return a message without litellm's prefixes and tracebacks."""
     line = " ".join(redact(message).split())
     text, traceback, _ = line.partition(" Traceback (most recent call last)")
-    at = 0
-    while match := _PREFIX.match(text, at):
-        at = match.end()
-    text = text[at:].partition(". Handle with `litellm.")[0][:500]
+    text = bare(text).partition(". Handle with `litellm.")[0][:500]
     # A traceback means that litellm failed to parse the reply.
     return f"{_BROKEN}{text}" if traceback else text

@@ -1,4 +1,4 @@
-"""Messages for errors of litellm, by exception class: its own texts are for its developers."""
+"""Messages for errors of litellm, by exception class, with the reason that it gives."""
 
 import re
 from collections.abc import Mapping
@@ -25,6 +25,8 @@ _QUOTED = re.compile(
     r"\b\w+Exception - (?P<text>.*?)"
     r"(?: Traceback |\. Handle with `litellm\.| LiteLLM: model group |\n|$)"
 )
+_PREFIX = re.compile(r"litellm\.|Timeout: |\w+Error: |\w+Exception - |\w+Error - ")
+_ADVICE = " To drop "  # what follows is about litellm's own settings
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN)\b")
 _NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"does not support parameters: \[(?P<names>[^\[\]]*)\]")
@@ -47,7 +49,16 @@ def wording(class_name: str, message: str, said: str = "") -> str:
     if "LLM Provider NOT provided" in message:
         return "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`"
     text = BY_CLASS.get(class_name, "the request failed")
-    return f"{text}: {said}" if said else text
+    reason = said or bare(message).partition(_ADVICE)[0].rstrip(". ")
+    return f"{text}: {reason}" if reason else text
+
+
+def bare(message: str) -> str:
+    """Return a message without the names of classes that litellm puts before it."""
+    at = 0
+    while match := _PREFIX.match(message, at):
+        at = match.end()
+    return message[at:]
 
 
 def provider_text(message: str) -> str:

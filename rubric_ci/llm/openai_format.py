@@ -23,9 +23,20 @@ def chat_body(call: ModelCall) -> dict[str, JSON]:
         **{name: value for name, value in options.items() if name in openai_http.SENT},
         "model": sent_name(call.endpoint),
         "messages": messages(call),
-        **max_tokens_param(call),
+        **_limit(call),
         **response_format_param(call, known_mode),
     }
+
+
+def _limit(call: ModelCall) -> dict[str, int]:
+    """Return the limit of the reply under the name that the model takes.
+
+    Reasoning models refuse the old name, and servers of other makers may not know the new one.
+    """
+    limit, info = max_tokens_param(call), model_info(call.endpoint.model)
+    at_openai = openai_http.server_of(call.endpoint)[0] == openai_http.DEFAULT_BASE
+    renamed = info.get("supports_reasoning") or (at_openai and not info)
+    return {"max_completion_tokens": limit["max_tokens"]} if limit and renamed else limit
 
 
 def sent_name(endpoint: Endpoint) -> str:

@@ -8,10 +8,11 @@ shortest that providers accept. A reply that refuses its parameters (400) is a r
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel, OverBudget
-from rubric_ci.llm import openai_http
+from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
@@ -33,9 +34,11 @@ async def is_listed(endpoint: Endpoint) -> bool:
 
     Raises CannotReachModel if no request can succeed.
     """
-    if not openai_http.has_entry(endpoint):
+    provider = provider_with_entry(endpoint)
+    if provider is None:
         return False
-    reply = await with_retries(_read_entry)(ModelCall(endpoint=endpoint, messages=(), key=""))
+    ask_entry = with_retries(_read_entry(provider.look_up))
+    reply = await ask_entry(ModelCall(endpoint=endpoint, messages=(), key=""))
     return bool(reply.model)
 
 
@@ -58,18 +61,22 @@ def shortest_call(endpoint: Endpoint) -> ModelCall:
     )
 
 
-async def _read_entry(call: ModelCall) -> ModelReply:
-    """Return a reply that names the model if it is listed; raises RequestError."""
-    try:
-        async with asyncio.timeout(min(LONGEST, call.endpoint.timeout_seconds)):
-            await openai_http.look_up(call.endpoint)
-    except TimeoutError:
-        return ModelReply(text="")
-    except RequestError as error:
-        if _is_final(error):
-            raise
-        return ModelReply(text="")
-    return ModelReply(text="", model=call.endpoint.model)
+def _read_entry(look_up: Callable[[Endpoint], Awaitable[object]]) -> ModelCaller:
+    """Return a caller whose reply names the model if it is listed; it raises RequestError."""
+
+    async def read(call: ModelCall) -> ModelReply:
+        try:
+            async with asyncio.timeout(min(LONGEST, call.endpoint.timeout_seconds)):
+                await look_up(call.endpoint)
+        except TimeoutError:
+            return ModelReply(text="")
+        except RequestError as error:
+            if _is_final(error):
+                raise
+            return ModelReply(text="")
+        return ModelReply(text="", model=call.endpoint.model)
+
+    return read
 
 
 def _is_final(error: RequestError) -> bool:

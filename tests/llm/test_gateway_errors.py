@@ -33,10 +33,10 @@ AFTER = " LiteLLM: model group 'judge' failed with the error above. No fallback 
         ),
         (
             "litellm.Timeout: APITimeoutError - Request timed out.",
-            "the provider does not reply in time",
+            "the provider does not reply in time: Request timed out",
             None,
         ),
-        ("litellm.NewError: something", "the request failed", None),
+        ("litellm.NewError: something", "the request failed: something", None),
         (
             "/chat/completions: Invalid model name passed in model=gpt-4.1. Call `/v1/models` to",
             "the gateway does not know the model `gpt-4.1`",

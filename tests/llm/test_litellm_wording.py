@@ -1,4 +1,4 @@
-"""litellm's errors as people read them: one sentence per class, no text of litellm."""
+"""litellm's errors as people read them: one sentence per class, and the reason."""
 
 import asyncio
 
@@ -28,9 +28,15 @@ NOWHERE = {"api_key": "k", "api_base": "http://127.0.0.1:9"}
             "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`",
             id="provider",
         ),
-        ("ContextWindowExceededError", "any", "the input is too long for the model"),
-        ("NotFoundError", "any", "the provider does not know the model"),
-        ("NewError", "any", "the request failed"),
+        pytest.param(
+            "UnsupportedParamsError",
+            "m doesn't support temperature=0 while reasoning is active. To drop unsupported params",
+            "the request failed: m doesn't support temperature=0 while reasoning is active",
+            id="value of a parameter",
+        ),
+        ("NotFoundError", "no m", "the provider does not know the model: no m"),
+        ("NewError", "litellm.NewError: any", "the request failed: any"),
+        ("ContextWindowExceededError", "", "the input is too long for the model"),
     ],
 )
 def test_wording(class_name: str, message: str, text: str) -> None:

@@ -1,0 +1,78 @@
+"""The providers that are asked without litellm."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rubric_ci.llm import anthropic_http, gemini_http, openai_http
+from rubric_ci.llm.openai_format import chat_body, read_reply
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.system.model_list import model_info
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectProvider:
+    """How a provider is asked; `ask` and `look_up` raise RequestError."""
+
+    supports: Callable[[Endpoint, Mapping[str, JSON]], bool]
+    has_entry: Callable[[Endpoint], bool]
+    server_of: Callable[[Endpoint], tuple[str, str]]  # its base URL and API key
+    ask: Callable[[ModelCall], Awaitable[ModelReply]]
+    look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]]
+
+
+def provider_of(endpoint: Endpoint) -> DirectProvider | None:
+    """Return the provider that can be asked for a model directly; None: litellm is needed."""
+    provider = named_provider(endpoint)
+    known = provider and provider.supports(endpoint, model_info(endpoint.model))
+    return provider if known else None
+
+
+def named_provider(endpoint: Endpoint) -> DirectProvider | None:
+    """Return the direct provider that the name of a model starts with."""
+    return _PROVIDERS.get(endpoint.model.partition("/")[0])
+
+
+def provider_with_entry(endpoint: Endpoint) -> DirectProvider | None:
+    """Return the provider whose server has an entry of a model at a known place; else None."""
+    provider = named_provider(endpoint)
+    return provider if provider and provider.has_entry(endpoint) else None
+
+
+async def _ask_openai(call: ModelCall) -> ModelReply:
+    reply = await openai_http.post(call.endpoint, chat_body(call))
+    return read_reply(call, reply.body, reply.gateway)
+
+
+def _has_key(
+    supports: Callable[[Endpoint, Mapping[str, JSON]], bool],
+    server_of: Callable[[Endpoint], tuple[str, str]],
+) -> Callable[[Endpoint], bool]:
+    return lambda endpoint: supports(endpoint, {}) and bool(server_of(endpoint)[1])
+
+
+_PROVIDERS: Final[Mapping[str, DirectProvider]] = {
+    "openai": DirectProvider(
+        supports=openai_http.supports,
+        has_entry=openai_http.has_entry,
+        server_of=openai_http.server_of,
+        ask=_ask_openai,
+        look_up=openai_http.look_up,
+    ),
+    "anthropic": DirectProvider(
+        supports=anthropic_http.supports,
+        has_entry=_has_key(anthropic_http.supports, anthropic_http.server_of),
+        server_of=anthropic_http.server_of,
+        ask=anthropic_http.ask,
+        look_up=anthropic_http.look_up,
+    ),
+    "gemini": DirectProvider(
+        supports=gemini_http.supports,
+        has_entry=_has_key(gemini_http.supports, gemini_http.server_of),
+        server_of=gemini_http.server_of,
+        ask=gemini_http.ask,
+        look_up=gemini_http.look_up,
+    ),
+}

@@ -34,10 +34,10 @@ class OneFile:
         """Return the bytes of one of the three files; there is no other."""
         if name == self.file.as_posix():
             return discovery.read_bytes(self.file, self.root)
+        if name not in {CALIBRATION, WAIVERS}:
+            return None
         neighbour = self.file.with_name(name)
-        if name in {CALIBRATION, WAIVERS} and neighbour.is_file():
-            return discovery.read_bytes(neighbour, self.root)
-        return None
+        return discovery.read_bytes(neighbour, self.root) if neighbour.is_file() else None
 
     def lookup(self, name: str) -> Lookup:
         """Return what resolves references from the root; a configuration has none."""

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.http_server import serving
+from tests.invoke import invoke
 from tests.sample_project import clean_environment
 
 CONFIG = """\
@@ -102,10 +102,9 @@ class PullRequest:
     sha: str
 
     def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "rubric_ci", *arguments],
-            cwd=self.clone.root,
-            env=clean_environment()
+        return invoke(
+            self.clone.root,
+            clean_environment()
             | {
                 "GITHUB_ACTIONS": "true",
                 "GITHUB_REPOSITORY": "acme/shop",
@@ -116,10 +115,7 @@ class PullRequest:
                 "OPENAI_API_KEY": KEY,
             }
             | environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+            *arguments,
         )
 
     @property
@@ -329,6 +325,7 @@ def test_a_policy_file(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
     pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": config})
     done = pull.run("run", "evals", "--policy-from", str(tmp_path / "policy.yaml"))
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
+    assert strict.keys == [f"Bearer {KEY}"]
     missing = pull.run("run", "evals", "--policy-from", "trunk")
     assert missing.returncode == 2
     assert "expected base, head or a configuration file" in missing.stderr

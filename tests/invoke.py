@@ -1,21 +1,48 @@
-"""A command run in this process, which has imported it already; its targets are real processes."""
+"""A command run in this process, which has imported it already; its targets are real processes.
+
+A process of its own takes 0.3 to 1 s of processor time to start. A test needs one where exit,
+signals, streams, terminals, start-up or locks are the subject: `in_a_process`.
+"""
 
 import os
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
+from rubric_ci.system import masking
 
 
 def invoke(
-    root: Path, environment: dict[str, str], *arguments: str
+    root: Path, environment: Mapping[str, str], *arguments: str, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder with this environment only."""
     gone = dict.fromkeys(os.environ.keys() - environment.keys())
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        done = CliRunner().invoke(main, arguments, env=gone | environment, catch_exceptions=False)
+        for state in ("_hidden", "_sent"):  # the secrets of a process are its own
+            patch.setattr(masking, state, set())
+        done = CliRunner().invoke(
+            main, arguments, input=stdin, env={**gone, **environment}, catch_exceptions=False
+        )
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+
+def in_a_process(
+    root: Path, environment: Mapping[str, str], *arguments: str, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as a shell does."""
+    return subprocess.run(
+        [sys.executable, "-m", "rubric_ci", *arguments],
+        cwd=root,
+        env={**environment},
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=90,
+        check=False,
+    )

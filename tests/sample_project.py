@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from tests.invoke import invoke
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
@@ -44,15 +45,7 @@ class Project:
         path.write_text(text, encoding="utf-8", newline="")
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "rubric_ci", "run", *arguments],
-            cwd=self.root,
-            env=clean_environment() | environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return invoke(self.root, clean_environment() | environment, "run", *arguments)
 
     def report(self) -> dict[str, Any]:
         report: dict[str, Any] = json.loads((self.root / ".rubric-ci/report.json").read_text())

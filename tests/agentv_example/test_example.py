@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from tests import platforms
 from tests.agentv_example.record import EXAMPLE, RECORDING, RUN
+from tests.invoke import invoke
 from tests.quickstart.record import ROOT
 
 pytestmark = platforms.SHELL
@@ -19,14 +19,8 @@ TYPES = {
 
 
 def rubric_ci(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *words],
-        cwd=ROOT,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "AZURE_"))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "AZURE_"))}
+    return invoke(ROOT, own, *words)
 
 
 def test_every_type_of_evaluator_grades_offline(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
 
 EVALS = """\
 evalcases:
@@ -32,15 +32,7 @@ CLEAN = {
 def run(
     checkout: Checkout, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "run", *arguments],
-        cwd=checkout.root,
-        env=CLEAN | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return invoke(checkout.root, CLEAN | environment, "run", *arguments)
 
 
 def report(checkout: Checkout) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from rubric_ci.report import json_format
 from tests import platforms
 from tests.checkout import ENVIRONMENT
 from tests.contract.fake_github import GitHub, serving
+from tests.invoke import invoke
 from tests.sample_reports import a_report, errored, graded
 
 PASSING = a_report(graded("a", "pass"), graded("b", "pass"))
@@ -33,15 +33,7 @@ def rubric_ci(
     folder: Path, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     clean = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=folder,
-        env=clean | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return invoke(folder, clean | environment, *arguments)
 
 
 def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.CompletedProcess[str]:

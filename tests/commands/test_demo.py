@@ -3,19 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.invoke import invoke
 
 
 def demo(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "demo", *arguments],
-        cwd=root,
-        env=os.environ | environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return invoke(root, os.environ | environment, "demo", *arguments)
 
 
 def test_an_example_is_graded_offline(tmp_path: Path) -> None:

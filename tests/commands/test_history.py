@@ -1,7 +1,7 @@
 """`rubric-ci history` as a process: add, show, page, badge, export and import."""
 
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from rubric_ci.report import json_format
 from tests.checkout import Checkout
 from tests.commands.test_compare import rubric_ci
 from tests.history.nights import a_history, a_night
+from tests.invoke import invoke
 
 HISTORY = str(Path(".rubric-ci/history.sqlite"))
 SHOWN = """\
@@ -27,15 +28,7 @@ cases without a steady pass, the oldest run on the left:  █ pass  ▓ borderli
 
 
 def history(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "history", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    return invoke(folder, os.environ, "history", *arguments)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`rubric-ci init` as a user types it."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from rubric_ci import __version__
 from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
 from rubric_ci.system import resources
 from tests import platforms
+from tests.invoke import invoke
 
 FILES = [
     ".github/workflows/evals-default-branch.yml",
@@ -40,14 +42,7 @@ OFFLINE = ("run", "--target", "recorded", "--replay", "evals/example.replay.json
 
 
 def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=root,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    return invoke(root, os.environ, *arguments)
 
 
 def files(root: Path) -> list[str]:

@@ -1,7 +1,6 @@
 """`rubric-ci run --batch` over real HTTP, against a scripted provider."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -12,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from rubric_ci.cli.main import main
 from tests import platforms
 from tests.batches import Ending, Fault, Object, Provider, Script, providing, refused, unanswered
 from tests.sample_project import Project, clean_environment
@@ -63,17 +60,7 @@ class Batched(Project):
         self.write("rubric-ci.yaml", json.dumps(config))
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run the command here, in the folder of the project."""
-        gone = dict.fromkeys(os.environ.keys() - clean_environment().keys())
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.root)
-            done = CliRunner().invoke(
-                main,
-                ["run", "--batch", *arguments],
-                env={**gone, "KEY": "secret", **environment},
-                catch_exceptions=False,
-            )
-        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+        return super().run("--batch", *arguments, **{"KEY": "secret", **environment})
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict of each case, or why it has none."""

@@ -4,17 +4,14 @@ Most of it in this process: the library that talks to models takes seconds to im
 """
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from rubric_ci.cli.main import main
 from tests.aimock import Aimock, Reply, fails, says
+from tests.invoke import in_a_process
 from tests.sample_project import Project, clean_environment
 
 CONFIG = """\
@@ -48,16 +45,6 @@ class Judged(Project):
         self.server = server
         self.cases("greeting")
         self.judge()
-
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run the command here, in the folder of the project."""
-        gone = dict.fromkeys(os.environ.keys() - clean_environment().keys())
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.root)
-            done = CliRunner().invoke(
-                main, ["run", *arguments], env=gone | environment, catch_exceptions=False
-            )
-        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
     def judge(self, wire: str = "openai", model: str = "") -> None:
         endpoint = self.server.endpoint(wire)
@@ -286,7 +273,11 @@ def test_without_the_cache_it_asks_again(judged: Judged) -> None:
 def test_cached_judgements_need_no_library(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     judged.run()
-    done = Project.run(judged, "--max-cost-usd", "1", PYTHONPROFILEIMPORTTIME="1")
+    done = in_a_process(
+        judged.root,
+        clean_environment() | {"PYTHONPROFILEIMPORTTIME": "1"},
+        *("run", "--max-cost-usd", "1"),
+    )
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "rubric_ci.llm.client" in loaded

@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import platforms
+from tests.invoke import invoke
 
 pytestmark = [
     pytest.mark.timeout(180),
@@ -48,15 +48,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def command(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=root,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=90,
-        check=False,
-        env={"PATH": os.environ["PATH"], "HOME": str(root), **environment},
-    )
+    own = {"PATH": os.environ["PATH"], "HOME": str(root), **environment}
+    return invoke(root, own, *arguments)
 
 
 def report(folder: Path) -> dict[str, Any]:

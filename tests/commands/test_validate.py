@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import platforms
+from tests.invoke import invoke
 
 GOOD = "evalcases:\n  - id: a\n    input: Say hello\n    rubrics: [Greets]\n"
 BAD = "evalcases:\n  - id: a\n    input: Say hello\n    rubric: [Greets]\n"
@@ -27,16 +28,8 @@ CARETS = """\
 def rubric_ci(
     *arguments: str, cwd: Path, environment: Mapping[str, str] | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], **platforms.INHERITED, **(environment or {})},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    own = {"PATH": os.environ["PATH"], **platforms.INHERITED, **(environment or {})}
+    return invoke(cwd, own, *arguments, stdin=stdin)
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Forged judgements: a cache folder whose files came with a commit opens no gate."""
 
 import json
+import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from tests import platforms
 from tests.aimock import Aimock
 from tests.checkout import Checkout
 from tests.commands.test_run_judged import Judged, marks
+from tests.invoke import invoke
 
 CACHE = ".rubric-ci/cache"
 Attack = Callable[[Judged], None]
@@ -167,14 +168,7 @@ def test_marks_that_were_asked_for_are_told_from_cached_ones(forged: Judged) -> 
 
 def test_the_cache_command_says_that_it_is_not_read(forged: Judged) -> None:
     committed(forged)
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "cache"],
-        cwd=forged.root,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = invoke(forged.root, os.environ, "cache")
     entry = next((forged.root / CACHE).glob("*/*.json")).relative_to(forged.root).as_posix()
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == (
@@ -186,14 +180,7 @@ def test_the_cache_command_says_that_it_is_not_read(forged: Judged) -> None:
 @pytest.mark.parametrize("add", ["file", "link"])
 def test_a_committed_history_is_not_read(add: str, forged: Judged) -> None:
     def rubric_ci(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "rubric_ci", *arguments],
-            cwd=forged.root,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return invoke(forged.root, os.environ, *arguments)
 
     (forged.root / "runs").mkdir()
     history = ("--history", "runs/history.sqlite")

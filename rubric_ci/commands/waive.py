@@ -19,7 +19,7 @@ from rubric_ci.project.project import Project
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.waivers.file import load_waivers
-from rubric_ci.waivers.match import Match, criteria_of, criterion_fingerprint, match_waiver
+from rubric_ci.waivers.match import Match, criteria_of, fingerprint_of, match_waiver
 
 
 def waive(settings: WaiveSettings, today: date) -> ExitCode:
@@ -83,7 +83,7 @@ def _waiver(settings: WaiveSettings, case: EvalCase, criterion: str) -> Waiver:
         reason=settings.reason,
         owner=settings.owner,
         until=settings.until.isoformat(),
-        fingerprint=criterion_fingerprint(dict(criteria_of(case))[criterion]),
+        fingerprint=fingerprint_of(case, dict(criteria_of(case))[criterion]),
         line=0,
     )
 

@@ -26,7 +26,7 @@ class Waiver:
     reason: str
     owner: str
     until: str  # ISO date, the last day it is in force
-    fingerprint: str  # of the criterion
+    fingerprint: str  # of the criterion and of the question of its case
     line: int  # of the entry in `waivers.yaml`
 
     @property

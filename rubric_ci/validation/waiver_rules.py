@@ -33,7 +33,7 @@ WAIVER_EXPIRED: Final = Rule(
 WAIVER_EDITED: Final = Rule(
     id="waiver-edited",
     severity="warning",
-    meaning="The criterion was edited after the waiver was written, so it is not in force.",
+    meaning="The criterion or its question was edited after the waiver, which is not in force.",
     hint="review it and write the waiver again with `rubric-ci waive`",
 )
 WAIVER_UNMATCHED: Final = Rule(
@@ -110,7 +110,7 @@ def _message(entry: Any, state: str) -> str:
         case "expired":
             return f"the waiver of {name} ended on {entry['until']}"
         case "edited":
-            return f"the criterion {name} was edited after it was waived"
+            return f"the criterion {name} or its question was edited after it was waived"
         case "safety":
             return f"{name} has the tag `safety`"
         case _:

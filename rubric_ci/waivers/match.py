@@ -1,4 +1,4 @@
-"""Whether a waiver is in force: its date, its case, its criterion and the criterion's text."""
+"""Whether a waiver is in force: its date, its case, the question and the text of its criterion."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def match_waiver(waiver: Waiver, cases: Iterable[EvalCase], today: date) -> Matc
         return Match("unmatched", case)
     if SAFETY in (*case.tags, *criterion.tags):
         return Match("safety", case, criterion)
-    if criterion_fingerprint(criterion) != waiver.fingerprint:
+    if fingerprint_of(case, criterion) != waiver.fingerprint:
         return Match("edited", case, criterion)
     expired = today > date.fromisoformat(waiver.until)
     return Match("expired" if expired else "not-run", case, criterion)
@@ -44,9 +44,19 @@ def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:
         yield from _criteria(spec, "")
 
 
-def criterion_fingerprint(criterion: Criterion) -> str:
-    """Return 12 hexadecimal digits of a criterion's kind, text, ranges and levels."""
-    content = json.dumps([criterion.kind, criterion.text, scale(criterion)], ensure_ascii=False)
+def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
+    """Return 12 hexadecimal digits of a question and a criterion's kind, text, ranges and levels.
+
+    A waiver belongs to what is asked, not to the id of a case, which another case may take over.
+    System messages and guidelines are prompts, which may be edited.
+    """
+    asked = [
+        [message.role, message.name, message.text, message.tool_calls]
+        for message in case.input_messages
+        if message.role != "system" and not message.is_guideline
+    ]
+    facts = [criterion.kind, criterion.text, scale(criterion), asked]
+    content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -14,7 +14,7 @@ from rubric_ci.text import numbers
 PROBLEMS: Final[dict[WaiverState, str]] = {
     "unneeded": "its criterion is met: remove the waiver",
     "expired": "its date has passed: fix the failure, or set a new `until`",
-    "edited": "the criterion was edited: review it and write the waiver again",
+    "edited": "the criterion or the question was edited: review it and write the waiver again",
     "unmatched": "there is no such case or criterion: remove the waiver",
     "safety": "a case or criterion with the tag `safety` cannot be waived: remove the waiver",
 }

@@ -28,7 +28,7 @@ TABLE = {
         [
             (
                 "2:5: warning: waiver-edited: "
-                "the criterion `refund/period` was edited after it was waived"
+                "the criterion `refund/period` or its question was edited after it was waived"
             )
         ],
     ),

@@ -6,14 +6,21 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.evals import CompositeSpec, EvalCase, RubricSpec, WeightedAverage
+from rubric_ci.model.evals import (
+    CompositeSpec,
+    EvalCase,
+    FilePart,
+    Message,
+    RubricSpec,
+    WeightedAverage,
+)
 from rubric_ci.model.gate import GateInfo, gate_passes
 from rubric_ci.model.results import CriterionResult, Graded, standing
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
-from rubric_ci.waivers.match import criterion_fingerprint, match_waiver
-from tests.cases import build_case, span
+from rubric_ci.waivers.match import fingerprint_of, match_waiver
+from tests.cases import build_case, span, text_message
 from tests.sample_reports import a_criterion, a_rubric, graded
 
 GATED = a_criterion("gated")
@@ -99,7 +106,7 @@ NESTED = CompositeSpec(
 REFUND = build_case(id="refund", file="a.yaml", evaluators=(RUBRIC,))
 WAIVER = Waiver(
     case="refund", criterion="period", reason="r", owner="o", until="2026-06-30",
-    fingerprint=criterion_fingerprint(CHECK), line=2,
+    fingerprint=fingerprint_of(REFUND, CHECK), line=2,
 )  # fmt: skip
 TODAY = date(2026, 6, 30)
 SAFE = replace(RUBRIC, rubric=Rubric((replace(CHECK, tags=("safety",)),)))
@@ -141,7 +148,41 @@ LEVELS = Levelled(
 
 def test_the_fingerprint_is_that_of_text_and_scale() -> None:
     same = replace(CHECK, id="other", weight=3.0, required=False, span=span(9))
-    assert criterion_fingerprint(same) == criterion_fingerprint(CHECK)
-    assert criterion_fingerprint(replace(CHECK, text="Names it")) != criterion_fingerprint(CHECK)
+    assert fingerprint_of(REFUND, same) == fingerprint_of(REFUND, CHECK)
+    assert fingerprint_of(REFUND, replace(CHECK, text="Names it")) != WAIVER.fingerprint
     moved = replace(LEVELS, levels=(Level(level=1, text="bad"), Level(level=3, text="good")))
-    assert criterion_fingerprint(moved) != criterion_fingerprint(LEVELS)
+    assert fingerprint_of(REFUND, moved) != fingerprint_of(REFUND, LEVELS)
+
+
+QUESTION = text_message("May I return it?")
+
+
+@pytest.mark.parametrize(
+    ("messages", "same"),
+    [
+        ((QUESTION,), True),
+        ((text_message("Be brief", "system"), QUESTION), True),
+        ((text_message("May I keep it?"),), False),
+        ((text_message("May I return it?", "assistant"),), False),
+        ((QUESTION, text_message("Now?")), False),
+        ((Message(role="user", parts=(FilePart(path="q.md", text="May I return it?"),)),), True),
+        ((Message(role="user", parts=(FilePart(path="q.md", text="May I keep it?"),)),), False),
+    ],
+    ids=["same", "prompt", "another", "role", "further", "in a file", "file edited"],
+)
+def test_the_fingerprint_is_that_of_the_question(messages: tuple[Message, ...], same: bool) -> None:
+    case = replace(REFUND, input_messages=messages)
+    then = replace(REFUND, input_messages=(QUESTION,))
+    assert (fingerprint_of(case, CHECK) == fingerprint_of(then, CHECK)) is same
+
+
+def test_cases_that_exchange_their_questions_do_not_exchange_their_waiver() -> None:
+    other = replace(REFUND, id="greeting", input_messages=(text_message("Say hello"),))
+    first = replace(REFUND, input_messages=(QUESTION,))
+    waiver = replace(WAIVER, fingerprint=fingerprint_of(first, CHECK))
+    exchanged = [
+        replace(first, input_messages=other.input_messages),
+        replace(other, input_messages=first.input_messages),
+    ]
+    assert match_waiver(waiver, [first, other], TODAY).state == "not-run"
+    assert match_waiver(waiver, exchanged, TODAY).state == "edited"

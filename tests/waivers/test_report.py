@@ -89,7 +89,11 @@ def test_in_sarif() -> None:
     [
         ("unneeded", "error", "its criterion is met: remove the waiver"),
         ("expired", "warning", "its date has passed: fix the failure, or set a new `until`"),
-        ("edited", "warning", "the criterion was edited: review it and write the waiver again"),
+        (
+            "edited",
+            "warning",
+            "the criterion or the question was edited: review it and write the waiver again",
+        ),
         ("unmatched", "warning", "there is no such case or criterion: remove the waiver"),
         (
             "safety",

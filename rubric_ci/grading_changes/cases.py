@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rubric_ci.grading_changes.case_place import of_case
 from rubric_ci.grading_changes.evaluators import evaluator_changes
 from rubric_ci.model.evals import EvalCase, TrialRule
-from rubric_ci.model.grading_changes import Direction, GradingChange
+from rubric_ci.model.grading_changes import ADDED, Direction, GradingChange
 from rubric_ci.model.waivers import SAFETY
 from rubric_ci.selection.compare_cases import Key
 from rubric_ci.selection.fingerprint import question
@@ -24,7 +24,7 @@ def case_changes(
     for case in head:
         was = base.get((case.file, case.id))
         if was is None:
-            yield of_case(case, "case", "stronger", case.id, "", "added")
+            yield of_case(case, "case", "stronger", case.id, "", ADDED)
         elif case is not was:
             yield from _changes(case, was, groups)
 

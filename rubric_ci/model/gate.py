@@ -3,13 +3,13 @@
 `docs/gate.md` defines how the settings combine. Errored and skipped cases count neither way.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.grading_changes import GradingChange, added_cases
 from rubric_ci.model.results import CaseResult, Errored, Graded, standing
 from rubric_ci.model.waivers import WaiverResult
 
@@ -30,6 +30,7 @@ class PassRate:
     counted: int = 0  # graded cases; errored and waived ones count neither way
     errored: int = 0
     waived: int = 0
+    new: int = 0  # cases that the change adds, left out: without them the rate is missed
     required: int = 0  # passes that the rate needs
 
     @property
@@ -60,10 +61,19 @@ def required_passes(rate: float, size: int) -> int:
     return ceil(Fraction(repr(rate)) * size)
 
 
-def pass_rates(cases: Iterable[CaseResult], rates: Iterable[PassRate]) -> tuple[PassRate, ...]:
-    """Return the rates with the counts of these cases."""
+def pass_rates(
+    cases: Iterable[CaseResult], rates: Iterable[PassRate], changes: Iterable[GradingChange] = ()
+) -> tuple[PassRate, ...]:
+    """Return the rates with the counts of these cases.
+
+    Cases that a change adds cannot lift a rate before their merge: where it is missed without
+    them, they are left out.
+    """
     known = [case for case in cases if isinstance(case, Graded | Errored)]
-    return tuple(_counted(rate, [case for case in known if rate.covers(case)]) for rate in rates)
+    added = added_cases(changes)
+    return tuple(
+        _of_known([case for case in known if rate.covers(case)], rate, added) for rate in rates
+    )
 
 
 def gate_passes(
@@ -77,7 +87,7 @@ def gate_passes(
         return False
     if not _is_absolute(gate):
         return True
-    rates_hold = all(rate.holds for rate in pass_rates(cases, gate.rates))
+    rates_hold = all(rate.holds for rate in pass_rates(cases, gate.rates, changes))
     return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
 
 
@@ -135,6 +145,16 @@ def is_undecided(case: CaseResult, gate: GateInfo) -> bool:
 
 def _is_absolute(gate: GateInfo) -> bool:
     return gate.fail_on in _FORBIDDEN
+
+
+def _of_known(
+    cases: Sequence[Graded | Errored], rate: PassRate, added: Set[tuple[str, str]]
+) -> PassRate:
+    old = [case for case in cases if (case.file, case.id) not in added]
+    without = _counted(rate, old)
+    if without.holds:
+        return _counted(rate, cases)
+    return replace(without, new=len(cases) - len(old))
 
 
 def _counted(rate: PassRate, cases: Sequence[Graded | Errored]) -> PassRate:

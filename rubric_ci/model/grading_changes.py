@@ -1,8 +1,9 @@
 """What a change does to the grading: gate, judge, criteria, cases, recordings, waivers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Direction: TypeAlias = Literal["weaker", "stronger", "changed"]
 """`weaker`: it can move a verdict towards pass; `changed`: what it does is not known."""
@@ -30,6 +31,9 @@ GradingChangeKind: TypeAlias = Literal[
 ]
 
 
+ADDED: Final = "added"  # a case that the base does not have
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradingChange:
     """One setting, criterion or file that grades otherwise than at the base."""
@@ -41,6 +45,15 @@ class GradingChange:
     line: int  # in the head; of the base, where it was removed
     before: str  # "" : was not there
     after: str  # "" : is not there
+
+
+def added_cases(changes: Iterable[GradingChange]) -> frozenset[tuple[str, str]]:
+    """Return file and id of the cases that the change adds."""
+    return frozenset(
+        (change.file, change.about)
+        for change in changes
+        if change.kind == "case" and not change.before and change.after == ADDED
+    )
 
 
 def compared(before: Fraction | float, after: Fraction | float) -> Direction:

@@ -84,8 +84,9 @@ def rate_text(rate: PassRate) -> str:
     cases = f"tag {rate.group}" if rate.group else "all cases"
     errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
     waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
+    new = f", {rate.new:,} new not counted before the merge" if rate.new else ""
     needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
-    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}"
+    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"
 
 
 def provenance(report: RunReport) -> list[str]:

@@ -45,6 +45,6 @@ def concluded(
     changes: Sequence[GradingChange] = (),
 ) -> GateInfo:
     """Return the gate with the counts of these cases, and whether it passes."""
-    counted = replace(gate, rates=pass_rates(cases, gate.rates))
+    counted = replace(gate, rates=pass_rates(cases, gate.rates, changes))
     complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
     return replace(counted, holds=gate_passes(cases, counted, waivers, changes) and complete)

@@ -134,6 +134,47 @@ def test_a_rate_says_what_it_counted(rate: PassRate, counted: PassRate) -> None:
     assert counted.holds is bool(counted.group)
 
 
+def added(*names: str) -> list[GradingChange]:
+    place: Any = {"file": "evals/a.eval.yaml", "line": 1, "before": "", "after": "added"}
+    return [GradingChange(kind="case", direction="stronger", about=n, **place) for n in names]
+
+
+def named(name: str, verdict: Any) -> Graded:
+    return graded(name, verdict, file="evals/a.eval.yaml")
+
+
+OLD: list[CaseResult] = [named("a", "pass"), named("b", "fail")]
+EASY: list[CaseResult] = [named(f"easy-{n}", "pass") for n in range(20)]
+HARD: list[CaseResult] = [named(f"hard-{n}", "fail") for n in range(2)]
+NEW = added(*(f"easy-{n}" for n in range(20)), "hard-0", "hard-1")
+
+
+@pytest.mark.parametrize(
+    ("cases", "changes", "passed", "counted", "left_out", "passes"),
+    [
+        ([*OLD, *EASY], [], 21, 22, 0, True),
+        ([*OLD, *EASY], NEW, 1, 2, 20, False),
+        ([*OLD[:1], *EASY], NEW, 21, 21, 0, True),
+        ([*OLD[:1], *HARD], NEW, 1, 3, 0, False),
+        ([*EASY, *HARD], NEW, 20, 22, 0, True),
+        ([*OLD, *EASY], added("easy"), 21, 22, 0, True),
+    ],
+    ids=["no base", "lifted", "reached without", "lowered", "new cases only", "others are new"],
+)
+def test_new_cases_cannot_lift_a_rate(
+    cases: list[CaseResult],
+    changes: list[GradingChange],
+    passed: int,
+    counted: int,
+    left_out: int,
+    passes: bool,
+) -> None:
+    gate = a_gate(every=0.9)
+    [rate] = pass_rates(cases, gate.rates, changes)
+    assert (rate.passed, rate.counted, rate.new, rate.holds) == (passed, counted, left_out, passes)
+    assert gate_passes(cases, gate, (), changes) is passes
+
+
 def a_waiver(state: WaiverState) -> WaiverResult:
     facts = {"case": "c", "criterion": "x", "reason": "r", "owner": "o", "until": "2026-12-31"}
     return WaiverResult(state=state, line=1, **facts)

@@ -6,6 +6,7 @@ import pytest
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import FailOn, GateConfig
+from rubric_ci.model.gate import PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
 from rubric_ci.render import wording
@@ -95,3 +96,10 @@ TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
 )
 def test_a_report_that_claims_another_gate(report: RunReport, problem: str) -> None:
     assert problem in list(consistency.problems(report))
+
+
+def test_new_cases_that_are_not_counted_in_words() -> None:
+    rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
+    assert wording.rate_text(rate) == (
+        "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
+    )

@@ -118,6 +118,7 @@ IMPURE: Final = """
     comparison/baseline comparison/merge_decision comparison/reference_folder
     comparison/reference_log_file
     publish/comment publish/delivery publish/failure publish/files publish/issue publish/outputs
+    publish/workflow
     render/progress report/build report/report_file
     selection/answer_dependencies selection/changed_cases selection/dependency_notes
     selection/prefilter
@@ -302,3 +303,13 @@ def names_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module == "os":
             names.update(alias.name for alias in node.names)
     return names
+
+
+def test_one_function_asks_whether_this_is_a_workflow() -> None:
+    """`publish/workflow.py` says what follows from it."""
+    found = {
+        name
+        for name in modules()
+        if '"GITHUB_ACTIONS"' in (PACKAGE / f"{name}.py").read_text("utf-8")
+    }
+    assert found == {"system/runner"}

@@ -11,6 +11,7 @@ from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import AcceptSettings, KeepSettings
 from rubric_ci.publish.outputs import write_lines_to_summary
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
@@ -27,7 +28,7 @@ def accept_merged_run(settings: KeepSettings) -> ExitCode:
     lines = [*accept_merge(read_report(settings.report), settings.baseline, _now())]
     for line in lines:
         click.echo(escape.log_line(line))
-    for problem in write_lines_to_summary(lines, os.environ):
+    for problem in write_lines_to_summary(lines, Workflow.of(os.environ)):
         click.echo(escape.log_line(problem), err=True)
     return ExitCode.OK
 

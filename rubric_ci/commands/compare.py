@@ -12,6 +12,7 @@ from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import Comparison
 from rubric_ci.publish.issue_text import Subject
 from rubric_ci.publish.outputs import write_comparison_outputs
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
@@ -21,7 +22,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     head, baseline = read_report(settings.head), read_baseline(settings.baseline)
     comparison = compare(head, baseline.report, log=baseline.log, tolerance=settings.tolerance)
     click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
-    lines = write_comparison_outputs(head, comparison, os.environ)
+    lines = write_comparison_outputs(head, comparison, Workflow.of(os.environ))
     if settings.issue:
         from rubric_ci.publish.issue import update_issue
 

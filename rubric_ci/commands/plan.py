@@ -7,11 +7,11 @@ import os
 import click
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.github.actions import set_outputs
 from rubric_ci.grading.resolve import choose_cluster
 from rubric_ci.history.forecast import show_needed
 from rubric_ci.model.options import PlanSettings
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 
@@ -26,8 +26,8 @@ def plan(settings: PlanSettings) -> ExitCode:
     click.echo(matrix)
     if settings.detect is not None:
         show_needed(settings.detect, _clusters(selection, loaded), settings.run, os.environ)
-    if file := os.environ.get("GITHUB_OUTPUT"):
-        set_outputs(file, {"matrix": matrix, "shards": str(count), "cases": str(cases)})
+    if workflow := Workflow.of(os.environ):
+        workflow.set_outputs({"matrix": matrix, "shards": str(count), "cases": str(cases)})
     return ExitCode.USAGE if loaded.invalid else ExitCode.OK
 
 

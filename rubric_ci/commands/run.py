@@ -39,6 +39,7 @@ from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.publish import delivery, failure
 from rubric_ci.publish.files import check_folder, write_and_show
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.report.build import build_report
 from rubric_ci.report.exit_code import exit_code
 from rubric_ci.report.redaction import without_secrets
@@ -68,16 +69,17 @@ def run(settings: RunSettings) -> ExitCode:
 
     An error of the setup is shown on the pull request before it ends the command.
     """
+    workflow = Workflow.of(os.environ, settings.annotations)
     try:
-        return _run(settings)
+        return _run(settings, workflow)
     except UserError as error:
-        failure.publish_failure(error, settings, os.environ)
+        failure.publish_failure(error, settings, workflow)
         raise
 
 
-def _run(settings: RunSettings) -> ExitCode:
+def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
-    loaded, selection = _select(settings, started_at.date())
+    loaded, selection = _select(settings, started_at.date(), workflow)
     baseline = open_baseline(settings)
     shard, chosen = _cases_of_shard(selection, loaded, settings)
     tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
@@ -93,7 +95,7 @@ def _run(settings: RunSettings) -> ExitCode:
         baseline=baseline,
         context=replace(context, fresh_judgements=fresh),
         # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
-        plain=delivery.on_github(os.environ) or None,
+        plain=True if workflow else None,
     )
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
@@ -115,13 +117,15 @@ def _run(settings: RunSettings) -> ExitCode:
     return exit_code(report, invalid_files=bool(loaded.invalid))
 
 
-def _select(settings: RunSettings, today: date) -> tuple[LoadedProject, Selection]:
+def _select(
+    settings: RunSettings, today: date, workflow: Workflow | None
+) -> tuple[LoadedProject, Selection]:
     """Load the project, choose its cases and show its problems."""
     loaded, selection = open_selected(settings)
     selection = _last_failed(selection, settings)
     selection = _with_policy_facts(selection, loaded, settings, today)
     show_problems(loaded.diagnostics)
-    failure.annotate_problems(loaded.diagnostics, os.environ)
+    failure.annotate_problems(loaded.diagnostics, workflow)
     return loaded, selection
 
 

@@ -13,6 +13,7 @@ from rubric_ci.git import branch
 from rubric_ci.git.plumbing import open_repository
 from rubric_ci.git.process import Repository
 from rubric_ci.github.actions import read_event
+from rubric_ci.system.runner import in_workflow
 
 Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Publish the files that were written: a commit or a pull request."""
@@ -54,5 +55,11 @@ def commit(changes: Sequence[Rewrite], repository: Repository, fixup: str = "") 
     """Make one commit with git if any file changed."""
     added = added_by(changes)
     if added:
-        made = branch.commit(repository, [*added], commit_message.message(added), fixup=fixup)
+        made = branch.commit(
+            repository,
+            [*added],
+            commit_message.message(added),
+            fixup=fixup,
+            as_bot=in_workflow(repository.environment),
+        )
         echo(f"committed {made[:10]} on {branch.current(repository)}")

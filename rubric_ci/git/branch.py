@@ -73,9 +73,19 @@ def check_clean(repository: Repository, paths: Sequence[str]) -> None:
         )
 
 
-def commit(repository: Repository, paths: Sequence[str], message: str, *, fixup: str = "") -> str:
-    """Commit these files as they are in the working tree, and nothing else; return the id."""
-    identified = _identified(repository)
+def commit(
+    repository: Repository,
+    paths: Sequence[str],
+    message: str,
+    *,
+    fixup: str = "",
+    as_bot: bool = False,
+) -> str:
+    """Commit these files as they are in the working tree, and nothing else; return the id.
+
+    `as_bot` commits as GitHub's bot unless an identity is configured.
+    """
+    identified = _identified(repository) if as_bot else repository
     how = (f"--fixup={fixup}",) if fixup else ()
     command = ("commit", "--quiet", "--only", *how, "--message", message, "--", *paths)
     done = process.run(identified, "--literal-pathspecs", *command)
@@ -121,11 +131,10 @@ def _check_fixup_target(repository: Repository, revision: str) -> None:
 
 
 def _identified(repository: Repository) -> Repository:
-    """Commit as GitHub's bot in a job of GitHub Actions that sets no identity."""
-    environment = repository.environment
-    on_actions = environment.get("GITHUB_ACTIONS") == "true"
-    if not on_actions or process.run(repository, "config", "user.email").returncode == 0:
+    """Return the repository with the identity of GitHub's bot where none is configured."""
+    if process.run(repository, "config", "user.email").returncode == 0:
         return repository
+    environment = repository.environment
     bot = {f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in BOT}
     return replace(repository, environment={**bot, **environment})
 

@@ -8,6 +8,7 @@ import click
 from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.publish.outputs import write_step_outputs
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import annotations
 from rubric_ci.text import escape
 
@@ -19,17 +20,15 @@ def publish(
     environment: Mapping[str, str],
 ) -> None:
     """Write outputs, summary and annotations, then post comment and check run."""
-    for line in write_step_outputs(report, written, environment):
+    workflow = Workflow.of(environment, settings.annotations)
+    for line in write_step_outputs(report, written, workflow):
         click.echo(escape.log_line(line), err=True)
-    if on_github(environment) if settings.annotations is None else settings.annotations:
+    if workflow:
+        workflow.annotate(annotations.render(report))
+    elif settings.annotations:  # asked for by name
         click.echo(annotations.render(report), nl=False)
     for line in _post(report, settings, environment):
         click.echo(escape.log_line(line))
-
-
-def on_github(environment: Mapping[str, str]) -> bool:
-    """Return True if a GitHub runner reads the output."""
-    return environment.get("GITHUB_ACTIONS") == "true"
 
 
 def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Final
 import click
 
 from rubric_ci.errors import CannotWriteFile, UserError
-from rubric_ci.github.actions import add_summary
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.options import CommentSettings, RunSettings
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.text import escape
 from rubric_ci.text.error_text import error_line
 from rubric_ci.text.workflow_commands import PER_LEVEL, command
@@ -17,9 +17,9 @@ TITLE: Final = "## ⚠️ rubric-ci · no verdict: the run could not start"
 STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."
 
 
-def annotate_problems(found: Iterable[Diagnostic], environment: Mapping[str, str]) -> None:
+def annotate_problems(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
     """Print an annotation per error of an eval file, up to GitHub's limit per step."""
-    if environment.get("GITHUB_ACTIONS") != "true":
+    if workflow is None:
         return
     errors = [each for each in found if each.severity is Severity.ERROR]
     for each in errors[:PER_LEVEL]:
@@ -28,27 +28,25 @@ def annotate_problems(found: Iterable[Diagnostic], environment: Mapping[str, str
             "line": each.span.line,
             "title": each.rule,
         }
-        click.echo(command("error", each.message, place))
+        workflow.annotate(f"{command('error', each.message, place)}\n")
 
 
-def publish_failure(
-    error: UserError, settings: RunSettings, environment: Mapping[str, str]
-) -> None:
+def publish_failure(error: UserError, settings: RunSettings, workflow: Workflow | None) -> None:
     """Show an error of the setup in the workflow run and on its pull request."""
-    if environment.get("GITHUB_ACTIONS") != "true":
+    if workflow is None:
         return
-    click.echo(command("error", error_line(error), {"title": "rubric-ci"}))
+    title = {"title": "rubric-ci"}
+    workflow.annotate(f"{command('error', error_line(error), title)}\n")
     body = failure_text(error)
     try:
-        if file := environment.get("GITHUB_STEP_SUMMARY"):
-            add_summary(file, body)
+        workflow.add_summary(body)
     except CannotWriteFile as failed:
         click.echo(escape.log_line(f"not written: {failed.message}"), err=True)
     if settings.comment != "off":
         from rubric_ci.publish.comment import try_to_post_failure  # loads PyGithub
 
         comment = CommentSettings(mode=settings.comment, key=settings.comment_key)
-        for line in try_to_post_failure(body, comment, environment):
+        for line in try_to_post_failure(body, comment, workflow.environment):
             click.echo(escape.log_line(line))
 
 

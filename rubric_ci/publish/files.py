@@ -1,7 +1,6 @@
 """Write the report files and print the report."""
 
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -15,11 +14,10 @@ from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project import discovery
-from rubric_ci.publish.delivery import on_github
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import formats
 from rubric_ci.system import atomic_write
 from rubric_ci.system.terminal import use_color
-from rubric_ci.text import workflow_commands
 
 _HINT = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table
@@ -79,6 +77,6 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
         "verdict" if settings.quiet else "full" if settings.verbose else "failures"
     )
     text = terminal.render(report, width=width, color=color, files=files, detail=detail)
-    if on_github(os.environ):  # model output must not give commands to the runner
-        text = workflow_commands.disable_workflow_commands(text, secrets.token_hex(16))
+    if workflow := Workflow.of(os.environ):
+        text = workflow.guarded(text)
     click.echo(text, color=color)  # else click removes colours without a terminal

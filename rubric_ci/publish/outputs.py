@@ -1,55 +1,45 @@
 """Outputs and summary of a workflow step."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rubric_ci.comparison.reference import gate_state
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
-from rubric_ci.github.actions import add_summary, read_event, set_outputs
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.report import Comparison, RunReport, Totals
+from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.text import escape
 
 
 def write_step_outputs(
-    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
+    report: RunReport, written: Sequence[Path], workflow: Workflow | None
 ) -> list[str]:
     """Write outputs and summary to the runner's files; return one line per failure.
 
     Does nothing outside a workflow.
     """
-    failures = []
-    for part in (_set_outputs, _add_summary):
-        try:
-            part(report, written, environment)
-        except (CannotWriteFile, CannotReadFile) as error:
-            failures.append(f"not written: {error.message}")
-    return failures
+    if workflow is None:
+        return []
+    return [
+        *_problems(lambda: workflow.set_outputs(outputs(report, written))),
+        *_problems(lambda: workflow.add_summary(markdown.render(report, links=_links(workflow)))),
+    ]
 
 
 def write_comparison_outputs(
-    head: RunReport, comparison: Comparison, environment: Mapping[str, str]
+    head: RunReport, comparison: Comparison, workflow: Workflow | None
 ) -> list[str]:
     """Write the outputs of `compare`; return one line per failure."""
     values = {"gate": gate_state(head), "comparison": comparison_word(comparison)}
-    try:
-        if file := environment.get("GITHUB_OUTPUT"):
-            set_outputs(file, values)
-    except CannotWriteFile as error:
-        return [f"not written: {error.message}"]
-    return []
+    return _problems(lambda: workflow.set_outputs(values)) if workflow else []
 
 
-def write_lines_to_summary(lines: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+def write_lines_to_summary(lines: Sequence[str], workflow: Workflow | None) -> list[str]:
     """Add a list of plain lines to the step's summary; return one line per failure."""
-    try:
-        if file := environment.get("GITHUB_STEP_SUMMARY"):
-            add_summary(file, "\n".join(f"- {escape.prose(line)}" for line in lines))
-    except CannotWriteFile as error:
-        return [f"not written: {error.message}"]
-    return []
+    text = "\n".join(f"- {escape.prose(line)}" for line in lines)
+    return _problems(lambda: workflow.add_summary(text)) if workflow else []
 
 
 def comparison_word(comparison: Comparison) -> str:
@@ -57,18 +47,6 @@ def comparison_word(comparison: Comparison) -> str:
     if comparison.judge_moved:
         return "judge-moved"
     return "worse" if comparison.regressed else "not-worse"
-
-
-def _set_outputs(
-    report: RunReport, written: Sequence[Path], environment: Mapping[str, str]
-) -> None:
-    if file := environment.get("GITHUB_OUTPUT"):
-        set_outputs(file, outputs(report, written))
-
-
-def _add_summary(report: RunReport, _: Sequence[Path], environment: Mapping[str, str]) -> None:
-    if file := environment.get("GITHUB_STEP_SUMMARY"):
-        add_summary(file, markdown.render(report, links=_links(environment)))
 
 
 def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
@@ -94,6 +72,14 @@ def _cost(totals: Totals) -> str:
     return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
 
 
-def _links(environment: Mapping[str, str]) -> Links:
-    event = read_event(environment)
+def _problems(write: Callable[[], None]) -> list[str]:
+    try:
+        write()
+    except (CannotWriteFile, CannotReadFile) as error:
+        return [f"not written: {error.message}"]
+    return []
+
+
+def _links(workflow: Workflow) -> Links:
+    event = workflow.event
     return Links(blob=event.blob_url, run=event.run_url) if event else Links()

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 
 from rubric_ci.system.output import is_file
+from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import redact as pure
 
 _hidden: set[str] = set()
@@ -35,7 +36,7 @@ def mask_on_runner(secrets: Iterable[str]) -> None:
 
     NOTE: runners read commands from standard error as well; standard output may be data.
     """
-    if os.environ.get("GITHUB_ACTIONS") != "true" or is_file(sys.stderr):
+    if not in_workflow(os.environ) or is_file(sys.stderr):
         return
     lines = (line.strip() for secret in secrets for line in secret.splitlines())
     masks = {line for line in lines if len(line) >= pure.SHORTEST} - _sent

@@ -10,6 +10,8 @@ from io import UnsupportedOperation
 from stat import S_ISREG
 from typing import TextIO
 
+from rubric_ci.system.runner import in_workflow
+
 
 def print_block(text: str, *, err: bool = False) -> None:
     """Print a block on standard output, or with `err` on standard error."""
@@ -24,7 +26,7 @@ def _shown(text: str, stream: TextIO) -> str:
 
     if stream.isatty():
         return visible(text)
-    if os.environ.get("GITHUB_ACTIONS") != "true" or is_file(stream):
+    if not in_workflow(os.environ) or is_file(stream):
         return text
     from secrets import token_hex
 

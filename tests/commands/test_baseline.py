@@ -53,7 +53,7 @@ def test_a_merge_is_named_in_the_summary(tmp_path: Path) -> None:
     head = replace(night(2, *fixed), against=Against(ref="auto", commit="1" * 40))
     merged = written(tmp_path, "merged.json", head)
     summary = tmp_path / "summary.md"
-    at = {"GITHUB_STEP_SUMMARY": str(summary)}
+    at = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
     done = rubric_ci(tmp_path, "baseline", "accept-merge", merged, **at)
     assert (done.returncode, done.stderr) == (0, "")
     moved = "the reference moved to 2222222 for 1 case (merge: fixed b)"

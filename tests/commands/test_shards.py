@@ -111,7 +111,9 @@ def test_the_gate_may_be_held_by_the_merge_alone(project: Path) -> None:
 
 def test_a_plan_is_a_matrix(project: Path) -> None:
     output = project / "output"
-    planned = command(project, "plan", "--cases-per-shard", "3", GITHUB_OUTPUT=str(output))
+    planned = command(
+        project, "plan", "--cases-per-shard", "3", GITHUB_ACTIONS="true", GITHUB_OUTPUT=str(output)
+    )
     assert (planned.returncode, planned.stderr) == (0, "")
     assert json.loads(planned.stdout) == {"shard": ["1/3", "2/3", "3/3"]}
     assert '{"shard": ["1/3", "2/3", "3/3"]}' in output.read_text()

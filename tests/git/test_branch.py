@@ -69,12 +69,12 @@ def test_fixup(topic: Checkout) -> None:
     assert "- evals/a.yaml: a" in topic.git("log", "-1", "--format=%b")
 
 
-def test_the_bot_commits_where_a_job_has_no_identity(topic: Checkout) -> None:
+def test_the_bot_commits_where_no_identity_is_configured(topic: Checkout) -> None:
     env = {n: v for n, v in topic.repository.environment.items() if not n.startswith("GIT_AUTHOR")}
     env = {n: v for n, v in env.items() if not n.startswith("GIT_COMMITTER")}
-    job = Repository(root=topic.root, environment={**env, "GITHUB_ACTIONS": "true"})
+    job = Repository(root=topic.root, environment=env)
     topic.write({"evals/a.yaml": "c\n"})
-    branch.commit(job, ["evals/a.yaml"], MESSAGE)
+    branch.commit(job, ["evals/a.yaml"], MESSAGE, as_bot=True)
     assert topic.git("log", "-1", "--format=%an %ae / %cn") == (
         "github-actions[bot] 41898282+github-actions[bot]@users.noreply.github.com"
         " / github-actions[bot]"
@@ -82,7 +82,7 @@ def test_the_bot_commits_where_a_job_has_no_identity(topic: Checkout) -> None:
     topic.git("config", "user.name", "Someone")
     topic.git("config", "user.email", "someone@example.org")
     topic.write({"evals/a.yaml": "d\n"})
-    branch.commit(job, ["evals/a.yaml"], MESSAGE)
+    branch.commit(job, ["evals/a.yaml"], MESSAGE, as_bot=True)
     assert topic.git("log", "-1", "--format=%an %ae") == "Someone someone@example.org"
 
 

@@ -66,3 +66,18 @@ def test_outside_of_a_workflow_the_error_is_on_standard_error_only(project: Proj
     project.write("evals/a.eval.yaml", RUBRIC)
     done = project.run()
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_without_annotations_errors_are_not_annotated(project: Project) -> None:
+    project.write("evals/b.eval.yaml", RUBRIC.replace("rubrics", "rubric"))
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
+        known = environment(project, github)
+        invalid = project.run("--no-annotations", **known)
+        project.write("rubric-ci.yaml", NO_KEY)
+        project.write("evals/a.eval.yaml", RUBRIC)
+        broken = project.run("--no-annotations", **known)
+    assert (invalid.returncode, broken.returncode) == (2, 2)
+    assert "::error" not in invalid.stdout + broken.stdout
+    assert "OPENAI_API_KEY" in broken.stderr
+    summary = (project.root / "../summary.md").read_text()
+    assert "no verdict: the run could not start" in summary

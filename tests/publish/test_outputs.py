@@ -8,6 +8,7 @@ import pytest
 from rubric_ci.comparison.compare import compare
 from rubric_ci.model.report import RunReport
 from rubric_ci.publish.outputs import outputs, write_comparison_outputs, write_step_outputs
+from rubric_ci.publish.workflow import Workflow
 from tests.sample_reports import a_report, errored, graded
 
 ROOT = Path(__file__).parents[2]
@@ -61,9 +62,10 @@ def test_the_gate_and_the_comparison_are_two_outputs(
     tmp_path: Path, head: RunReport, gate: str, word: str
 ) -> None:
     comparison = compare(head, a_report(graded("a", "pass")))
-    assert write_comparison_outputs(head, comparison, {}) == []
+    assert write_comparison_outputs(head, comparison, None) == []
     file = tmp_path / "output"
-    assert write_comparison_outputs(head, comparison, {"GITHUB_OUTPUT": str(file)}) == []
+    step = Workflow(environment={"GITHUB_OUTPUT": str(file)})
+    assert write_comparison_outputs(head, comparison, step) == []
     written = [line for line in file.read_text().splitlines() if "end-" not in line]
     assert written == [gate, word]
     found = outputs(replace(head, comparison=comparison), FILES)
@@ -87,20 +89,21 @@ def test_summary_and_outputs_are_written(tmp_path: Path) -> None:
         "GITHUB_REPOSITORY": "acme/app",
         "GITHUB_SHA": "c" * 40,
     }
-    assert write_step_outputs(RED, FILES, around) == []
+    assert write_step_outputs(RED, FILES, Workflow(environment=around)) == []
     assert "verdict<<end-" in (tmp_path / "output").read_text()
     summary = (tmp_path / "summary").read_text()
     assert summary.startswith("## ❌ rubric-ci · fail: 1 of 3 graded cases fails\n")
     assert f"https://github.com/acme/app/blob/{'c' * 40}/e.yaml#L3" in summary
 
 
-def test_outside_of_a_workflow_nothing_is_written(tmp_path: Path) -> None:
-    assert write_step_outputs(RED, FILES, {}) == []
+def test_outside_of_a_workflow_nothing_is_written() -> None:
+    assert write_step_outputs(RED, FILES, None) == []
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "no" / "output"
-    message = write_step_outputs(RED, FILES, {"GITHUB_OUTPUT": str(path)})
+    step = Workflow(environment={"GITHUB_OUTPUT": str(path)})
+    message = write_step_outputs(RED, FILES, step)
     assert message == [f"not written: {path}: No such file or directory"]
 
 
@@ -109,5 +112,5 @@ def test_outputs_that_fail_do_not_take_the_summary_along(tmp_path: Path) -> None
         "GITHUB_OUTPUT": str(tmp_path / "no" / "output"),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
     }
-    assert len(write_step_outputs(RED, FILES, around)) == 1
+    assert len(write_step_outputs(RED, FILES, Workflow(environment=around))) == 1
     assert (tmp_path / "summary").exists()

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types types-platforms golden docs bench mutants lock act proxy toxiproxy dist release-check pin clean
+.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy dist release-check pin clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -59,6 +59,10 @@ bench: $(READY)
 # Do the tests notice a change? MODULES: names from tests/mutants/modules.py, or a shard (2/4).
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants.run $(MODULES)
+
+# Do properties hold for a thousand random examples? Each run of the tests tries the same forty.
+properties: $(READY)
+	$(BIN)/pytest -n 2 --dist worksteal -m hypothesis --hypothesis-profile long -o timeout=900
 
 # One list for every supported platform and Python, with hashes.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml

@@ -34,8 +34,12 @@ from tests.leftovers import (  # noqa: E402, F401
 if not sys.flags.utf8_mode and sys.platform == "win32":
     pytest.exit("set PYTHONUTF8=1: the tests read and write UTF-8", returncode=2)
 
-# No property is timed: on a busy machine an example takes as long as it takes.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Each run tries the same few examples of a property, as `make mutants` does; `make properties`
+# tries many others. None is timed: on a busy machine an example takes as long as it takes.
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+for profile in ("default", "ci"):  # hypothesis itself chooses `ci` in a workflow
+    settings.register_profile(profile, UNTIMED, max_examples=40, derandomize=True)
+settings.register_profile("long", UNTIMED, max_examples=1000)
 
 
 @pytest.fixture(scope="session", autouse=True)

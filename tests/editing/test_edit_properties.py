@@ -169,7 +169,7 @@ def entangled_files(draw: st.DrawFn) -> str:
     return "\n".join(lines) + "\n"
 
 
-@settings(max_examples=120, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(eval_files(), st.data())
 def test_yaml(text: str, data: st.DataObject) -> None:
     try:
@@ -186,7 +186,6 @@ def test_yaml(text: str, data: st.DataObject) -> None:
     assert again.refused.keys() == wanted.keys()
 
 
-@settings(max_examples=120)
 @given(entangled_files(), st.data())
 def test_entangled_yaml(text: str, data: st.DataObject) -> None:
     before = load(text)
@@ -198,7 +197,6 @@ def test_entangled_yaml(text: str, data: st.DataObject) -> None:
     assert insert_rubrics(edited.text, served).text == edited.text
 
 
-@settings(max_examples=120)
 @given(
     st.lists(st.dictionaries(TEXTS, TEXTS | st.lists(TEXTS), min_size=1), min_size=1, max_size=3),
     st.sampled_from([(", ", ": "), (",", ":"), (" , ", " : ")]),

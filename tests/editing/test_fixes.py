@@ -4,7 +4,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.editing.fixes import FixResult, fix
@@ -111,7 +111,6 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
 @given(st.lists(LINES, max_size=12).map("\n".join))
 def test_a_second_run_changes_nothing(text: str) -> None:
     once = fix(text)

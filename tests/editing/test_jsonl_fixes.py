@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.editing.fixes import FixResult
@@ -104,7 +104,6 @@ CASES = st.dictionaries(
 )
 
 
-@settings(max_examples=200)
 @given(st.lists(CASES | st.just("no JSON"), max_size=4), st.booleans())
 def test_a_second_run_changes_nothing(cases: list[object], tight: bool) -> None:
     separators = (",", ":") if tight else (" , ", ": ")

@@ -1,7 +1,7 @@
 """Quote values that YAML rejects: which ones, in which marks, and what they mean afterwards."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.editing.fixes import FixResult, fix
@@ -66,7 +66,6 @@ PLAIN = st.sampled_from(["Greets", "Names 3 causes", "it's short"]).map(lambda t
 KEYS = st.sampled_from(["- ", "- note: "])
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(KEYS, st.one_of(PLAIN, BROKEN)), max_size=8))
 def test_the_fixed_file_has_the_written_texts(items: list[tuple[str, tuple[str, str]]]) -> None:
     before = CASE + "".join(f"  {key}{written}\n" for key, (written, _) in items)

@@ -1,7 +1,7 @@
 """Dedent list items that are one column too deep: which ones, and what they mean afterwards."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.editing.fixes import FixResult, fix
@@ -65,7 +65,6 @@ ITEMS = st.lists(
 )
 
 
-@settings(max_examples=200)
 @given(ITEMS, st.integers(0, 4), st.sampled_from(["\n", "\r\n"]))
 def test_the_fixed_file_has_the_written_items(
     items: list[tuple[str, bool]], indent: int, line_end: str

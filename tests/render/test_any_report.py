@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
@@ -71,7 +71,6 @@ CHANGES = st.one_of(
 )
 
 
-@settings(max_examples=100)
 @given(st.lists(CHANGES, min_size=1, max_size=2))
 def test_refused_or_shown(changes: list[tuple[Path_, Any]]) -> None:
     data = REPORT

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.evaluators.rubric import _criterion_result
@@ -108,7 +108,6 @@ def trial(draw: st.DrawFn) -> Graded:
     )
 
 
-@settings(max_examples=50)
 @given(st.lists(trial(), min_size=1, max_size=5))
 def test_what_is_graded_is_consistent(trials: list[Graded]) -> None:
     graded = median_trial(trials)

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
@@ -128,7 +128,6 @@ SHAPES = st.recursive(
 )
 
 
-@settings(max_examples=150)
 @given(st.dictionaries(WORDS, SHAPES, max_size=5))
 def test_any_shape_is_explained_and_agreed_upon(data: dict[str, Any]) -> None:
     assert agree(data)
@@ -161,7 +160,6 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
 @given(st.lists(LINES | st.text(max_size=8), max_size=14).map("\n".join))
 def test_any_text_is_read_or_explained(text: str) -> None:
     for file in ("a.yaml", "a.jsonl"):

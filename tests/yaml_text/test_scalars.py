@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.yaml_text.document import Document
@@ -94,7 +94,6 @@ WORDS = st.sampled_from(
 KEYS = st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True)
 
 
-@settings(max_examples=300)
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True), WORDS, min_size=1, max_size=6

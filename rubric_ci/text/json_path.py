@@ -17,8 +17,13 @@ def value_at(value: Any, path: str) -> Any | Missing:
     for step in _STEP.findall(path):
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             return Missing()
     return value
+
+
+def _is_index(step: str) -> bool:
+    """Return True for digits that a list may have as an index; int() rejects thousands of them."""
+    return step.isdecimal() and len(step) < 16

@@ -172,7 +172,7 @@ PROMPT_VARIABLES: Final = (
 RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
 _VARIABLE = r"\{\{([^{}]*)\}\}"
-_FILE = r"\S*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
+_FILE = r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
 
 
 def names_file(prompt: str) -> bool:

@@ -33,11 +33,11 @@ _AMBIGUOUS = r"""(?x)
           (?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))? )
     | (?P<sexagesimal> [-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+
         | [-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]* )
-    | (?P<binary> [-+]?0b[01_]+ )
+    | (?P<binary> [-+]?0b_*[01][01_]* )
     | (?P<octal> [-+]?0[0-7_]+ )
-    | (?P<hexadecimal> [-+]?0x[0-9a-fA-F_]+ )
+    | (?P<hexadecimal> [-+]?0x_*[0-9a-fA-F][0-9a-fA-F_]* )
     | (?P<underscores> [-+]?[0-9][0-9_]*(?:\.[0-9_]*(?:[eE][-+][0-9]+)?)? | \.[0-9][0-9_]* )
-    | (?P<exponent> [-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+ )
+    | (?P<exponent> [-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+ )
     | (?P<octal12> 0o[0-7]+ )
     """
 
@@ -106,7 +106,7 @@ def _ambiguous_number(kind: str, text: str) -> int | float:
     if len(text) > MAX_DIGITS:
         raise TooManyDigits
     if kind in _BASES:
-        return int(text, _BASES[kind]) if kind != "octal" else int(text, 8)
+        return int(text, _BASES[kind])
     if kind == "underscores":
         return float(text) if "." in text else int(text)
     sign = -1 if text.startswith("-") else 1

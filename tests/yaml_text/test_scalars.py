@@ -46,7 +46,7 @@ def test_plain_numbers_are_not_odd(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-", "+", ".", "--1", "1.2.3", "1a", "0b", "08x", "-x", "...", "1 2"]
+    "text", ["-", "+", ".", "--1", "1.2.3", "1a", "0b", "0b_", "0x__", "08x", "-x", "...", "1 2"]
 )
 def test_texts_that_start_like_numbers(text: str) -> None:
     assert resolve(text) == (text, "")

@@ -27,6 +27,7 @@ from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Comparison, RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, verdict
+from rubric_ci.model.trials import tier
 from rubric_ci.statistics import rank_sum, significance
 
 CONFIG = RegressionConfig()
@@ -231,7 +232,7 @@ def _trial(score: float, *, gated: bool) -> Trial:
 
 
 def _case(number: int, trials: Sequence[Trial], cluster: str = "") -> Graded:
-    ranked = sorted(trials, key=lambda each: (alarm_budget.tier(each.verdict), each.score))
+    ranked = sorted(trials, key=lambda each: (tier(each.verdict), each.score))
     median = ranked[(len(ranked) - 1) // 2]
     return Graded(
         file="a",

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from rubric_ci.calibration.ask_sentinel import measure
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
-from rubric_ci.comparison.alarm_budget import trials_of
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import needs_judge
 from rubric_ci.grading.task import Task
@@ -16,6 +15,7 @@ from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec, To
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.sentinel import Sentinel
+from rubric_ci.model.trials import trials_of
 
 _MEASURED = LatencySpec | CostSpec | TokenUsageSpec | ToolTrajectorySpec
 """Evaluators of what a run measures besides the answer's text; a report does not keep that."""

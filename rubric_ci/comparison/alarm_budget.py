@@ -17,13 +17,10 @@ from statistics import median_low
 
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
 from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
-
-DECIMALS = 6
-
-_TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +44,9 @@ class Tested:
         return self.p_values.get(key, 1.0) <= self.level
 
 
-def tier(verdict: VerdictWord) -> int:
-    """Return the rank of a verdict, from 0; a higher one is better."""
-    return _TIERS.index(verdict)
-
-
-def trials_of(case: Graded) -> Sequence[Trial]:
-    """Return the trials of a case; one if it was answered once."""
-    return case.trials or (
-        Trial(verdict=case.verdict, score=case.score, answer=case.answer or None),
-    )
-
-
-def first_trials(case: Graded) -> Sequence[Trial]:
-    """Return the trials of a case without those that a suspected regression was given."""
-    trials = trials_of(case)
-    return trials[: len(trials) - case.further_trials]
-
-
 def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:
     """Return the trials of both, of the reference `reference_trials` at most."""
-    pooled = trials_of(reference)[: config.reference_trials]
+    pooled = first_trials(reference)[: config.reference_trials]
     return Pair(head=_observations(trials_of(head)), reference=_observations(pooled))
 
 
@@ -77,8 +56,8 @@ def pools_enough(reference: Sequence[CaseResult], config: RegressionConfig) -> b
 
 
 def trials_per_case(cases: Sequence[CaseResult]) -> int:
-    """Return the median number of trials of the graded cases; 0 without one."""
-    counts = [len(trials_of(case)) for case in cases if isinstance(case, Graded)]
+    """Return the median number of first trials of the graded cases; 0 without one."""
+    counts = [len(first_trials(case)) for case in cases if isinstance(case, Graded)]
     return median_low(counts) if counts else 0
 
 
@@ -103,12 +82,6 @@ def confirm_cases(
     open_ones = [key for key, p_value in adjusted.items() if p_value > level]
     undecided = {key for key in open_ones if _too_few(pairs[key], len(pairs), level)}
     return Tested(level=level, p_values=adjusted, undecided=frozenset(undecided))
-
-
-def mean_trial(case: Graded, most: int | None = None) -> Trial:
-    """Return the verdict of a case and the mean score of its first `most` trials."""
-    scores = [trial.score for trial in trials_of(case)[:most]]
-    return Trial(verdict=case.verdict, score=round(fsum(scores) / len(scores), DECIMALS))
 
 
 def _observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:

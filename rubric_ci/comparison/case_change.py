@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import fsum
 from typing import assert_never
 
-from rubric_ci.comparison import alarm_budget
-from rubric_ci.comparison.alarm_budget import Tested, tier, trials_of
+from rubric_ci.comparison.alarm_budget import Tested
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import CaseChange, ChangeKind
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
-
-DECIMALS = 6
+from rubric_ci.model.trials import DECIMALS, tier, trials_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +34,8 @@ def change_of(case: CaseResult, was: CaseResult | None, rules: ChangeRules) -> C
         kind=kind,
         file=case.file,
         id=case.id,
-        before=alarm_budget.mean_trial(before, most) if before and tested else _trial(before),
-        after=alarm_budget.mean_trial(after) if after and tested else _trial(after),
+        before=_mean(before, most) if before and tested else _trial(before),
+        after=_mean(after) if after and tested else _trial(after),
         flips=_flips(before) or _flips(after),
         p_value=tested.p_values.get(key_of(case)) if tested else None,
         answer_before=_answer_before(after, before) if kind != "same" else "",
@@ -141,3 +140,9 @@ def _graded(case: CaseResult | None) -> Graded | None:
 
 def _trial(case: Graded | None) -> Trial | None:
     return None if case is None else Trial(verdict=case.verdict, score=case.score)
+
+
+def _mean(case: Graded, most: int | None = None) -> Trial:
+    """Return the verdict of a case and the mean score of its trials, of `most` at most."""
+    scores = [trial.score for trial in trials_of(case)[:most]]
+    return Trial(verdict=case.verdict, score=round(fsum(scores) / len(scores), DECIMALS))

@@ -7,7 +7,7 @@ from math import fsum
 
 from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.alarm_budget import Tested
-from rubric_ci.comparison.case_change import DECIMALS, ChangeRules, change_of, gone_cases, key_of
+from rubric_ci.comparison.case_change import ChangeRules, change_of, gone_cases, key_of
 from rubric_ci.comparison.notes import (
     cached_marks,
     differing_judges,
@@ -27,6 +27,7 @@ from rubric_ci.model.report import (
     SuspectCounts,
 )
 from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.trials import DECIMALS, first_mean
 from rubric_ci.statistics import significance
 
 SIGNIFICANT = 0.05
@@ -58,7 +59,8 @@ def compare(
         *too_few_trials(head, baseline, rules),
         *cached_marks(head, rules),
     )
-    whole = _whole(every, head, rules, notes)
+    clusters = _clustered(head.cases, matched, rules.config)
+    whole = _whole(every, clusters, head, rules, notes)
     if moved := why_judge_moved(head, baseline, pinned=log is not None):
         return _with_moved_judge(whole, moved, reference.info(head, baseline, log))
     evidence = reference.evidence(head.cases, matched, rules.config) if rules.tested else ()
@@ -97,9 +99,12 @@ def counterparts(
 
 
 def _whole(
-    changes: Sequence[CaseChange], head: RunReport, rules: ChangeRules, notes: tuple[str, ...]
+    changes: Sequence[CaseChange],
+    clusters: Sequence[Sequence[float]],
+    head: RunReport,
+    rules: ChangeRules,
+    notes: tuple[str, ...],
 ) -> Comparison:
-    clusters = _clustered(changes, head.cases)
     differences = [difference for cluster in clusters for difference in cluster]
     mean = _mean(differences)
     p_value = significance.p_value([fsum(c) for c in clusters]) if differences else None
@@ -157,14 +162,16 @@ def _rules(
     return ChangeRules(tolerance=tolerance, config=config, tested=tested)
 
 
-def _clustered(changes: Iterable[CaseChange], cases: Iterable[CaseResult]) -> list[list[float]]:
-    """Return the differences of the paired cases, by cluster."""
-    named = {key_of(case): case.cluster for case in cases if isinstance(case, Graded)}
+def _clustered(
+    head: Iterable[CaseResult], matched: Mapping[CaseKey, CaseResult], config: RegressionConfig
+) -> list[list[float]]:
+    """Return the differences of the means of first trials, by cluster."""
     clusters: dict[object, list[float]] = defaultdict(list)
-    for change in changes:
-        if (difference := change.difference) is not None:
-            key = change.file, change.id
-            clusters[named.get(key) or key].append(difference)
+    for case in head:
+        was = matched.get(key_of(case))
+        if isinstance(case, Graded) and isinstance(was, Graded):
+            difference = first_mean(case) - first_mean(was, config.reference_trials)
+            clusters[case.cluster or key_of(case)].append(round(difference, DECIMALS))
     return list(clusters.values())
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.comparison import comparison_text, reference
-from rubric_ci.comparison.alarm_budget import tier
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference_folder import Acceptance, accept, open_folder
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
+from rubric_ci.model.trials import tier
 from rubric_ci.text import numbers
 
 NAMED: Final = 5  # cases that a reason lists

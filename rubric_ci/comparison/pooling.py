@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rubric_ci.comparison.alarm_budget import first_trials, tier
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.model.trials import first_trials, tier
 
 
 def pool(reports: Sequence[RunReport]) -> RunReport:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
-from rubric_ci.comparison.alarm_budget import first_trials, trials_of
 from rubric_ci.comparison.drift import Observed
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.reference_log import (
@@ -27,6 +26,7 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.report.exit_code import exit_code
 from rubric_ci.report.gate import concluded

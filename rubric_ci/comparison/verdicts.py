@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final, assert_never
 
-from rubric_ci.comparison.alarm_budget import tier, trials_of
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import (
     AnswerSource,
@@ -23,6 +22,7 @@ from rubric_ci.model.results import (
     Trial,
     VerdictWord,
 )
+from rubric_ci.model.trials import tier, trials_of
 from rubric_ci.statistics import rank_sum
 from rubric_ci.statistics.rank_sum import Observation
 

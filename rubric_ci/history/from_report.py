@@ -11,6 +11,7 @@ from rubric_ci.history.judge_variance import judge_variance
 from rubric_ci.history.record import Columns, Interval, RunRecord
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.model.trials import first_result
 
 T = TypeVar("T")
 
@@ -36,8 +37,8 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         judge=report.judge,
         passing=report.gate.passing,
         borderline=report.gate.borderline,
-        score=_interval(graded, lambda case: case.score, mean_interval),
-        pass_rate=_interval(graded, lambda case: float(case.verdict == "pass"), rate_interval),
+        score=_interval(graded, lambda case: first_result(case).score, mean_interval),
+        pass_rate=_interval(graded, _passes, rate_interval),
         calls=report.totals.calls,
         cost_usd=_cost(report.totals),
         duration_seconds=report.duration_seconds,
@@ -76,8 +77,13 @@ def _cost(totals: Totals) -> float | None:
 
 def pass_rate_variance(graded: Sequence[Graded]) -> float:
     """Return the variance of the pass rate over cases, at least that of independent cases."""
-    clusters = list(_clustered(graded, lambda case: float(case.verdict == "pass")))
+    clusters = list(_clustered(graded, _passes))
     return rate_variance(clusters)
+
+
+def _passes(case: Graded) -> float:
+    """Return 1.0 if the first trials of a case pass: only a failing case has further ones."""
+    return float(first_result(case).verdict == "pass")
 
 
 def _interval(

@@ -20,6 +20,7 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.model.sentinel import Sentinel
+from rubric_ci.model.trials import mean_score
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.model.waivers import WaiverResult
 
@@ -49,7 +50,7 @@ class Totals:
     output_tokens: int
     cache_hits: int
     repairs: int
-    score: float | None  # mean of the graded cases; None: no graded case
+    score: float | None  # mean of the graded cases, of first trials; None: no graded case
     marks: int = 0  # by judges
     cached_marks: int = 0  # of those, marks with a vote from the cache
     recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
@@ -276,7 +277,7 @@ def totals(cases: tuple[CaseResult, ...], preflight: Usage = NOTHING_USED) -> To
         output_tokens=used.output_tokens,
         cache_hits=used.cache_hits,
         repairs=used.repairs,
-        score=round(sum(case.score for case in graded) / len(graded), 6) if graded else None,
+        score=mean_score(graded),
         marks=sum(evaluator.marks for evaluator in assessed),
         cached_marks=sum(evaluator.cached_marks for evaluator in assessed),
         recorded_answers=sum(case.recorded for case in ended),

@@ -57,6 +57,12 @@ def test_a_case(head: Graded, kind: ChangeKind, p_value: float | None) -> None:
     assert change.kind == kind
 
 
+def flipped(name: str, bad: int, good: int) -> Graded:
+    """Return a case whose first trial fails, and its further trials."""
+    trials = (FAIL, *[FAIL] * bad, *[PASS] * good)
+    return replace(graded(name, "pass"), trials=trials, further_trials=bad + good)
+
+
 def test_the_suspects_are_counted() -> None:
     compared = against_20(
         case("c0", 0, 10, further_trials=7),
@@ -97,6 +103,24 @@ def test_many_small_falls_of_the_mean_are_found() -> None:
     )
     assert compared.mean_difference == pytest.approx(-1 / 3, abs=1e-5)
     assert compared.regressed
+
+
+@pytest.mark.parametrize(
+    ("low", "mean"),
+    [
+        pytest.param(case("c0", 0, 1), -0.25, id="not asked again"),
+        pytest.param(case("c0", 0, 10, further_trials=9), -0.25, id="confirmed"),
+        pytest.param(flipped("c0", 0, 9), -0.25, id="asked again: only good answers"),
+        pytest.param(flipped("c0", 4, 5), -0.25, id="asked again: some"),
+    ],
+)
+def test_further_trials_leave_the_mean_alone(low: Graded, mean: float) -> None:
+    """Five of 20 cases fail their only first trial, and one of them was asked again."""
+    others = [case(f"c{n}", 0, 1) for n in range(1, 5)]
+    compared = against_20(low, *others)
+    assert compared.mean_difference == mean
+    assert compared.interval == pytest.approx((-0.457922, -0.042078), abs=1e-5)
+    assert compared.p_value == 0.0625
 
 
 def test_clusters_are_flipped_together() -> None:

@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.trends import JudgeChange, Strip, judge_changes, strips
 from rubric_ci.model.report import JudgeInfo
+from rubric_ci.model.results import Graded
 from tests.history.nights import a_case, records
 from tests.sample_reports import a_report, graded
 
@@ -69,3 +70,14 @@ def test_a_fail_that_a_waiver_excuses_is_waived() -> None:
     case = graded("one", "fail", waived=("c",), without_waived="pass", evaluators=())
     (strip,) = strips([record_of(a_report(case))])
     assert strip.verdicts == "w"
+
+
+def test_score_and_pass_rate_are_those_of_first_trials() -> None:
+    """A case that failed was asked again, and passes; its first trial tells the mean."""
+    asked_again = a_case("one", "p", *"fppp")
+    assert isinstance(asked_again, Graded)
+    asked_again = replace(asked_again, further_trials=3)
+    record = record_of(a_report(asked_again, a_case("two", "p")))
+    assert record.score
+    assert record.pass_rate
+    assert (record.score.value, record.pass_rate.value) == (0.6, 0.5)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.comparison.alarm_budget import trials_of
 from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.model.results import Graded
+from rubric_ci.model.trials import trials_of
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Token, serving

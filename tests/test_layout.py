@@ -63,7 +63,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
     "llm/test_batch.py": "llm/batch_format",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
-    "parsing/test_dataclass_json.py": "model/json_value",
+    "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
     "project/test_discovery.py": "project/jsonl_start project/file_names",
     "project/test_load_config.py": "parsing/config",

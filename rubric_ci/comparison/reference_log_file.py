@@ -7,8 +7,8 @@ from typing import Final
 
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.reference_log import LOG_VERSION, ReferenceLog
-from rubric_ci.parsing import dataclass_json
-from rubric_ci.parsing.dataclass_json import Mismatch
+from rubric_ci.parsing import typed_json
+from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.project.discovery import read_text, write_text
 
 LOG_FILE: Final = "reference.json"
@@ -20,8 +20,9 @@ def read_log(folder: Path) -> ReferenceLog | None:
     if not path.exists():
         return None
     try:
-        data = dataclass_json.load(read_text(path))
-        log: ReferenceLog = dataclass_json.value_of(ReferenceLog, data)
+        text = read_text(path)
+        typed_json.load(text)
+        log: ReferenceLog = typed_json.value_of(ReferenceLog, text)
     except Mismatch as error:
         raise CannotReadReport(
             f"{path.as_posix()}: not the log of a reference: {error}", _HINT

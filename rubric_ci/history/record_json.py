@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.history.record import GRADED, LETTERS, TRIALS, VERSION, CaseKey, RunRecord
-from rubric_ci.parsing import dataclass_json
-from rubric_ci.parsing.dataclass_json import Mismatch
+from rubric_ci.parsing import typed_json
+from rubric_ci.parsing.typed_json import Mismatch
 
 
 def dump(record: RunRecord) -> str:
@@ -118,9 +118,9 @@ def _fields(value: Any) -> dict[str, object]:
 
 def _value(kind: Any, text: str, where: str) -> Any:
     try:
-        data = dataclass_json.load(text)
+        data = typed_json.load(text)
         _check_version(data, where)
-        return dataclass_json.value_of(kind, data)
+        return typed_json.value_of(kind, text)
     except Mismatch as error:
         raise _invalid(where, str(error)) from error
 

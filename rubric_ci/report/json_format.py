@@ -8,8 +8,8 @@ from typing import Any
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.report import REPORT_VERSION, Comparison, RunReport
-from rubric_ci.parsing import dataclass_json
-from rubric_ci.parsing.dataclass_json import Mismatch
+from rubric_ci.parsing import typed_json
+from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.report import consistency
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
@@ -31,9 +31,9 @@ def read(text: str, name: str = "report") -> RunReport:
     Raises `CannotReadReport`, also for a report that contradicts itself; `name` is the file in its
     message.
     """
-    data = _loaded(text, name)
+    _check_version(text, name)
     try:
-        report: RunReport = dataclass_json.value_of(RunReport, data)
+        report: RunReport = typed_json.value_of(RunReport, text)
     except Mismatch as error:
         raise CannotReadReport(
             f"{name}: not a valid report: {error}", "create it again with `rubric-ci run`"
@@ -80,10 +80,10 @@ def _json(value: object) -> str:
         return text.encode(errors="backslashreplace").decode() + "\n"
 
 
-def _loaded(text: str, name: str) -> Any:
-    """Return the data of a report that this program knows the version of."""
+def _check_version(text: str, name: str) -> None:
+    """Raise CannotReadReport unless this program knows the version of the report."""
     try:
-        data = dataclass_json.load(text)
+        data = typed_json.load(text)
     except Mismatch as error:
         raise CannotReadReport(f"{name}: {error}", _HINT) from error
     if not isinstance(data, dict) or type(data.get("version")) is not int:
@@ -93,7 +93,6 @@ def _loaded(text: str, name: str) -> Any:
             f"{name}: version {data['version']} is newer than this program's {REPORT_VERSION}",
             "upgrade rubric-ci, or create the report with this version",
         )
-    return data
 
 
 _HINT = "pass a report.json that `rubric-ci run` wrote"

@@ -1,0 +1,95 @@
+"""JSON becomes frozen dataclasses by the types of their fields, strictly.
+
+Nothing is converted, but a whole number is a float. Unknown keys are ignored, so that an older
+program reads newer files.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
+
+MOST_DIGITS: Final = 300  # of an integer
+_TAG: Final = "outcome"  # the field that says which dataclass of a union it is
+_SCALARS: Final = frozenset({"bool", "int", "float", "str"})
+
+
+class Mismatch(Exception):
+    """Text that is not JSON, or not of the expected type at a path of keys and indices."""
+
+
+def load(text: str) -> Any:
+    """Return the data of a JSON text; raises Mismatch, also for a number that is not finite."""
+    try:
+        return json.loads(text, parse_float=_finite, parse_int=_whole, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
+        raise Mismatch(f"not JSON ({error})") from error
+
+
+def value_of(kind: Any, text: str) -> Any:
+    """Return the value of this type that a JSON text holds; raises Mismatch for the first problem.
+
+    Does not look for numbers that are not finite: `load` does.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(kind).validate_json(text, strict=True)
+    except ValidationError as error:
+        raise Mismatch(_first(error.errors(include_url=False, include_context=False))) from error
+
+
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:  # a float of it would be infinite
+        raise ValueError(f"a number of {len(text):,} digits")
+    return int(text)
+
+
+def _first(errors: Sequence["ErrorDetails"]) -> str:
+    """Return the first problem, not of a dataclass of a union that the tag excludes."""
+    excluded = [
+        each["loc"][:-1]
+        for each in errors
+        if each["loc"][-1:] == (_TAG,) and each["type"] == "literal_error"
+    ]
+    meant = [each for each in errors if not any(_below(each["loc"], loc) for loc in excluded)]
+    meant = meant or [each for each in errors if each["loc"][:-1] in excluded]
+    path = _path(meant[0]["loc"])
+    words = dict.fromkeys(_problem(each) for each in meant if _path(each["loc"]) == path)
+    problem = " or ".join(words).replace(" or must be ", " or ")
+    return ": ".join(filter(None, (".".join(path), problem)))
+
+
+def _below(place: tuple[int | str, ...], above: tuple[int | str, ...]) -> bool:
+    return place[: len(above)] == above
+
+
+def _path(place: tuple[int | str, ...]) -> tuple[str, ...]:
+    """Return the keys and indices; a step into a union is the name of a type that was tried."""
+    steps = [str(step) for step in place]
+    return tuple(s for s in steps if s not in _SCALARS and s == s.lower() and "[" not in s)
+
+
+def _problem(error: "ErrorDetails") -> str:
+    if error["type"] == "missing":
+        return "is missing"
+    return error["msg"].removeprefix("Input ").replace("should be", "must be")

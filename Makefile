@@ -36,6 +36,7 @@ types-platforms: $(READY)
 
 golden: $(READY)
 	$(BIN)/python -m tests.system.packaged_models
+	$(BIN)/python -m tests.model_names
 	$(BIN)/python -m tests.golden
 	$(BIN)/python -m tests.evals
 	$(BIN)/python tests/quickstart/record.py  # needs node

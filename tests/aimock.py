@@ -63,9 +63,9 @@ class Aimock:
     def endpoint(self, wire: str, **options: Any) -> Endpoint:
         """Return a model behind this server: openai, anthropic or gemini."""
         model, path = {
-            "openai": ("openai/gpt-4.1-mini", "/v1"),
-            "anthropic": ("anthropic/claude-sonnet-4-5", ""),
-            "gemini": ("gemini/gemini-2.5-flash", "/v1beta"),
+            "openai": ("openai/gpt-6-luna", "/v1"),
+            "anthropic": ("anthropic/claude-sonnet-5-5", ""),
+            "gemini": ("gemini/gemini-3.8-flash", "/v1beta"),
         }[wire]
         timeout = options.pop("timeout_seconds", 60.0)
         keys = {"api_base": self.url + path, "api_key": "none"}

@@ -12,10 +12,10 @@ from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\
 evals: [evals/*.yaml]
-judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}
+judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}
 targets:
   - {name: kept, provider: recorded, answers: answers.jsonl}
-  - {name: writer, model: openai/gpt-4.1}
+  - {name: writer, model: openai/gpt-6.1-sol}
 """
 EVAL = """\
 # Answers to customers.
@@ -80,7 +80,7 @@ class Project:
 
     def ask(self, url: str) -> None:
         """Draft with a model behind a URL, for the rest of the test."""
-        configured = CONFIG.replace("gpt-4.1-mini,", f"gpt-4.1-mini, api_base: {url}/v1,")
+        configured = CONFIG.replace("gpt-6-luna,", f"gpt-6-luna, api_base: {url}/v1,")
         self.checkout.write({"rubric-ci.yaml": configured})
         self.replay = ()
 

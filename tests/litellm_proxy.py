@@ -39,7 +39,7 @@ class Proxy:
         )
 
 
-def deployment(name: str, url: str, model: str = "openai/gpt-4.1-mini", **more: Any) -> Deployment:
+def deployment(name: str, url: str, model: str = "openai/gpt-6-luna", **more: Any) -> Deployment:
     """Return a deployment of the model group `name`, with a server of OpenAI's chat format."""
     params = {"model": model, "api_base": f"{url}/v1", "api_key": "upstream", **more}
     return {"model_name": name, "litellm_params": params}

@@ -66,7 +66,7 @@ def a_report(run: int, cases: int, seed: int = 0) -> RunReport:
         duration_seconds=60.0,
         verdict=verdict,
         gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=verdict != "fail"),
-        judge=JudgeInfo(model="openai/gpt-4.1-mini", prompt_version=str(1 + run // 400)),
+        judge=JudgeInfo(model="openai/gpt-6-luna", prompt_version=str(1 + run // 400)),
         totals=totals(results),
         cases=results,
         metadata={"run_url": f"https://example.com/actions/runs/{run}", "head_sha": f"{run:040x}"},

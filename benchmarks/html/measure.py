@@ -59,7 +59,7 @@ def a_case(number: int, seed: int) -> Graded:
     verdict: VerdictWord = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
     rubric = Assessed(
         name="rubric", type="rubric", weight=1.0, line=4, score=score, verdict=verdict,
-        criteria=criteria, judge="openai/gpt-4.1-mini", marks=4,
+        criteria=criteria, judge="openai/gpt-6-luna", marks=4,
     )  # fmt: skip
     before = BaseResult(outcome="graded", verdict="pass", score=1.0, answer=text(chance, 200))
     return Graded(
@@ -91,7 +91,7 @@ def a_report(cases: int, seed: int = 0) -> RunReport:
         duration_seconds=60.0,
         verdict=verdict,
         gate=gate,
-        judge=JudgeInfo(model="openai/gpt-4.1-mini", prompt_version="1"),
+        judge=JudgeInfo(model="openai/gpt-6-luna", prompt_version="1"),
         totals=totals(results),
         cases=results,
     )

@@ -149,7 +149,7 @@ def run(command: list[str], folder: Path, url: str) -> tuple[float, float, float
         "HOME": str(folder),
         "BENCH_URL": f"{url}/v1",
         "BENCH_KEY": "none",
-        "BENCH_MODEL": "gpt-4.1-mini",
+        "BENCH_MODEL": "gpt-6-luna",
         "OPENAI_API_KEY": "none",
         "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
         "DEEPEVAL_DISABLE_TIMEOUTS": "1",  # a busy machine is no reason to give up
@@ -242,7 +242,7 @@ def through_litellm(folder: Path, work: Work, url: str) -> list[str]:
 def ours(
     folder: Path, work: Work, url: str, options: Mapping[str, object] = MappingProxyType({})
 ) -> list[str]:
-    judge = {"model": "openai/gpt-4.1-mini", "api_base": f"{url}/v1", "api_key": "${{ BENCH_KEY }}"}
+    judge = {"model": "openai/gpt-6-luna", "api_base": f"{url}/v1", "api_key": "${{ BENCH_KEY }}"}
     judge |= options
     answers = "".join(
         json.dumps({"id": c["id"], "answer": c["answer"]}) + "\n" for c in cases(work)
@@ -267,7 +267,7 @@ def ours(
 
 def promptfoo(folder: Path, work: Work, url: str) -> list[str]:
     judge = {
-        "id": "openai:chat:gpt-4.1-mini",
+        "id": "openai:chat:gpt-6-luna",
         "config": {"apiBaseUrl": f"{url}/v1", "apiKey": "none", "temperature": 0},
     }
     asserted = [{"type": "llm-rubric", "value": text, "provider": judge} for text in criteria()]

@@ -78,12 +78,12 @@ def whole(text: str) -> bytes:
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": None}
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-4.1-mini"}
+    facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-6-luna"}
     return json.dumps({**facts, "choices": [choice], "usage": usage}).encode()
 
 
 def streamed(text: str) -> bytes:
-    facts = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4.1-mini"}
+    facts = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "gpt-6-luna"}
     first = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
     last = {"index": 0, "delta": {}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}

@@ -42,7 +42,7 @@ def build(root: Path) -> None:
     for name, text in {
         "rubric-ci.yaml": "evals: [evals/**/*.yaml]\ntargets:\n"
         "  - {name: default, provider: mock, response: Hi}\n"
-        "judge: {model: openai/gpt-4.1-mini}\n",
+        "judge: {model: openai/gpt-6-luna}\n",
         **{f"prompts/system-{n}.md": f"You are clerk {n}.\n" * 20 for n in range(50)},
         **{f"evals/{n % 20}/suite-{n}.yaml": suite(n) for n in range(FILES)},
     }.items():

@@ -27,11 +27,11 @@ _OTHERS: Final = (
     "# Other workflows that this file names are in\n"
     "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
 )
-_MODEL_TARGET: Final = """\
+_MODEL_TARGET: Final = f"""\
   # A model answers.
   - name: default
-    model: openai/gpt-4.1-mini
-    api_key: ${{ OPENAI_API_KEY }}
+    model: {_FIRST.model}
+    api_key: ${{{{ OPENAI_API_KEY }}}}
 """
 _TARGETS: Final[dict[TargetKind, str]] = {
     "model": _MODEL_TARGET,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from rubric_ci.model.defaults import MODEL_JUDGE
 from rubric_ci.system.masking import redact
 
 BY_CLASS: Final[Mapping[str, str]] = {
@@ -47,7 +48,7 @@ def wording(class_name: str, message: str, said: str = "") -> str:
         listed = ", ".join(f"`{name}`" for name in names)
         return f"the model does not support {listed}; remove it from the model's settings"
     if "LLM Provider NOT provided" in message:
-        return "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`"
+        return f"the model has no provider; write `provider/model`, such as `{MODEL_JUDGE}`"
     text = BY_CLASS.get(class_name, "the request failed")
     reason = said or bare(message).partition(_ADVICE)[0].rstrip(". ")
     return f"{text}: {reason}" if reason else text

@@ -10,6 +10,7 @@ from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.report import Responder
 from rubric_ci.system.model_list import model_info
 
+_DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _MOVING = re.compile(r"[-:](latest|preview)$")
 
 
@@ -18,7 +19,7 @@ class Responders:
 
     def __init__(self, add_note: AddNote, is_known: Callable[[str], bool] | None = None) -> None:
         self._add_note = add_note
-        self._is_known = is_known or (lambda name: bool(model_info(name)))
+        self._is_known = is_known or _is_listed
         self._counts: Counter[tuple[str, str, str, bool]] = Counter()
         self._first: dict[str, str] = {}  # what an alias stands for: its first reply's model
 
@@ -63,6 +64,11 @@ class Responders:
         if self._is_known(name) and not _MOVING.search(name):
             return self._is_known(model)
         return self._first.setdefault(name, model) != model
+
+
+def _is_listed(name: str) -> bool:
+    """Return True if the model list has a model, with or without the date of its version."""
+    return bool(model_info(name) or model_info(_DATE.sub("", name)))
 
 
 def _is_same(name: str, model: str) -> bool:

@@ -43,7 +43,7 @@ class FailOn(Enum):
 class Endpoint:
     """A litellm model: its name and the options of its calls."""
 
-    model: str  # a litellm model name: "openai/gpt-4.1-mini"
+    model: str  # a litellm model name: "openai/gpt-6-luna"
     options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
     timeout_seconds: float = 60.0

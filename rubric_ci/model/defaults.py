@@ -17,6 +17,14 @@ REPORT_FILES: Final[Mapping[ReportFormat, str]] = {
 }
 """The file of each format in the output folder."""
 
+# The models that init, docs, examples and tests show: `make golden` writes a change everywhere.
+MODEL_JUDGE: Final = "openai/gpt-6-luna"
+MODEL_LARGE_JUDGE: Final = "openai/gpt-6.1-sol"
+MODEL_OTHER_JUDGE: Final = "openai/gpt-6-sol"
+MODEL_TARGET: Final = "anthropic/claude-sonnet-5-5"
+MODEL_SMALL_CLAUDE: Final = "anthropic/claude-haiku-5-5"
+MODEL_GEMINI: Final = "gemini/gemini-3.8-flash"
+
 CACHE_DIR: Final = ".rubric-ci/cache"
 CONCURRENCY: Final = 16
 LABELS: Final = "labels.jsonl"

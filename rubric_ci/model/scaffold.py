@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model import defaults
+
 TargetKind: TypeAlias = Literal["model", "command", "recorded"]
 TARGET_KINDS: Final[tuple[TargetKind, ...]] = ("model", "command", "recorded")
 
@@ -19,9 +21,9 @@ class Provider:
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
-        "openai": Provider(model="openai/gpt-4.1-mini", key="OPENAI_API_KEY"),
-        "anthropic": Provider(model="anthropic/claude-haiku-4-5", key="ANTHROPIC_API_KEY"),
-        "gemini": Provider(model="gemini/gemini-2.5-flash", key="GEMINI_API_KEY"),
+        "openai": Provider(model=defaults.MODEL_JUDGE, key="OPENAI_API_KEY"),
+        "anthropic": Provider(model=defaults.MODEL_SMALL_CLAUDE, key="ANTHROPIC_API_KEY"),
+        "gemini": Provider(model=defaults.MODEL_GEMINI, key="GEMINI_API_KEY"),
         "ollama": Provider(model="ollama_chat/llama3.1"),
     }
 )

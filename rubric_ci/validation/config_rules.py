@@ -49,20 +49,20 @@ LITERAL_SECRET: Final = Rule(
         "repository."
     ),
     hint="write `${{ NAME }}` and set the environment variable NAME",
-    bad="judge: {model: openai/gpt-4.1-mini, api_key: sk-abc}\n",
-    good='judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n',
+    bad="judge: {model: openai/gpt-6-luna, api_key: sk-abc}\n",
+    good='judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n',
 )
 MODEL_PROVIDER: Final = Rule(
     id="model-provider",
     severity="warning",
     switchable=True,
     meaning=(
-        "A model is named with its provider, such as `openai/gpt-4.1-mini`. Without it, the "
+        "A model is named with its provider, such as `openai/gpt-6-luna`. Without it, the "
         "provider is guessed when the model is requested, or the request fails."
     ),
     hint="write `provider/model`",
-    bad="judge: {model: gpt-4.1-mini}\n",
-    good="judge: {model: openai/gpt-4.1-mini}\n",
+    bad="judge: {model: gpt-6-luna}\n",
+    good="judge: {model: openai/gpt-6-luna}\n",
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
@@ -82,8 +82,8 @@ VOTES_EVEN: Final = Rule(
     id="votes-even",
     meaning="An even number of votes can tie, and a tie gives no mark.",
     hint="use an odd number: an even one can tie",
-    bad="judge: {model: openai/gpt-4.1-mini, votes: 2}\n",
-    good="judge: {model: openai/gpt-4.1-mini, votes: 3}\n",
+    bad="judge: {model: openai/gpt-6-luna, votes: 2}\n",
+    good="judge: {model: openai/gpt-6-luna, votes: 3}\n",
 )
 
 

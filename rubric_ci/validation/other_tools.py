@@ -15,7 +15,7 @@ OTHER_TOOL: Final = Rule(
         "The file is written for another tool or for another version of AgentV. Its keys have "
         "other meanings, so its other problems are not reported."
     ),
-    bad="prompts: ['Say {{word}}']\nproviders: [openai:gpt-4.1]\ntests: [{vars: {word: hello}}]\n",
+    bad="prompts: ['Say {{word}}']\nproviders: [openai:gpt-6-sol]\ntests: [{vars: {word: hi}}]\n",
     good=GOOD_FILE,
 )
 

@@ -227,7 +227,7 @@ def test_case_chooses(project: Project) -> None:
 
 def replace_judge(config: str) -> str:
     return config.replace(
-        'judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}\n', ""
+        'judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n', ""
     )
 
 

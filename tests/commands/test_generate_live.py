@@ -66,7 +66,7 @@ def test_what_diff_showed_is_what_is_written(project: Project, aimock: Aimock) -
 def test_the_cost_is_shown(project: Project, aimock: Aimock) -> None:
     project.ask(aimock.url)
     aimock.script(says("nonsense"), says(GOOD))
-    spent = "2 model calls, $0.0001, 200 + 40 tokens, 1 reply asked for again\n"
+    spent = "2 model calls, less than $0.0001, 200 + 40 tokens, 1 reply asked for again\n"
     assert spent in project.generate("--diff").stderr
     assert "no model calls, 1 from cache\n" in project.generate().stderr
 
@@ -92,7 +92,7 @@ def test_an_interruption_keeps_the_finished_drafts(project: Project) -> None:
     project.checkout.write({"evals/a.yaml": TWO})
     message = {"role": "assistant", "content": GOOD}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    reply = json.dumps({"model": "gpt-4.1-mini", "choices": [choice]}).encode()
+    reply = json.dumps({"model": "gpt-6-luna", "choices": [choice]}).encode()
     with answering(Body(content=reply), Body(content=b"", waits=True)) as server:
         project.ask(server.url)
         process = subprocess.Popen(

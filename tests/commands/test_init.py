@@ -151,7 +151,7 @@ def test_a_terminal_is_asked(tmp_path: Path) -> None:
         asked.expect(pexpect.EOF)
         asked.wait()
     config = (tmp_path / "rubric-ci.yaml").read_text(encoding="utf-8")
-    assert "model: gemini/gemini-2.5-flash" in config
+    assert "model: gemini/gemini-3.8-flash" in config
     assert "# Answers kept in a file" in config
 
 

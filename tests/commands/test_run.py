@@ -226,12 +226,12 @@ def test_no_message_gives_orders_to_a_runner(
 
 def test_an_unset_variable_is_named_before_any_request(project: Project) -> None:
     project.write("evals/a.eval.yaml", RUBRIC)
-    judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
+    judge = "judge: {model: openai/gpt-6-luna, api_key: '${{ SHOP_KEY }}'}\n"
     project.write("rubric-ci.yaml", CONFIG + judge + "env: {allow: [SHOP_KEY]}\n")
     done = project.run()
     assert done.returncode == 2
     assert done.stderr == (
-        "rubric-ci: judge `openai/gpt-4.1-mini`: the environment variable SHOP_KEY is not set\n"
+        "rubric-ci: judge `openai/gpt-6-luna`: the environment variable SHOP_KEY is not set\n"
         "  set it, or remove `${{ SHOP_KEY }}` from the configuration\n"
     )
 
@@ -250,12 +250,12 @@ FORBIDDEN = {
 def test_a_variable_that_is_not_allowed(name: str, hint: str, project: Project) -> None:
     project.write("evals/a.eval.yaml", RUBRIC)
     listed = "" if name == "SHOP_KEY" else f"env: {{allow: [{name}, '*']}}\n"
-    judge = f"judge:\n  model: openai/gpt-4.1-mini\n  api_key: '${{{{ {name} }}}}'\n"
+    judge = f"judge:\n  model: openai/gpt-6-luna\n  api_key: '${{{{ {name} }}}}'\n"
     project.write("rubric-ci.yaml", judge + CONFIG + listed)
     done = project.run(**{name: "secret"})
     assert done.returncode == 2
     assert done.stderr == (
-        f"rubric-ci: judge `openai/gpt-4.1-mini`: rubric-ci.yaml:3 uses `${{{{ {name} }}}}`, which "
+        f"rubric-ci: judge `openai/gpt-6-luna`: rubric-ci.yaml:3 uses `${{{{ {name} }}}}`, which "
         f"is not allowed\n  {hint}\n"
     )
 
@@ -269,7 +269,7 @@ def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
 {"id": "judged", "answer": "Hello there"}
 """,
     )
-    judge = "judge: {model: openai/gpt-4.1-mini, api_key: '${{ SHOP_KEY }}'}\n"
+    judge = "judge: {model: openai/gpt-6-luna, api_key: '${{ SHOP_KEY }}'}\n"
     project.write("rubric-ci.yaml", CONFIG + judge + "env: {allow: [SHOP_KEY]}\n")
     done = project.run("--offline")
     assert done.returncode == 0

@@ -21,7 +21,7 @@ CASE = """\
 """
 IDS = ("ann", "bob", "cid", "dan")
 RUDE = "cid"  # whose answer does not greet
-PRICE = (1000 * 0.4e-6 + 100 * 1.6e-6) / 2  # of one request, in a batch
+PRICE = (1000 * 0.1e-6 + 100 * 0.5e-6) / 2  # of one request, in a batch
 
 
 def judge(body: Object) -> str:
@@ -49,7 +49,7 @@ class Batched(Project):
 
     def configure(self, *targets: Object, **judge: object) -> None:
         endpoint = {"api_base": f"{self.provider.url}/v1", "api_key": "${{ KEY }}"}
-        given = {"model": "openai/gpt-4.1-mini", **endpoint, **judge}
+        given = {"model": "openai/gpt-6-luna", **endpoint, **judge}
         recorded = {"name": "default", "provider": "recorded", "answers": "answers.jsonl"}
         config = {
             "evals": ["evals/*.eval.yaml"],
@@ -105,7 +105,7 @@ def test_verdicts_by_a_batch(batched: Batched) -> None:
     (shown,) = [line for line in done.stderr.splitlines() if line.startswith("about ")]
     assert re.fullmatch(r"about 4 requests to .* tokens, \$0\.000\d", shown)
     begun, *looked = [line for line in done.stderr.splitlines() if line.startswith("batch ")]
-    assert begun.startswith("batch batch_1: 4 requests to openai/gpt-4.1-mini; it may take up to")
+    assert begun.startswith("batch batch_1: 4 requests to openai/gpt-6-luna; it may take up to")
     assert looked == ["batch batch_1: in progress", "batch batch_1: completed"]
     assert "never awaited" not in done.stderr
 
@@ -181,7 +181,7 @@ def test_a_missing_line_is_requested_again_and_may_have_been_billed(batched: Bat
         lambda requests: Ending(output=[provider.line(r) for r in only("cid")(requests)]),
     ]
     assert batched.run().returncode == 1
-    lost = "rubric: openai/gpt-4.1-mini: batch batch_3: no reply to this request (3 requests)"
+    lost = "rubric: openai/gpt-6-luna: batch batch_3: no reply to this request (3 requests)"
     assert batched.verdicts() == {**GOOD, "dan": lost}
     assert batched.batches() == [4, 2, 1]
     totals = batched.report()["totals"]
@@ -255,7 +255,7 @@ def test_no_reply_is_no_verdict(
     done = batched.run()
     verdicts = batched.verdicts()
     shown = re.sub(r'"\d"', '"?"', verdicts["ann"])
-    assert shown == f"rubric: openai/gpt-4.1-mini: {reason}"
+    assert shown == f"rubric: openai/gpt-6-luna: {reason}"
     assert done.returncode == (1 if verdicts["cid"] == "fail" else 3)
     assert all("score" not in c for c in batched.report()["cases"] if c["outcome"] == "errored")
 
@@ -311,7 +311,7 @@ def test_a_wrong_key_is_reported_once(batched: Batched) -> None:
 
 
 def test_a_model_without_batches_is_refused_before_any_request(batched: Batched) -> None:
-    batched.configure({"name": "writer", "model": "openai/gpt-4.1"}, model="anthropic/claude-x")
+    batched.configure({"name": "writer", "model": "openai/gpt-6.1-sol"}, model="anthropic/claude-x")
     done = batched.run("--target", "writer")
     assert done.returncode == 2
     assert "`anthropic/claude-x` does not support batches" in done.stderr
@@ -323,12 +323,12 @@ def test_answers_travel_together_and_so_do_their_marks(batched: Batched) -> None
         return judge(body) if "Criteria:" in body["messages"][-1]["content"] else "Hello"
 
     batched.provider.judge = both
-    target = {"name": "writer", "model": "openai/gpt-4.1", "concurrency": 1}
+    target = {"name": "writer", "model": "openai/gpt-6.1-sol", "concurrency": 1}
     batched.configure(target)
     assert batched.run("--target", "writer", "--concurrency", "1").returncode == 0
     assert batched.batches() == [4, 4]
     models = [{request["body"]["model"] for request in batch} for batch in batched.provider.sent]
-    assert models == [{"gpt-4.1"}, {"gpt-4.1-mini"}]
+    assert models == [{"gpt-6.1-sol"}, {"gpt-6-luna"}]
 
 
 def test_commands_keep_their_window_and_their_marks_travel_together(batched: Batched) -> None:
@@ -342,18 +342,18 @@ def test_commands_keep_their_window_and_their_marks_travel_together(batched: Bat
 
 
 def test_a_batch_is_for_one_model(batched: Batched) -> None:
-    own = "{name: own, type: llm_judge, model: openai/gpt-4.1, prompt: 'Good? {{ answer }}'}"
+    own = "{name: own, type: llm_judge, model: openai/gpt-6.1-sol, prompt: 'Good? {{ answer }}'}"
     evaluators = f"    execution: {{evaluators: [{own}]}}\n"
     text = "evalcases:\n  - id: ann\n    input: Say hello to ann\n    rubrics: [Greets]\n"
     batched.write("evals/a.eval.yaml", text + evaluators)
 
     def both(body: Object) -> str:
-        return judge(body) if body["model"] == "gpt-4.1-mini" else '{"score": 1}'
+        return judge(body) if body["model"] == "gpt-6-luna" else '{"score": 1}'
 
     batched.provider.judge = both
     assert batched.run().returncode == 0
     models = [{request["body"]["model"] for request in batch} for batch in batched.provider.sent]
-    assert sorted(models, key=str) == [{"gpt-4.1"}, {"gpt-4.1-mini"}]
+    assert sorted(models, key=str) == [{"gpt-6-luna"}, {"gpt-6.1-sol"}]
 
 
 def test_a_cap_in_dollars_counts_by_the_price_of_batches(batched: Batched) -> None:

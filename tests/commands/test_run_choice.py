@@ -104,15 +104,15 @@ target default: 3 recorded answers, no requests
 """
 MODELS = """\
 evals: [evals/*.eval.yaml]
-judge: {model: openai/gpt-4.1-mini, api_key: "${{ OPENAI_API_KEY }}"}
+judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}
 targets:
-  - {name: default, model: openai/gpt-4.1, api_key: "${{ OPENAI_API_KEY }}"}
+  - {name: default, model: openai/gpt-6.1-sol, api_key: "${{ OPENAI_API_KEY }}"}
 """
 ESTIMATED = """\
 evals/a.eval.yaml:2  greeting  default  every case was asked for
 1 case
-target default: 2 requests to openai/gpt-4.1, cost unknown before the answers
-about 2 requests to openai/gpt-4.1-mini, """
+target default: 2 requests to openai/gpt-6.1-sol, cost unknown before the answers
+about 2 requests to openai/gpt-6-luna, """
 
 
 def test_the_list_requests_nothing(project: Project) -> None:

@@ -12,14 +12,14 @@ from tests.sample_project import Project
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
-judge: {{model: openai/gpt-4.1-mini, api_base: "{url}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
+judge: {{model: openai/gpt-6-luna, api_base: "{url}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
 targets:
   - {{name: default, provider: recorded, answers: answers.jsonl}}
 """
 EVALS = "evalcases:\n  - {id: greeting, input: Say hello, rubrics: [Greets]}\n"
 FALLBACK = {"x-litellm-attempted-fallbacks": "1"}
 NOTE = (
-    "Warning: `gpt-4.1-nano-2025-04-14` replied in place of `openai/gpt-4.1-mini`, so some marks "
+    "Warning: `gpt-6-sol-2026-09-22` replied in place of `openai/gpt-6-luna`, so some marks "
     "are not of the configured model; check the fallbacks of the gateway"
 )
 
@@ -50,23 +50,23 @@ def run(root: Path, body: Body, times: int) -> tuple[int, dict[str, Any], Projec
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_the_model_and_the_fingerprint_of_the_replies_are_kept(times: int, tmp_path: Path) -> None:
-    requests, report, _ = run(tmp_path, reply("gpt-4.1-mini-2025-04-14", {}), times)
+    requests, report, _ = run(tmp_path, reply("gpt-6-luna-2026-09-22", {}), times)
     assert requests == 1  # the second run uses the cache
     assert report["notes"] == []
     names = [(each["model"], each["fingerprint"]) for each in report["responders"]]
-    assert names == ([("gpt-4.1-mini-2025-04-14", "fp_7")] if times == 1 else [])
+    assert names == ([("gpt-6-luna-2026-09-22", "fp_7")] if times == 1 else [])
 
 
 @pytest.mark.parametrize("headers", [FALLBACK, {}], ids=["header", "name"])
 def test_a_fallback_is_in_every_report_and_not_cached(
     headers: dict[str, str], tmp_path: Path
 ) -> None:
-    requests, report, project = run(tmp_path, reply("gpt-4.1-nano-2025-04-14", headers), 2)
+    requests, report, project = run(tmp_path, reply("gpt-6-sol-2026-09-22", headers), 2)
     assert requests == 2
     assert report["responders"] == [
         {
-            "requested": "openai/gpt-4.1-mini",
-            "model": "gpt-4.1-nano-2025-04-14",
+            "requested": "openai/gpt-6-luna",
+            "model": "gpt-6-sol-2026-09-22",
             "fingerprint": "fp_7",
             "replies": 1,
             "fallback": True,
@@ -76,4 +76,4 @@ def test_a_fallback_is_in_every_report_and_not_cached(
     folder = project.root / ".rubric-ci"
     for path in folder.glob("report.*"):
         text = re.sub(r"[`\\]|&#x27;|&#39;|<[^>]*>", "", path.read_text())
-        assert "gpt-4.1-nano-2025-04-14 replied in place of" in text, path.name
+        assert "gpt-6-sol-2026-09-22 replied in place of" in text, path.name

@@ -86,7 +86,7 @@ def test_garbage_three_times_is_no_verdict(judged: Judged) -> None:
     (case,) = judged.results()
     assert case["outcome"] == "errored"
     assert case["reason"] == (
-        "rubric: openai/gpt-4.1-mini: no valid reply in 3 attempts; the last one: the reply holds "
+        "rubric: openai/gpt-6-luna: no valid reply in 3 attempts; the last one: the reply holds "
         "no JSON object (try another model or `judge.output: json_schema`)"
     )
     assert "score" not in case
@@ -152,7 +152,7 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ((), r"about 2 requests to openai/gpt-4\.1-mini, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
+        ((), r"about 2 requests to openai/gpt-6-luna, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
         (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
         (
             ("--votes", "auto"),
@@ -321,7 +321,7 @@ def test_a_recording_replays_without_the_server(judged: Judged) -> None:
 
 def own_model(judged: Judged) -> None:
     """Let one evaluator of the case bring its own judge along."""
-    own = "{name: strict, type: llm_judge, model: openai/gpt-4.1, rubrics: [Greets, Is short]}"
+    own = "{name: strict, type: llm_judge, model: openai/gpt-6.1-sol, rubrics: [Greets, Is short]}"
     composite = f"{{name: both, type: composite, evaluators: [{own}]}}"
     case = CASE.format(id="greeting", weight=1)
     text = f"evalcases:\n{case}    execution: {{evaluators: [{composite}]}}\n"
@@ -337,44 +337,46 @@ def test_an_evaluator_may_bring_its_own_judge(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     done = judged.run()
     assert done.returncode == 0, done.stderr
-    assert requested_models(judged) == ["gpt-4.1", "gpt-4.1-mini"]
-    assert "about 1 request to openai/gpt-4.1, " in done.stderr
-    assert "about 1 request to openai/gpt-4.1-mini, " in done.stderr
+    assert requested_models(judged) == ["gpt-6-luna", "gpt-6.1-sol"]
+    assert "about 1 request to openai/gpt-6.1-sol, " in done.stderr
+    assert "about 1 request to openai/gpt-6-luna, " in done.stderr
 
 
 def test_the_judge_of_the_command_line_marks_everything(judged: Judged) -> None:
     own_model(judged)
     judged.server.script(marks(True, True))
     server = {"OPENAI_BASE_URL": f"{judged.server.url}/v1", "OPENAI_API_KEY": "none"}
-    done = judged.run("--judge", "openai/gpt-4.1-nano", **server)
+    done = judged.run("--judge", "openai/gpt-6-sol", **server)
     assert done.returncode == 0, done.stderr
-    assert set(requested_models(judged)) == {"gpt-4.1-nano"}
-    assert judged.report()["judge"]["model"] == "openai/gpt-4.1-nano"
+    assert set(requested_models(judged)) == {"gpt-6-sol"}
+    assert judged.report()["judge"]["model"] == "openai/gpt-6-sol"
     (case,) = judged.results()
-    assert case["evaluators"][0]["judge"] == "openai/gpt-4.1-nano"
+    assert case["evaluators"][0]["judge"] == "openai/gpt-6-sol"
 
 
 def test_the_report_names_who_marked(judged: Judged) -> None:
-    own = "{name: strict, type: llm_judge, model: openai/gpt-4.1, rubrics: [Greets, Is short]}"
+    own = "{name: strict, type: llm_judge, model: openai/gpt-6.1-sol, rubrics: [Greets, Is short]}"
     case = CASE.format(id="greeting", weight=1)
     judged.write("evals/a.eval.yaml", f"evalcases:\n{case}    execution: {{evaluators: [{own}]}}\n")
     judged.server.script(marks(False, True))
     done = judged.run("--reports", "json,markdown,html,junit")
     (result,) = judged.results()
     assert [evaluator["judge"] for evaluator in result["evaluators"]] == [
-        "openai/gpt-4.1-mini",
-        "openai/gpt-4.1",
+        "openai/gpt-6-luna",
+        "openai/gpt-6.1-sol",
     ]
-    assert "greeting  evals/a.eval.yaml:2 · strict judged by openai/gpt-4.1\n" in done.stdout
+    assert "greeting  evals/a.eval.yaml:2 · strict judged by openai/gpt-6.1-sol\n" in done.stdout
     folder = judged.root / ".rubric-ci"
-    assert "strict judged by openai/gpt-4.1 " in (folder / "summary.md").read_text()
-    assert "llm_judge, weight 1, judged by openai/gpt-4.1<" in (folder / "report.html").read_text()
+    assert "strict judged by openai/gpt-6.1-sol " in (folder / "summary.md").read_text()
+    assert (
+        "llm_judge, weight 1, judged by openai/gpt-6.1-sol<" in (folder / "report.html").read_text()
+    )
     junit = (folder / "junit.xml").read_text()
-    assert '<property name="judge.strict" value="openai/gpt-4.1"/>' in junit
+    assert '<property name="judge.strict" value="openai/gpt-6.1-sol"/>' in junit
 
 
 def test_a_judge_that_gave_nothing_is_named(judged: Judged) -> None:
     judged.server.script(fails(401))
     judged.run()
     ((evaluator,),) = [case["evaluators"] for case in judged.results()]
-    assert (evaluator["outcome"], evaluator["judge"]) == ("unassessed", "openai/gpt-4.1-mini")
+    assert (evaluator["outcome"], evaluator["judge"]) == ("unassessed", "openai/gpt-6-luna")

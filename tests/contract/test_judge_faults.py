@@ -31,10 +31,10 @@ pytestmark = pytest.mark.timeout(300)  # the first test waits for the import of 
 
 WIRES = ("openai", "openai-litellm", "anthropic", "gemini")
 MODELS = {
-    "openai-litellm": "openai/gpt-4.1-mini",
-    "openai": "openai/gpt-4.1-mini",
-    "anthropic": "anthropic/claude-sonnet-4-5",
-    "gemini": "gemini/gemini-2.5-flash",
+    "openai-litellm": "openai/gpt-6-luna",
+    "openai": "openai/gpt-6-luna",
+    "anthropic": "anthropic/claude-sonnet-5-5",
+    "gemini": "gemini/gemini-3.8-flash",
 }
 SPAN = Span(7, 1, 7, 2)
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=SPAN, expected_outcome="Warm")
@@ -228,12 +228,12 @@ def test_timeout(warm: Aimock, hangs: int, seconds: float, ends: float | str, wi
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_is_sent(warm: Aimock, wire: str) -> None:
     warm.script(OK)
-    result, usage = grade(endpoint_of(warm, wire, temperature=0))
+    result, usage = grade(endpoint_of(warm, wire, temperature=1))
     assert isinstance(result, Assessment)
     assert (usage.input_tokens, usage.output_tokens, usage.unpriced_calls) == (100, 20, 0)
     assert usage.cost_usd > 0
     (body,) = warm.requests()
-    assert body["temperature"] == 0
+    assert body["temperature"] == 1
     assert body["messages"][-1]["content"].endswith("Reply with the JSON object only.")
 
 

@@ -13,7 +13,7 @@ from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
-ENDPOINT = Endpoint(model="openai/gpt-4.1-mini", options={"api_key": "secret"})
+ENDPOINT = Endpoint(model="openai/gpt-6-luna", options={"api_key": "secret"})
 
 
 def case(name: str, outcome: str, *, reference: str = "", rubric: Rubric | None = None) -> EvalCase:

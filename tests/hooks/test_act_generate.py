@@ -29,7 +29,7 @@ def test_one_pull_request(checkout: Checkout, published: Checkout, tmp_path: Pat
         serving(GitHub(tokens={TOKEN: Token()})) as github,
     ):
         model.script(aimock.says(GOOD))
-        config = CONFIG.replace("gpt-4.1-mini,", f"gpt-4.1-mini, api_base: {model.url}/v1,")
+        config = CONFIG.replace("gpt-6-luna,", f"gpt-6-luna, api_base: {model.url}/v1,")
         checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
         checkout.commit(
             {"rubric-ci.yaml": config, "evals/a.yaml": EVAL, ".gitignore": ".rubric-ci/\n"}

@@ -27,7 +27,7 @@ pytestmark = [
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
-judge: {{model: openai/gpt-4.1-mini, api_key: "${{{{ OPENAI_API_KEY }}}}", api_base: "{url}/v1"}}
+judge: {{model: openai/gpt-6-luna, api_key: "${{{{ OPENAI_API_KEY }}}}", api_base: "{url}/v1"}}
 targets:
   - {{name: default, provider: cli, command_template: "sh agent.sh {{EVAL_ID}} {{ATTEMPT}}"}}
 """

@@ -33,14 +33,14 @@ def test_a_batch_costs_half(aimock: Aimock) -> None:
     aimock.script(says("not for batches"))
     [reply] = asyncio.run(send_batch([call(aimock.endpoint("openai"))], notify=print, poll=0.05))
     assert isinstance(reply, ModelReply)
-    whole = 0.4e-6 * reply.usage.input_tokens + 1.6e-6 * reply.usage.output_tokens
+    whole = 0.1e-6 * reply.usage.input_tokens + 0.5e-6 * reply.usage.output_tokens
     assert reply.usage.cost_usd == pytest.approx(whole / 2)
     assert reply.usage.unpriced_calls == 0
 
 
 def test_an_unreachable_server_fails_the_batch() -> None:
     nowhere = Endpoint(
-        model="openai/gpt-4.1-mini",
+        model="openai/gpt-6-luna",
         options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"},
     )
     twice = Backoff(attempts=2)
@@ -51,7 +51,7 @@ def test_an_unreachable_server_fails_the_batch() -> None:
 
 
 def test_a_model_without_batches_is_refused() -> None:
-    claude = Endpoint(model="anthropic/claude-sonnet-4-5", options={"api_key": "none"})
+    claude = Endpoint(model="anthropic/claude-sonnet-5-5", options={"api_key": "none"})
     with pytest.raises(CannotConfigure) as refused:
         asyncio.run(send_batch([call(claude)], notify=print, poll=0.05))
-    assert refused.value.message == "`anthropic/claude-sonnet-4-5` does not support batches"
+    assert refused.value.message == "`anthropic/claude-sonnet-5-5` does not support batches"

@@ -84,7 +84,7 @@ def judge() -> Iterator[Bodies]:
     """A judge with a long reply, so that parts of it are on their way when it breaks."""
     message = {"role": "assistant", "content": f"{' ' * 20_000}{TEXT}"}
     body = {
-        "model": "gpt-4.1-mini",
+        "model": "gpt-6-luna",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
@@ -127,7 +127,7 @@ def test_a_fault_that_lasts(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire:
     result = asyncio.run(graded(proxy, wire, SHORT if fault.is_timeout else LONG))
     if fault.reason:
         assert isinstance(result, NoVerdict)
-        assert str(result) == f"openai/gpt-4.1-mini: {fault.reason} ({ATTEMPTS} requests)"
+        assert str(result) == f"openai/gpt-6-luna: {fault.reason} ({ATTEMPTS} requests)"
         # The server may have generated and billed each reply.
         assert (result.usage.calls, result.usage.unpriced_calls) == (ATTEMPTS, ATTEMPTS)
     else:
@@ -160,5 +160,5 @@ def test_a_proxy_that_is_down(judge: Bodies, proxy: Toxiproxy, wire: str) -> Non
     assert isinstance(result, NoVerdict)
     host = proxy.url.removeprefix("http://")
     reason = f"cannot connect to {host}: Connection refused ({ATTEMPTS} requests)"
-    assert str(result) == f"openai/gpt-4.1-mini: {reason}"
+    assert str(result) == f"openai/gpt-6-luna: {reason}"
     assert (result.usage.unpriced_calls, judge.requests) == (0, [])

@@ -160,13 +160,13 @@ def test_retry_after(wire: str) -> None:
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 MODES: dict[str, tuple[str, OutputMode | None, object]] = {
-    "known to have it": ("openai/gpt-4.1-mini", None, "json_schema"),
+    "known to have it": ("openai/gpt-6-luna", None, "json_schema"),
     "known not to": ("openai/gpt-3.5-turbo", None, "json_object"),
     "known to have it, wrongly": ("openai/deepseek-chat", None, "json_object"),
     "unknown": ("openai/my-own", None, None),
     "unknown, configured": ("openai/my-own", "json_schema", "json_schema"),
-    "known, configured": ("openai/gpt-4.1-mini", "prompt", None),
-    "object, configured": ("openai/gpt-4.1-mini", "json_object", "json_object"),
+    "known, configured": ("openai/gpt-6-luna", "prompt", None),
+    "object, configured": ("openai/gpt-6-luna", "json_object", "json_object"),
 }
 
 
@@ -209,12 +209,12 @@ def test_free_text_has_no_form(aimock: Aimock) -> None:
     assert reply.text == "Hello."
     (body,) = aimock.requests()
     assert "response_format" not in body
-    assert "max_tokens" not in body
+    assert "max_completion_tokens" not in body
 
 
 @pytest.mark.parametrize(
     ("wanted", "option", "sent"),
-    [(100, 50, 100), (None, 50, 50), (10**9, None, 32768)],
+    [(100, 50, 100), (None, 50, 50), (10**9, None, 128000)],
     ids=["of the call", "of the model", "no more than the model can"],
 )
 def test_limit(aimock: Aimock, wanted: int | None, option: int | None, sent: int) -> None:
@@ -222,7 +222,7 @@ def test_limit(aimock: Aimock, wanted: int | None, option: int | None, sent: int
     endpoint = aimock.endpoint("openai", **({"max_tokens": option} if option else {}))
     asyncio.run(complete(call(endpoint, max_tokens=wanted)))
     (body,) = aimock.requests()
-    assert body["max_tokens"] == sent
+    assert body["max_completion_tokens"] == sent
 
 
 def test_prices_of_ones_own(aimock: Aimock) -> None:
@@ -245,18 +245,18 @@ def test_a_model_that_nobody_knows_has_no_price(aimock: Aimock) -> None:
 
 
 def test_known_prices() -> None:
-    known = prices_of(Endpoint(model="openai/gpt-4.1-mini"))
+    known = prices_of(Endpoint(model="openai/gpt-6-luna"))
     assert known is not None
     assert 0 < known.input < known.output
-    assert known.most_output_tokens == 32768
+    assert known.most_output_tokens == 128000
 
 
 @pytest.mark.parametrize(
     ("model", "variable"),
     [
-        ("openai/gpt-4.1-mini", "OPENAI_API_KEY"),
-        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
+        ("openai/gpt-6-luna", "OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-3.8-flash", "GEMINI_API_KEY"),
     ],
 )
 def test_a_missing_key_is_named_and_not_tried_again(

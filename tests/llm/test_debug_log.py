@@ -12,7 +12,7 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, Model
 from rubric_ci.system import masking
 
 CALL = ModelCall(
-    endpoint=Endpoint(model="openai/gpt-4.1-mini"),
+    endpoint=Endpoint(model="openai/gpt-6-luna"),
     messages=(
         ChatMessage(role="system", content="Mark the answer."),
         ChatMessage(role="user", content="one\n::error::two s3cr3t-key"),
@@ -41,7 +41,7 @@ def test_requests_and_replies() -> None:
     logged = log_requests(replies, stream)
     asyncio.run(asked(logged))
     assert stream.getvalue().splitlines() == [
-        "[debug 1] request to openai/gpt-4.1-mini (evals/a.yaml: case-1: rubric)",
+        "[debug 1] request to openai/gpt-6-luna (evals/a.yaml: case-1: rubric)",
         '[debug 1] schema: {"type": "object"}',
         "[debug 1] system: Mark the answer.",
         "[debug 1] user: one",

@@ -38,8 +38,8 @@ AFTER = " LiteLLM: model group 'judge' failed with the error above. No fallback 
         ),
         ("litellm.NewError: something", "the request failed: something", None),
         (
-            "/chat/completions: Invalid model name passed in model=gpt-4.1. Call `/v1/models` to",
-            "the gateway does not know the model `gpt-4.1`",
+            "/chat/completions: Invalid model name passed in model=gpt-6-sol. Call `/v1/models` to",
+            "the gateway does not know the model `gpt-6-sol`",
             404,
         ),
         ("No connected db.", "the gateway refuses the API key", 401),
@@ -67,7 +67,7 @@ AFTER = " LiteLLM: model group 'judge' failed with the error above. No fallback 
             "all deployments of the model are in cooldown at the gateway",
             None,
         ),
-        ("Rate limit reached for gpt-4.1-mini", "Rate limit reached for gpt-4.1-mini", None),
+        ("Rate limit reached for gpt-6-luna", "Rate limit reached for gpt-6-luna", None),
     ],
 )
 def test_gateway_error(text: str, message: str, status: int | None) -> None:

@@ -8,9 +8,9 @@ from rubric_ci.llm.gateway_headers import gateway_facts
 @pytest.mark.parametrize(
     ("requested", "replied", "header", "model"),
     [
-        pytest.param("judge", "judge", "openai/gpt-4.1-mini", "openai/gpt-4.1-mini", id="alias"),
+        pytest.param("judge", "judge", "openai/gpt-6-luna", "openai/gpt-6-luna", id="alias"),
         pytest.param("judge", "judge", "azure/my-own", "judge", id="a deployment of any name"),
-        pytest.param("judge", "gpt-4.1-nano", "openai/gpt-4.1-mini", "gpt-4.1-nano", id="named"),
+        pytest.param("judge", "gpt-6-sol", "openai/gpt-6-luna", "gpt-6-sol", id="named"),
         pytest.param("judge", "judge", "", "judge", id="no header"),
     ],
 )

@@ -204,7 +204,7 @@ def answering() -> Iterator[Upstream]:
 
 def deployments(url: str) -> Iterator[Deployment]:
     """Yield one deployment per row and way of sending, so that no row sees another's cooldown."""
-    other = "openai/gpt-4.1-nano"
+    other = "openai/gpt-6-sol"
     budget: dict[str, Any] = {"max_budget": 1e-9, "budget_duration": "1d"}
     for wire in WIRES:
         for name, fault in FAULTS.items():
@@ -298,9 +298,9 @@ def test_a_reply(gateway: Gateway, wire: str) -> None:
     reply = ask(gateway.endpoint("ok", wire))
     assert isinstance(reply, ModelReply)
     assert json.loads(reply.text) == MARKS
-    assert (reply.model, reply.fingerprint) == ("openai/gpt-4.1-mini", "fp_1")
+    assert (reply.model, reply.fingerprint) == ("openai/gpt-6-luna", "fp_1")
     assert not reply.fallback
-    # The alias has no price, the header has: 1000 and 50 tokens of gpt-4.1-mini.
+    # The alias has no price, the header has: 1000 and 50 tokens of gpt-6-luna.
     assert reply.usage.cost_usd == pytest.approx(0.00048)
     assert reply.usage.unpriced_calls == 0
 
@@ -317,7 +317,7 @@ def test_a_model_without_a_price(gateway: Gateway, wire: str) -> None:
 def test_a_fallback(gateway: Gateway, name: str, wire: str) -> None:
     reply = ask(gateway.endpoint(name, wire))
     assert isinstance(reply, ModelReply)
-    assert (reply.fallback, reply.model) == (True, "gpt-4.1-nano-2025-04-14")
+    assert (reply.fallback, reply.model) == (True, "gpt-6-sol-2026-09-22")
     assert reply.usage.cost_usd == pytest.approx(0.00012)  # the price of the model that replied
 
 
@@ -379,8 +379,8 @@ def test_an_alias_of_two_models(gateway: Gateway, wire: str) -> None:
             break
         asyncio.run(sent(ask_both, call(endpoint)))
     assert sorted(each.model for each in responders.list()) == [
-        "openai/gpt-4.1-mini",
-        "openai/gpt-4.1-nano",
+        "openai/gpt-6-luna",
+        "openai/gpt-6-sol",
     ]
     assert [each.fallback for each in responders.list()].count(True) == 1
     assert len(notes) == 1
@@ -411,7 +411,7 @@ def test_a_run_with_a_fallback_warns_and_a_calibration_refuses_it(
     assert judged.run(OPENAI_API_KEY=gateway.proxy.key).returncode == 0
     (note,) = judged.report()["notes"]
     assert note == (
-        "Warning: `gpt-4.1-nano-2025-04-14` replied in place of `openai/fallback-direct`, so some "
+        "Warning: `gpt-6-sol-2026-09-22` replied in place of `openai/fallback-direct`, so some "
         "marks are not of the configured model; check the fallbacks of the gateway"
     )
     label = Label(

@@ -25,7 +25,7 @@ NOWHERE = {"api_key": "k", "api_base": "http://127.0.0.1:9"}
         pytest.param(
             "BadRequestError",
             "LLM Provider NOT provided. Pass in the LLM provider you are trying to call.",
-            "the model has no provider; write `provider/model`, such as `openai/gpt-4.1-mini`",
+            "the model has no provider; write `provider/model`, such as `openai/gpt-6-luna`",
             id="provider",
         ),
         pytest.param(
@@ -70,14 +70,14 @@ def test_a_missing_package_is_named() -> None:
     ("model", "options", "text", "reached"),
     [
         pytest.param(
-            "anthropic/claude-sonnet-4-5",
+            "anthropic/claude-sonnet-5-5",
             {},
             "the API key is missing; set `api_key` of the model or the variable ANTHROPIC_API_KEY",
             False,
             id="key",
         ),
         pytest.param(
-            "anthropic/claude-sonnet-4-5",
+            "anthropic/claude-sonnet-5-5",
             {**NOWHERE, "frequency_penalty": 1},
             "the model does not support `frequency_penalty`; remove it from the model's settings",
             True,

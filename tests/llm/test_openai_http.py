@@ -29,8 +29,8 @@ async def ask_directly(call: ModelCall) -> ModelReply:
 
 
 def call(url: str, **more: Any) -> ModelCall:
-    options = {"api_base": f"{url}/v1", "api_key": "k", "temperature": 0}
-    endpoint = Endpoint(model="openai/gpt-4.1-mini", options=options, timeout_seconds=20)
+    options = {"api_base": f"{url}/v1", "api_key": "k", "temperature": 1}
+    endpoint = Endpoint(model="openai/gpt-6-luna", options=options, timeout_seconds=20)
     return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)
 
 
@@ -38,7 +38,7 @@ def reply(
     message: Mapping[str, object], finish: str = "stop", **usage: object
 ) -> Mapping[str, object]:
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-    facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-4.1-mini"}
+    facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-6-luna"}
     return {**facts, "choices": [choice], **({"usage": usage} if usage else {})}
 
 
@@ -94,16 +94,16 @@ def test_it_sends_what_litellm_sends(
 
 
 SPOKEN: dict[str, tuple[str, Mapping[str, object], bool]] = {
-    "known": ("openai/gpt-4.1-mini", {}, True),
-    "with options": ("openai/gpt-4.1-mini", {"temperature": 0, "seed": 1}, True),
+    "known": ("openai/gpt-6-luna", {}, True),
+    "with options": ("openai/gpt-6-luna", {"temperature": 0, "seed": 1}, True),
     "unknown, on a host of one's own": ("openai/mine", {"api_base": "http://host/v1"}, True),
     "unknown, at OpenAI": ("openai/mine", {}, True),
-    "an option that only litellm knows": ("openai/gpt-4.1-mini", {"drop_params": True}, False),
+    "an option that only litellm knows": ("openai/gpt-6-luna", {"drop_params": True}, False),
     "a reasoning model": ("openai/gpt-6-luna", {"reasoning_effort": "low"}, True),
     "another interface": ("openai/responses/gpt-6-luna", {}, False),
     "without chat": ("openai/gpt-5.4-pro", {}, False),
-    "another provider": ("anthropic/claude-sonnet-4-5", {}, False),
-    "no key": ("openai/gpt-4.1-mini", {"api_key": ""}, True),
+    "another provider": ("anthropic/claude-sonnet-5-5", {}, False),
+    "no key": ("openai/gpt-6-luna", {"api_key": ""}, True),
 }
 
 
@@ -121,7 +121,7 @@ def test_the_environment_may_hold_the_key_and_the_host(monkeypatch: pytest.Monke
     with answering(Body(content=json.dumps(REPLIES["text"]).encode())) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "from-outside")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        endpoint = Endpoint(model="openai/gpt-4.1-mini")
+        endpoint = Endpoint(model="openai/gpt-6-luna")
         asked = ModelCall(endpoint=endpoint, messages=ASKED, key="k")
         assert asyncio.run(request(asked)).text == "Hello."
 

@@ -9,7 +9,7 @@ from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.report import Responder
 
-KNOWN = {"openai/gpt-4.1-mini", "gpt-4.1-nano", "gpt-4.1-mini", "openai/gpt-4-turbo-preview"}
+KNOWN = {"openai/gpt-6-luna", "gpt-6-sol", "gpt-6-luna", "openai/gpt-6.1-sol-preview"}
 
 
 def seen(asked: str, *replies: ModelReply) -> tuple[list[bool], tuple[Responder, ...], list[str]]:
@@ -38,21 +38,21 @@ def named(*models: str) -> list[ModelReply]:
 @pytest.mark.parametrize(
     ("asked", "replies", "others"),
     [
-        pytest.param("openai/gpt-4.1-mini", ["gpt-4.1-mini"], [False], id="same"),
-        pytest.param("openai/gpt-4.1-mini", ["gpt-4.1-mini-2025-04-14"], [False], id="dated"),
-        pytest.param("openai/gpt-4.1-mini", ["openai/gpt-4.1-mini"], [False], id="provider"),
-        pytest.param("openai/gpt-4.1-mini", ["gpt-4.1-nano"], [True], id="another"),
-        pytest.param("openai/gpt-4.1-mini", ["my-gateway"], [False], id="unknown-name"),
-        pytest.param("openai/gpt-4.1-mini", [""], [False], id="no-name"),
-        pytest.param("openai/judge", ["gpt-4.1-mini"] * 2, [False] * 2, id="alias"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-luna"], [False], id="same"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-luna-2026-09-22"], [False], id="dated"),
+        pytest.param("openai/gpt-6-luna", ["openai/gpt-6-luna"], [False], id="provider"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-sol"], [True], id="another"),
+        pytest.param("openai/gpt-6-luna", ["my-gateway"], [False], id="unknown-name"),
+        pytest.param("openai/gpt-6-luna", [""], [False], id="no-name"),
+        pytest.param("openai/judge", ["gpt-6-luna"] * 2, [False] * 2, id="alias"),
         pytest.param(
             "openai/judge",
-            ["gpt-4.1-mini", "gpt-4.1-nano", "gpt-4.1-mini"],
+            ["gpt-6-luna", "gpt-6-sol", "gpt-6-luna"],
             [False, True, False],
             id="alias-that-changes",
         ),
         pytest.param("mistral/small-latest", ["small-2506"], [False], id="latest"),
-        pytest.param("openai/gpt-4-turbo-preview", ["gpt-4-0125"], [False], id="preview"),
+        pytest.param("openai/gpt-6.1-sol-preview", ["gpt-6.1-0125"], [False], id="preview"),
     ],
 )
 def test_another_model(asked: str, replies: list[str], others: list[bool]) -> None:
@@ -63,22 +63,22 @@ def test_another_model(asked: str, replies: list[str], others: list[bool]) -> No
 
 def test_the_models_that_replied_are_counted_and_a_fallback_is_noted_once() -> None:
     replies = [
-        ModelReply(text="a", model="gpt-4.1-mini-2025-04-14", fingerprint="fp_1"),
-        ModelReply(text="b", model="gpt-4.1-nano", fallback=True),
-        ModelReply(text="c", model="gpt-4.1-nano", fallback=True),
+        ModelReply(text="a", model="gpt-6-luna-2026-09-22", fingerprint="fp_1"),
+        ModelReply(text="b", model="gpt-6-sol", fallback=True),
+        ModelReply(text="c", model="gpt-6-sol", fallback=True),
     ]
-    _, models, notes = seen("openai/gpt-4.1-mini", *replies)
+    _, models, notes = seen("openai/gpt-6-luna", *replies)
     assert models == (
         Responder(
-            requested="openai/gpt-4.1-mini",
-            model="gpt-4.1-mini-2025-04-14",
+            requested="openai/gpt-6-luna",
+            model="gpt-6-luna-2026-09-22",
             fingerprint="fp_1",
             replies=1,
         ),
-        Responder(requested="openai/gpt-4.1-mini", model="gpt-4.1-nano", replies=2, fallback=True),
+        Responder(requested="openai/gpt-6-luna", model="gpt-6-sol", replies=2, fallback=True),
     )
     [note] = notes
     assert note == (
-        "Warning: `gpt-4.1-nano` replied in place of `openai/gpt-4.1-mini`, so some marks are not "
+        "Warning: `gpt-6-sol` replied in place of `openai/gpt-6-luna`, so some marks are not "
         "of the configured model; check the fallbacks of the gateway"
     )

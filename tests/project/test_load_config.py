@@ -33,7 +33,7 @@ def test_everything() -> None:
     assert config("""\
         evals: [evals/**/*.yaml]
         judge:
-          model: openai/gpt-4.1-mini
+          model: openai/gpt-6-luna
           api_key: ${{ OPENAI_API_KEY }}
           temperature: 0
           timeout_seconds: 30
@@ -50,7 +50,7 @@ def test_everything() -> None:
         evals=("evals/**/*.yaml",),
         judge=JudgeConfig(
             endpoint=Endpoint(
-                model="openai/gpt-4.1-mini",
+                model="openai/gpt-6-luna",
                 options={"api_key": "${{ OPENAI_API_KEY }}", "temperature": 0},
                 timeout_seconds=30.0,
             ),
@@ -77,8 +77,8 @@ def test_nothing_is_needed() -> None:
 
 
 def test_a_judge_may_be_a_name() -> None:
-    assert config("judge: openai/gpt-4.1-mini").judge == JudgeConfig(
-        endpoint=Endpoint(model="openai/gpt-4.1-mini")
+    assert config("judge: openai/gpt-6-luna").judge == JudgeConfig(
+        endpoint=Endpoint(model="openai/gpt-6-luna")
     )
 
 
@@ -102,10 +102,10 @@ def test_paths_are_relative_to_the_file() -> None:
 
 TARGETS: dict[str, tuple[str, Target]] = {
     "a model": (
-        "{name: a, model: anthropic/claude-sonnet-4-5, concurrency: 16, max_tokens: 100}",
+        "{name: a, model: anthropic/claude-sonnet-5-5, concurrency: 16, max_tokens: 100}",
         LlmTarget(
             name="a",
-            endpoint=Endpoint(model="anthropic/claude-sonnet-4-5", options={"max_tokens": 100}),
+            endpoint=Endpoint(model="anthropic/claude-sonnet-5-5", options={"max_tokens": 100}),
             concurrency=16,
         ),
     ),
@@ -129,10 +129,10 @@ TARGETS: dict[str, tuple[str, Target]] = {
         ),
     ),
     "gemini": (
-        "{name: a, provider: google-gemini, model: gemini-2.5-flash, maxTokens: 9}",
+        "{name: a, provider: google-gemini, model: gemini-3.8-flash, maxTokens: 9}",
         LlmTarget(
             name="a",
-            endpoint=Endpoint(model="gemini/gemini-2.5-flash", options={"max_tokens": 9}),
+            endpoint=Endpoint(model="gemini/gemini-3.8-flash", options={"max_tokens": 9}),
         ),
     ),
     "a command": (

@@ -27,7 +27,7 @@ from tests.platforms import INHERITED
 
 KEY = "sk-ant-of-the-repository"
 CONFIG = """\
-judge: {model: anthropic/claude-sonnet-4-5, api_key: "${{ ANTHROPIC_API_KEY }}"}
+judge: {model: anthropic/claude-sonnet-5-5, api_key: "${{ ANTHROPIC_API_KEY }}"}
 targets:
   - {name: default, provider: recorded, answers: answers.jsonl}
 """
@@ -83,8 +83,8 @@ BAITS = {
 """The files that a dependency, or one that it loads where that is installed, reads by name."""
 
 ASKED = (
-    *("anthropic/claude-sonnet-4-5", "openai/o3-mini", "openai/gpt-4.1-mini"),
-    *("gemini/gemini-2.5-flash", "azure/gpt-4.1", "mistral/mistral-small", "ollama/llama3"),
+    *("anthropic/claude-sonnet-5-5", "together_ai/llama", "openai/gpt-6-luna"),
+    *("gemini/gemini-3.8-flash", "azure/gpt-6.1-sol", "mistral/mistral-small", "ollama/llama3"),
     *("bedrock/anthropic.claude-3-sonnet-20240229-v1:0", "huggingface/meta/x", "databricks/x"),
 )
 ASK = """\

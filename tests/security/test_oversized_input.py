@@ -101,7 +101,12 @@ def address() -> Iterator[str]:
 @pytest.mark.parametrize("path", ["/big", "/packed"])
 @pytest.mark.parametrize(
     "model",
-    ["openai/gpt-4.1", "openai/o3-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"],
+    [
+        "openai/gpt-6.1-sol",
+        "together_ai/llama",
+        "anthropic/claude-sonnet-5-5",
+        "gemini/gemini-3.8-flash",
+    ],
 )
 def test_a_reply_without_end(address: str, model: str, path: str) -> None:
     endpoint = Endpoint(model=model, options={"api_base": address + path, "api_key": "k"})
@@ -125,7 +130,7 @@ BOMBS = {  # what unpacks to 64 MiB, and what is said of it by aiohttp and by ht
 }
 
 
-@pytest.mark.parametrize("model", ["openai/gpt-4.1", "anthropic/claude-sonnet-4-5"])
+@pytest.mark.parametrize("model", ["openai/gpt-6.1-sol", "mistral/mistral-small-latest"])
 @pytest.mark.parametrize("encoding", BOMBS)
 def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
     content, by_aiohttp, by_httpx = BOMBS[encoding]
@@ -188,7 +193,7 @@ def test_the_replies_of_a_batch(address: str, size: int, said: str) -> None:
 
     async def read() -> str:
         options = {"api_base": server.url, "api_key": "k"}
-        endpoint = Endpoint(model="openai/gpt-4.1", options=options)
+        endpoint = Endpoint(model="openai/gpt-6.1-sol", options=options)
         reader = BatchServer(await loaded_litellm(), endpoint, Backoff(attempts=1))
         try:
             return str(len(await reader.read("file-1")))
@@ -283,7 +288,7 @@ def test_a_batch_whose_server_speaks_another_language(reply: bytes) -> None:
 
     with serving(Wrong) as server:
         options = {"api_base": server.url, "api_key": "k"}
-        endpoint = Endpoint(model="openai/gpt-4.1", options=options)
+        endpoint = Endpoint(model="openai/gpt-6.1-sol", options=options)
         asked = (ChatMessage(role="user", content="?"),)
         call = ModelCall(endpoint=endpoint, messages=asked, key="k")
         backoff = Backoff(attempts=1)

@@ -18,7 +18,7 @@ from tests.invoke import invoke
 from tests.sample_project import clean_environment
 
 CONFIG = """\
-judge: {{model: openai/gpt-4.1-mini, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
+judge: {{model: openai/gpt-6-luna, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
 targets:
   - {{name: default, provider: recorded, answers: answers.jsonl}}
 gate: {{fail_on: fail}}
@@ -194,7 +194,7 @@ def test_a_weaker_gate(tmp_path: Path, strict: Judge, gate: str, shown: list[str
 def test_another_judge_of_a_target(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
     base = CONFIG.format(base=strict.url)
     lenient = (
-        "answers.jsonl, judge_target: lenient}\n  - {name: lenient, model: openai/gpt-4.1-nano, "
+        "answers.jsonl, judge_target: lenient}\n  - {name: lenient, model: openai/gpt-6-sol, "
         f'api_base: "{attacker.url}/v1"}}'
     )
     change = base.replace("answers.jsonl}", lenient)
@@ -208,7 +208,7 @@ def test_another_judge_in_a_targets_file(tmp_path: Path, strict: Judge, attacker
     targets = (
         "targets:\n"
         "  - {name: default, provider: recorded, answers: ../answers.jsonl, judge_target: j}\n"
-        '  - {name: j, model: openai/gpt-4.1-mini, api_base: "URL/v1"}\n'
+        '  - {name: j, model: openai/gpt-6-luna, api_base: "URL/v1"}\n'
     )
     base = {"evals/targets.yaml": targets.replace("URL", strict.url)}
     change = {"evals/targets.yaml": targets.replace("URL", attacker.url)}
@@ -237,7 +237,7 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
 
 
 def calibrated(kappa: float) -> str:
-    judge = {"model": "openai/gpt-4.1-mini", "mode": "batched", "votes": 1}
+    judge = {"model": "openai/gpt-6-luna", "mode": "batched", "votes": 1}
     from rubric_ci.judge.prompt import PROMPT_VERSION
 
     known = {"version": 2, "split": "test", "judge": {**judge, "prompt_version": PROMPT_VERSION}}
@@ -343,7 +343,7 @@ def test_a_merge_of_the_author_is_not_the_base(tmp_path: Path, strict: Judge) ->
     assert pull.run("run", "evals").returncode == 1
 
 
-@pytest.mark.parametrize("model", ["openai/gpt-4.1-mini", "openai/gpt-4.1"])
+@pytest.mark.parametrize("model", ["openai/gpt-6-luna", "openai/gpt-6.1-sol"])
 def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
     model: str, tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
@@ -357,7 +357,7 @@ def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
 def test_another_variable_in_a_header(tmp_path: Path, strict: Judge) -> None:
     base = CONFIG.format(base=strict.url)
     target = (
-        f'{{name: default, model: openai/gpt-4.1, api_base: "{strict.url}/v1", '
+        f'{{name: default, model: openai/gpt-6.1-sol, api_base: "{strict.url}/v1", '
         'extra_headers: {X-Key: "${{ DEPLOY_TOKEN }}"}}'
     )
     change = base.replace("{name: default, provider: recorded, answers: answers.jsonl}", target)
@@ -381,7 +381,7 @@ def unmasked(text: str) -> str:
 
 def target_at(url: str) -> str:
     return (
-        f'{{name: default, model: openai/gpt-4.1, api_base: "{url}/v1", '
+        f'{{name: default, model: openai/gpt-6.1-sol, api_base: "{url}/v1", '
         'api_key: "${{ OPENAI_API_KEY }}"}'
     )
 
@@ -397,7 +397,7 @@ def test_a_target_at_another_host_gets_no_request(
     assert (done.returncode, strict.keys, attacker.keys) == (3, [], []), done.stderr
     host = attacker.url.removeprefix("http://")
     assert (
-        f"openai/gpt-4.1: the host {host} is not allowed, and nothing was sent to it; set "
+        f"openai/gpt-6.1-sol: the host {host} is not allowed, and nothing was sent to it; set "
         f"`--allow-host {host}`, or merge a configuration that uses it"
     ) in pull.report["cases"][0]["reason"]
     allowed = f"{host}\n{strict.url.removeprefix('http://')}"

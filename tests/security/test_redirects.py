@@ -72,12 +72,12 @@ def call(model: str, base: str) -> ModelCall:
 
 
 MODELS = {
-    "openai": "openai/gpt-4.1-mini",
-    "openai through litellm": "openai/o3-mini",
-    "anthropic": "anthropic/claude-sonnet-4-5",
-    "gemini": "gemini/gemini-2.5-flash",
+    "openai": "openai/gpt-6-luna",
+    "openai through litellm": "together_ai/llama",
+    "anthropic": "anthropic/claude-sonnet-5-5",
+    "gemini": "gemini/gemini-3.8-flash",
     "mistral": "mistral/mistral-small-latest",
-    "azure": "azure/gpt-4.1",
+    "azure": "azure/gpt-6.1-sol",
     "cohere": "cohere_chat/command-r",
 }
 
@@ -102,14 +102,14 @@ def test_a_provider_whose_client_follows() -> None:
         redirecting(302, other) as base,
         pytest.raises(RequestError, match="aiohttp_openai/ follows redirects"),
     ):
-        asyncio.run(request(call("aiohttp_openai/gpt-4.1", base)))
+        asyncio.run(request(call("aiohttp_openai/gpt-6.1-sol", base)))
     assert arrived == []
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_batch(status: int) -> None:
     with recording() as (other, arrived), redirecting(status, other) as base:
-        sent = [call("openai/gpt-4.1-mini", base)]
+        sent = [call("openai/gpt-6-luna", base)]
         backoff = Backoff(attempts=1)
         (reply,) = asyncio.run(send_batch(sent, notify=warnings.warn, poll=0.01, backoff=backoff))
     assert arrived == []

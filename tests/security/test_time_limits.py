@@ -37,7 +37,7 @@ evalcases:
     input: Say hello
     rubrics: [Greets]
 """
-JUDGE = '{{model: openai/gpt-4.1-mini, api_base: "{url}/v1", api_key: k, timeout_seconds: 600}}'
+JUDGE = '{{model: openai/gpt-6-luna, api_base: "{url}/v1", api_key: k, timeout_seconds: 600}}'
 RECORDED = "{name: recorded, provider: recorded, answers: answers.jsonl}"
 CONFIG = "judge: {judge}\ntargets:\n  - {recorded}\n  - {target}\n"
 STUBBORN = (

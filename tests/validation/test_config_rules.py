@@ -41,22 +41,24 @@ MISSPELT = {
     ("text", "expected"),
     [
         pytest.param(
-            "judge: {model: gpt-4.1-mini}\n",
-            ["the model `gpt-4.1-mini` has no provider; did you mean `openai/gpt-4.1-mini`?"],
+            "judge: {model: gpt-6-luna}\n",
+            ["the model `gpt-6-luna` has no provider; did you mean `openai/gpt-6-luna`?"],
             id="judge",
         ),
         pytest.param(
-            "targets: [{name: a, model: claude-sonnet-4}]\n",
+            "targets: [{name: a, model: claude-sonnet-5-5}]\n",
             [
                 (
-                    "the model `claude-sonnet-4` has no provider; "
-                    "did you mean `anthropic/claude-sonnet-4`?"
+                    "the model `claude-sonnet-5-5` has no provider; "
+                    "did you mean `anthropic/claude-sonnet-5-5`?"
                 )
             ],
             id="target",
         ),
-        pytest.param("judge: {model: openai/gpt-4.1-mini}\n", [], id="with its provider"),
-        pytest.param("targets: [{name: a, provider: openai, model: gpt-4.1}]\n", [], id="provider"),
+        pytest.param("judge: {model: openai/gpt-6-luna}\n", [], id="with its provider"),
+        pytest.param(
+            "targets: [{name: a, provider: openai, model: gpt-6.1-sol}]\n", [], id="provider"
+        ),
         pytest.param("judge: {model: my-own}\n", [], id="an unknown name"),
     ],
 )

@@ -11,7 +11,7 @@ from deepeval.models import LocalModel
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 
 work = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-model = LocalModel(model="gpt-4.1-mini", base_url=work["url"], api_key="none", temperature=0)
+model = LocalModel(model="gpt-6-luna", base_url=work["url"], api_key="none", temperature=0)
 parameters = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
 metrics = [
     GEval(name=f"c{n}", evaluation_steps=[text], evaluation_params=parameters, model=model)

@@ -188,6 +188,17 @@ def test_what_cannot_be_marked_is_left_out(project: Path, evals: str, line: str)
     assert [case.id for case in read_baseline(project / FOLDER).report.cases] == ["one"]
 
 
+def test_a_case_without_the_answer_of_one_trial_is_left_out(project: Path) -> None:
+    (path,) = (project / FOLDER).rglob("report.json")
+    data = json.loads(path.read_text())
+    del data["cases"][1]["trials"][3]["answer"]
+    path.write_text(json.dumps(data))
+    done = rubric_ci(project, "baseline", "rejudge")
+    line = "a.eval.yaml: two: left out: the report does not have the answer of every trial"
+    assert (done.returncode, done.stderr) == (3, f"{line}\n")
+    assert [case.id for case in read_baseline(project / FOLDER).report.cases] == ["one"]
+
+
 def test_a_report_without_answers_stays_as_it_is(project: Path) -> None:
     (path,) = (project / FOLDER).rglob("report.json")
     data = json.loads(path.read_text())

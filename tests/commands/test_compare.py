@@ -218,6 +218,15 @@ def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) ->
         1,
         "no issue: not a workflow run, so the repository is unknown\n",
     )
+    unset = rubric_ci(
+        tmp_path, "compare", *reports, "--issue", "Evals are worse",
+        GITHUB_REPOSITORY="acme/app", GITHUB_EVENT_NAME="schedule", GITHUB_ACTIONS="true",
+    )  # fmt: skip
+    assert unset.returncode == 1
+    assert unset.stderr == (
+        "no issue: GITHUB_TOKEN is not set, so nothing can be posted (set it in the step's `env:` "
+        "to `${{ github.token }}`)\n"
+    )
     with serving(GitHub()) as github:
         github.tokens.clear()
         refused = on_github(tmp_path, github, "compare", *reports, "--issue", "Evals are worse")

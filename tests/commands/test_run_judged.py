@@ -181,6 +181,30 @@ def test_what_the_run_can_see_counts_the_trials_of_the_suite(judged: Judged) -> 
     assert "\n8 cases x 5 trials: sees a drop of " in judged.run().stderr
 
 
+def test_the_estimate_of_an_llm_judge_leaves_out_what_is_in_the_cache(judged: Judged) -> None:
+    case = "  - {{id: {}, input: Hi, expected_outcome: Greets, evaluators: [{{{}}}]}}\n"
+    one, two, three = (
+        case.format(name, "name: taste, type: llm_judge") for name in ("one", "two", "three")
+    )
+    judged.cases("one", "two", "three")  # their answers
+    judged.write("evals/a.eval.yaml", f"evalcases:\n{one}{two}")
+    mark = {"score": 0.9, "hits": [], "misses": [], "reasoning": "It greets."}
+    judged.server.script(says(json.dumps(mark)))
+    done = judged.run()
+    assert done.returncode == 0, done.stderr
+
+    def estimated() -> str:
+        return judged.run("--list").stdout.splitlines()[-1]
+
+    model = "openai/gpt-4.1-mini"
+    assert estimated() == f"about 0 requests to {model}, 0 + 0 tokens, $0; 2 more in the cache"
+    judged.write("evals/a.eval.yaml", f"evalcases:\n{one}{three}")
+    assert re.fullmatch(
+        rf"about 1 request to {model}, \d+ \+ 200 tokens, \$0\.\d+; 1 more in the cache",
+        estimated(),
+    )
+
+
 def test_an_unknown_price_is_shown_before(judged: Judged) -> None:
     judged.judge(model="openai/my-own")
     judged.server.script(marks(True, True))

@@ -494,6 +494,24 @@ def test_a_moved_case_is_no_change(checkout: Checkout, monkeypatch: pytest.Monke
     assert found == ()
 
 
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        (EVALS, ["weaker case refund", "weaker case greeting"]),
+        ("evals/c.jsonl", ["weaker case line"]),
+    ],
+)
+def test_a_suite_that_is_deleted(
+    file: str, expected: list[str], checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    (checkout.root / file).unlink()
+    monkeypatch.chdir(checkout.root)
+    found = [f"{each.direction} {each.kind} {each.about}" for each in changes_of(checkout)]
+    assert [each for each in found if " case " in each] == expected
+
+
 def test_a_new_module_that_an_unchanged_script_imports(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.history import record_json
-from rubric_ci.history.from_report import record_of
+from rubric_ci.history.from_report import pass_rate_variance, record_of
+from rubric_ci.history.intervals import mean_interval, rate_interval, rate_variance
 from rubric_ci.history.record import case_records
 from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.results import Trial
+from rubric_ci.model.results import Trial, VerdictWord
 from rubric_ci.model.sentinel import Sentinel
 from tests.history.nights import a_case, a_night
 from tests.sample_reports import a_report, graded
@@ -51,6 +52,20 @@ def test_further_trials_and_clusters_are_kept() -> None:
     case = graded("a", "pass", trials=(trial,) * 3, further_trials=2, cluster="talk", evaluators=())
     (kept,) = case_records(record_of(a_report(case)))
     assert (kept.further_trials, kept.cluster) == (2, "talk")
+
+
+def test_cases_of_a_cluster_are_one_observation() -> None:
+    verdicts: tuple[VerdictWord, ...] = ("pass", "pass", "fail", "pass", "fail", "fail")
+    talks = ("one", "one", "two", "two", "", "")
+    cases = [
+        graded(f"c{n}", verdict, score=float(verdict == "pass"), cluster=talk, evaluators=())
+        for n, (verdict, talk) in enumerate(zip(verdicts, talks, strict=True))
+    ]
+    record = record_of(a_report(*cases))
+    clusters = [[1.0, 1.0], [0.0, 1.0], [0.0], [0.0]]
+    assert (record.score, record.pass_rate) == (mean_interval(clusters), rate_interval(clusters))
+    assert [each.cluster for each in case_records(record)] == list(talks)
+    assert pass_rate_variance(cases) == rate_variance(clusters)
 
 
 def test_a_judge_that_moved_is_kept() -> None:

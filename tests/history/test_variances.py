@@ -11,7 +11,7 @@ from rubric_ci.history.judge_variance import judge_variance
 from rubric_ci.history.record import RunRecord
 from rubric_ci.history.variances import measure
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.model.results import Trial
+from rubric_ci.model.results import Trial, Unassessed
 from rubric_ci.statistics.power import DEFAULT
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
@@ -76,6 +76,21 @@ def test_votes_show_the_variance_of_the_judge(
     case = graded("a", "fail", a_criterion(votes=votes))
     found = judge_variance([case])
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))
+
+
+def test_an_evaluator_without_a_result_has_its_part_of_the_score() -> None:
+    voted = a_rubric(a_criterion(votes=(True, True, False)))
+    lost = Unassessed(name="s", type="code_judge", weight=3.0, line=1, reason="it crashed")
+    case = graded("a", "fail", evaluators=(voted, lost))
+    assert judge_variance([case]) == pytest.approx((1 / 4) ** 2 / 9, abs=1e-6)
+    assert judge_variance([graded("b", "fail", evaluators=(lost,))]) is None
+
+
+def test_an_evaluator_without_weight_adds_nothing() -> None:
+    silent = a_rubric(a_criterion(votes=(True,)), weight=0.0)
+    voted = a_rubric(a_criterion(votes=(True, True, False)))
+    case = graded("a", "fail", evaluators=(silent, voted))
+    assert judge_variance([case]) == pytest.approx(1 / 9, abs=1e-6)
 
 
 def test_criteria_weigh_as_in_the_score() -> None:

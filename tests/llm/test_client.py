@@ -225,12 +225,23 @@ def test_limit(aimock: Aimock, wanted: int | None, option: int | None, sent: int
     assert body["max_completion_tokens"] == sent
 
 
-def test_prices_of_ones_own(aimock: Aimock) -> None:
+@pytest.mark.parametrize("options", [{}, {"n": 1}], ids=["direct", "litellm"])
+@pytest.mark.parametrize(
+    ("own", "cost"),
+    [
+        ({"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}, 100 * 0.001 + 20 * 0.01),
+        ({"input_cost_per_token": 0.001}, 100 * 0.001),
+    ],
+    ids=["both", "of the input"],
+)
+def test_prices_of_ones_own(
+    own: dict[str, float], cost: float, options: dict[str, int], aimock: Aimock
+) -> None:
     aimock.script(says("Hello."))
-    own = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}
-    endpoint = Endpoint(model="openai/my-own", options={**aimock.endpoint("openai").options, **own})
+    server = aimock.endpoint("openai", **options).options
+    endpoint = Endpoint(model="openai/my-own", options={**server, **own})
     reply = asyncio.run(complete(call(endpoint)))
-    assert reply.usage.cost_usd == pytest.approx(100 * 0.001 + 20 * 0.01)
+    assert reply.usage.cost_usd == pytest.approx(cost)
     assert reply.usage.unpriced_calls == 0
     (body,) = aimock.requests()
     assert "input_cost_per_token" not in body

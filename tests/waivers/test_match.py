@@ -134,6 +134,21 @@ MATCHES: dict[str, tuple[Waiver, list[EvalCase], date, str]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("question", "criterion", "stored"),
+    [
+        ("May I return it?", "Names the period", "83447c3da81a"),
+        ("Darf ich es zurückgeben?", "Nennt die Frist, höflich 🎉", "4d56108d491a"),
+        ("\ud800", "Names \udfff", "fcbc9261faff"),
+    ],
+    ids=["ascii", "other characters", "half of a surrogate pair"],
+)
+def test_the_stored_fingerprint_of_a_waiver(question: str, criterion: str, stored: str) -> None:
+    """What is in a waivers file must not change with a version of rubric-ci."""
+    case = replace(REFUND, input_messages=(text_message(question),))
+    assert fingerprint_of(case, replace(CHECK, text=criterion)) == stored
+
+
 @pytest.mark.parametrize(("waiver", "cases", "today", "state"), MATCHES.values(), ids=MATCHES)
 def test_when_a_waiver_is_in_force(
     waiver: Waiver, cases: list[EvalCase], today: date, state: str

@@ -65,6 +65,31 @@ def as_json(value: Any) -> Any:
             return value
 
 
+LONG = "a number of more than 300 digits"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("1" * 300, []),
+        ("1" * 301, [LONG]),
+        ("100" + "_000" * 99, []),
+        ("1000" + "_000" * 99, [LONG]),
+        ("1" + "_000" * 2000, [LONG]),  # more than Python's int() takes
+        ("-1" + "_000" * 2000, [LONG]),
+        ("1" + "_000" * 2000 + ".5", [LONG]),
+        ("0" + "7" * 6000, [LONG]),
+        ("0x" + "f" * 6000, [LONG]),
+        ("0b" + "1_" * 6000 + "1", [LONG]),
+        ("1" + ":10" * 3000, [LONG]),
+    ],
+    ids=lambda value: f"{value[:6]} {len(value)}" if isinstance(value, str) else "",
+)
+def test_a_number_of_many_digits(text: str, problems: list[str]) -> None:
+    found = Document("a.yaml", f"weight: {text}\n").text_problems
+    assert [problem.message for _, problem in found] == problems
+
+
 WORDS = st.sampled_from(
     [
         "yes",

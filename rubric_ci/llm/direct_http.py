@@ -17,7 +17,7 @@ from rubric_ci.llm.connection_errors import (
 )
 from rubric_ci.llm.error_body import error_message
 from rubric_ci.llm.gateway_errors import gateway_error
-from rubric_ci.llm.http_guard import MAX_BODY, OFFERED, REDIRECTED, too_large
+from rubric_ci.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.json_value import JSON
 
@@ -104,10 +104,12 @@ def _seconds(value: str) -> float | None:
 
 
 async def _read(response: "ClientResponse") -> bytes:
-    """Return the body; raise RequestError if it is too large."""
+    """Return the body, an error's cut; raise RequestError if another is too large."""
     data = bytearray()
-    async for chunk in response.content.iter_chunked(64 * 1024):
+    async for chunk in response.content.iter_chunked(MAX_ERROR):
         data += chunk
+        if response.status >= 400 and len(data) >= MAX_ERROR:
+            return bytes(data[:MAX_ERROR])
         if len(data) > MAX_BODY:
             raise RequestError(too_large(MAX_BODY), retryable=False, billed=True)
     return bytes(data)

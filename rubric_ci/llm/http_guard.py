@@ -3,7 +3,8 @@
 Neither has an option for all of its clients. httpx removes only the Authorization header where a
 redirect leads to another host; `x-api-key` and the like of other providers would go with it. It
 unpacks each piece of a reply whole, through every encoding that the reply names: a few kilobytes
-become gigabytes before they can be counted.
+become gigabytes before they can be counted. The body of an error is cut: litellm compares its text
+with every message that it knows, which takes minutes for megabytes.
 """
 
 import zlib
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from httpx import AsyncClient, Client, Request, Response
 
 MAX_BODY: Final = 8 * 2**20  # bytes of a reply, unpacked
+MAX_ERROR: Final = 64 * 2**10  # bytes of the reply of an error; the rest is not read
 MAX_FILE: Final = 256 * 2**20  # bytes of the replies of a batch
 OFFERED: Final = "gzip, deflate"  # as `Accept-Encoding`; zlib unpacks both up to a limit
 REDIRECTED: Final = "redirects are not followed; check `api_base`"
@@ -46,13 +48,14 @@ def _guarded(send: Any) -> Any:
         response: Response = await send(
             self, request, **extra | {"stream": True, "follow_redirects": False}
         )
-        if stream and not response.is_redirect:
+        if stream and response.is_success:
             return response
         try:
             _refuse_redirect(response)
             body, unpack = bytearray(), _unpacker(response)
             async for chunk in response.aiter_raw():
-                _add(body, unpack, chunk, request)
+                if _is_enough(body, unpack, chunk, response):
+                    break
         finally:
             await response.aclose()
         return _read(response, body)
@@ -68,13 +71,14 @@ def _guarded_blocking(send: Any) -> Any:
         response: Response = send(
             self, request, **extra | {"stream": True, "follow_redirects": False}
         )
-        if stream and not response.is_redirect:
+        if stream and response.is_success:
             return response
         try:
             _refuse_redirect(response)
             body, unpack = bytearray(), _unpacker(response)
             for chunk in response.iter_raw():
-                _add(body, unpack, chunk, request)
+                if _is_enough(body, unpack, chunk, response):
+                    break
         finally:
             response.close()
         return _read(response, body)
@@ -116,17 +120,23 @@ def _deflated() -> Callable[[bytes, int], bytes]:
     return inflate
 
 
-def _add(
-    body: bytearray, unpack: Callable[[bytes, int], bytes], chunk: bytes, request: "Request"
-) -> None:
+def _is_enough(
+    body: bytearray, unpack: Callable[[bytes, int], bytes], chunk: bytes, response: "Response"
+) -> bool:
+    """Append a piece of the body; return True if the rest is not needed."""
+    most = MAX_ERROR if response.is_error else max_bytes.get()
     try:
-        body += unpack(chunk, max_bytes.get() - len(body) + 1)
+        body += unpack(chunk, most - len(body) + 1)
     except zlib.error as error:
         from httpx import DecodingError
 
-        raise DecodingError(str(error), request=request) from error
-    if len(body) > max_bytes.get():
-        raise RefusedReply(too_large(max_bytes.get()))
+        raise DecodingError(str(error), request=response.request) from error
+    if len(body) <= most:
+        return False
+    if not response.is_error:
+        raise RefusedReply(too_large(most))
+    del body[most:]
+    return True
 
 
 def _read(response: "Response", body: bytearray) -> "Response":

@@ -25,9 +25,9 @@ from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.platforms import INHERITED
 
-KEY = "sk-ant-of-the-repository"
+KEY = "key-of-the-repository"
 CONFIG = """\
-judge: {model: anthropic/claude-sonnet-5-5, api_key: "${{ ANTHROPIC_API_KEY }}"}
+judge: {model: mistral/mistral-small-latest, api_key: "${{ MISTRAL_API_KEY }}"}
 targets:
   - {name: default, provider: recorded, answers: answers.jsonl}
 """
@@ -161,8 +161,8 @@ def listening() -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize("mode", ["", "DEV"], ids=["no-mode", "mode-of-the-workflow"])
 def test_a_committed_env_file_sends_the_key_nowhere(mode: str, checkout: Checkout) -> None:
     with listening() as (url, arrived):
-        checkout.commit({".env": f"ANTHROPIC_API_BASE={url}\nANTHROPIC_BASE_URL={url}\n"})
-        keys = {"ANTHROPIC_API_KEY": KEY} | ({"LITELLM_MODE": mode} if mode else {})
+        checkout.commit({".env": f"MISTRAL_API_BASE={url}\nMISTRAL_AZURE_API_BASE={url}\n"})
+        keys = {"MISTRAL_API_KEY": KEY} | ({"LITELLM_MODE": mode} if mode else {})
         done = run_inside(checkout, checkout.root / ".venv/bin/rubric-ci", "run", **keys)
     assert arrived == []
     assert done.returncode == 3, done.stdout + done.stderr

@@ -1,0 +1,69 @@
+"""Error bodies of megabytes: they are cut before any library reads them."""
+
+import asyncio
+from http.server import BaseHTTPRequestHandler
+from time import process_time
+from typing import Any
+
+import pytest
+
+from rubric_ci.llm.client import request
+from rubric_ci.llm.litellm_client import loaded_litellm
+from rubric_ci.llm.retry import RequestError
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+from tests.http_server import serving
+
+SIZE = 8_000_000
+MODELS = {
+    "openai": "openai/gpt-6.1-sol",
+    "anthropic": "anthropic/claude-sonnet-5-5",
+    "mistral, through litellm": "mistral/mistral-small-latest",
+    "cohere, through litellm": "cohere_chat/command-r",
+}
+BODIES = {
+    "message": b'{"error": {"message": "' + b"a" * SIZE + b'", "type": "bad"}}',
+    "words": b"a " * (SIZE // 2),
+    "braces": b"{" * SIZE,
+    "objects": b'{"a":' * (SIZE // 5),
+    "escapes": b'{"error": "' + b"\\n" * (SIZE // 2) + b'"}',
+    "quotes": b"'\"" * (SIZE // 2),
+    "lines": b"Error: \n" * (SIZE // 8),
+    "page": b"<html>" + b"<p>" * (SIZE // 3),
+}
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_an_error_of_megabytes_takes_no_time(model: str, body: bytes, status: int) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            try:
+                self.wfile.write(body)
+            except OSError:  # the client has read enough
+                self.close_connection = True
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    asyncio.run(loaded_litellm())
+    with serving(Handler) as server:
+        started = process_time()
+        error = refusal(model, server.url)
+    assert process_time() - started < 1
+    assert (error.status, str(error).startswith(f"HTTP {status}: ")) == (status, True)
+    assert len(str(error)) < 1000
+
+
+def refusal(model: str, url: str) -> RequestError:
+    endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
+    asked = (ChatMessage(role="user", content="Hello"),)
+    with pytest.raises(RequestError) as caught:
+        asyncio.run(request(ModelCall(endpoint=endpoint, messages=asked, key="k")))
+    return caught.value

@@ -5,20 +5,19 @@ from dataclasses import replace
 
 from rubric_ci.calibration import labels
 from rubric_ci.model.correction import CorrectedPassRate
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.file_names import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
 
 
-def with_correction(report: RunReport, loaded: LoadedProject, settings: RunSettings) -> RunReport:
+def with_correction(report: RunReport, loaded: LoadedProject) -> RunReport:
     """Add the corrected pass rate, or why it is withheld.
 
     The labels are those of the policy's commit. A run of some cases, such as that of a pull
-    request, is left as it is: the labels vouch for the suite that they were drawn from.
+    request, is left as it is: the labels vouch for the suite that they were drawn from. Each shard
+    carries the labels of its cases, and the merged report is corrected by all of them.
     """
-    some = (settings.cases, settings.tags, settings.changed_since, settings.last_failed)
-    if any(some) or report.interrupted or report.spared:
+    if not report.scope.without("shard").complete:
         return report
     content = loaded.project.policy_files.read(LABELS)
     if content is None:
@@ -39,7 +38,7 @@ def with_correction(report: RunReport, loaded: LoadedProject, settings: RunSetti
 def with_merged_correction(report: RunReport, shards: Sequence[RunReport]) -> RunReport:
     """Correct the pass rate of merged shards by the labels that each shard carries."""
     parts = [shard.corrected_pass_rate for shard in shards if shard.corrected_pass_rate]
-    if report.interrupted or not parts:
+    if not (parts and report.scope.complete):
         return replace(report, corrected_pass_rate=None)
     from rubric_ci.calibration.correction import of_suite
 

@@ -15,6 +15,7 @@ from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
 from rubric_ci.history.trust import check_untracked
+from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text import numbers
@@ -27,8 +28,10 @@ LATEST: Final = "report.html"
 def add(report: Path, history: Path, link: str) -> ExitCode:
     """Add the record of a report."""
     check_untracked(history, os.environ)
-    new = History(path=history).add([record_of(read_report(report), link=link)])
+    found = read_report(report)
+    new = History(path=history).add([record_of(found, link=link)])
     _say(f"added the run to {history}" if new else f"{history} has this run already")
+    _say_part(found)
     return ExitCode.OK
 
 
@@ -84,6 +87,7 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     found, lines = read_report(report), site / LINES
     known = [*_exported(lines)] if lines.exists() else []
     records = in_order([*known, record_of(found)])
+    _say_part(found)
     _write(lines, _dumped(records))
     _write(site / LATEST, formats.render("html", found))
     latest = [*records[:-1], replace(records[-1], link=LATEST)]
@@ -118,6 +122,11 @@ def _write(path: Path, text: str) -> None:
             f"{path}: cannot write: {error.strerror}", "choose another file with --output"
         ) from error
     _say(f"wrote {path}")
+
+
+def _say_part(report: RunReport) -> None:
+    if report.covers:
+        _say(f"the report covers {report.covers}; trends and badge leave the run out")
 
 
 def _say(line: str) -> None:

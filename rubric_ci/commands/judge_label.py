@@ -14,6 +14,7 @@ from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.loaded_project import load_project, open_project, show_problems
 from rubric_ci.report.report_file import read_report
+from rubric_ci.report.scope import check_whole
 from rubric_ci.system.terminal import is_interactive
 from rubric_ci.text.escape import log_line
 
@@ -29,6 +30,10 @@ def label(settings: LabelSettings) -> ExitCode:
     show_problems(loaded.diagnostics)
     cases = [case for file in loaded.files for case in file.cases]
     report = read_report(settings.report)
+    if settings.sample:
+        check_whole(report)  # a part of the suite is no random sample of it
+    if report.covers:
+        click.echo(f"{log_line(str(settings.report))} covers {report.covers}", err=True)
     draws = _draws(report, settings)
     questions = questions_of(report, cases, draws)
     if not questions:

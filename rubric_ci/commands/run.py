@@ -31,9 +31,9 @@ from rubric_ci.history.forecast import show_power
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.defaults import REPORT_FILES
-from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo, totals
+from rubric_ci.model.scope import Narrowing
 from rubric_ci.policy.checkout import allowed_hosts
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
@@ -81,8 +81,8 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     loaded, selection = _select(settings, started_at.date(), workflow)
     baseline = open_baseline(settings)
-    shard, chosen = _cases_of_shard(selection, loaded, settings)
-    tasks = with_waivers(build_tasks(chosen, loaded, settings), selection.waivers)
+    selection, shard = _shard(selection, loaded, settings)
+    tasks = with_waivers(build_tasks(selection.chosen, loaded, settings), selection.waivers)
     if settings.list_only:
         return _list(tasks, loaded, settings, baseline, now=started_at)
     selection, context = _set_up(selection, tasks, loaded, settings)
@@ -179,7 +179,7 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
         totals=totals(report.cases, graded.preflight),
     )
     report = without_secrets(report, masking.redactor())
-    report = with_correction(report, inputs.loaded, inputs.settings)
+    report = with_correction(report, inputs.loaded)
     return with_baseline(report, inputs.baseline, inputs.settings)
 
 
@@ -245,12 +245,12 @@ def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
     )
 
 
-def _cases_of_shard(
+def _shard(
     selection: Selection, loaded: LoadedProject, settings: RunSettings
-) -> tuple[ShardInfo | None, Sequence[tuple[EvalCase, str]]]:
-    """Return the cases of this shard, or all of them."""
+) -> tuple[Selection, ShardInfo | None]:
+    """Leave only the cases of this shard."""
     if settings.shard is None:
-        return None, selection.chosen
+        return selection, None
     index, count = settings.shard
     costs = [
         case_cost(case, choose_target(case, loaded.config_for(case.file), settings.target))
@@ -258,7 +258,10 @@ def _cases_of_shard(
     ]
     positions = split(costs, count)[index - 1]
     shard = ShardInfo(index=index, count=count, positions=positions)
-    return shard, [selection.chosen[position] for position in positions]
+    chosen = tuple(selection.chosen[position] for position in positions)
+    dropped: list[Narrowing] = ["shard"] * (len(chosen) < len(selection.chosen))
+    scope = selection.scope.narrowed(*dropped)
+    return replace(selection, chosen=chosen, scope=scope), shard
 
 
 def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Sequence[str]:

@@ -34,13 +34,11 @@ def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSet
     if baseline is None:
         note = f"No comparison: the baseline {settings.baseline.as_posix()} does not exist."
         return replace(report, notes=(*report.notes, note))
-    complete = not (settings.cases or settings.tags or settings.paths or report.shard)
     comparison = compare(
         report,
         baseline.report,
         log=baseline.log,
         tolerance=settings.tolerance,
-        complete=complete,
     )
     return replace(report, comparison=comparison)
 

@@ -11,6 +11,7 @@ from rubric_ci.comparison.case_change import ChangeRules, change_of, gone_cases,
 from rubric_ci.comparison.notes import (
     cached_marks,
     differing_judges,
+    parts_of_suite,
     too_few_clusters,
     too_few_trials,
     why_judge_moved,
@@ -39,22 +40,21 @@ def compare(
     *,
     log: ReferenceLog | None = None,
     tolerance: float = TOLERANCE,
-    complete: bool = True,
 ) -> Comparison:
     """Compare each case of `head` with the same case of `baseline`.
 
-    If `head` is not complete, a case that is missing in it was not run; it is not `gone`. A budget
-    of false alarms applies if the baseline has the trials of a reference, and always if it is
-    pinned, which is if it has a log.
+    A case that a part of the suite left out was not run; it is not `gone`. A budget of false alarms
+    applies if the baseline has the trials of a reference, and always if it is pinned, which is if
+    it has a log.
     """
     matched = counterparts(map(key_of, head.cases), baseline.cases)
     rules = _rules(head, baseline, matched, tolerance, pinned=log is not None)
     compared = (change_of(case, matched.get(key_of(case)), rules) for case in head.cases)
     changes = [change for change in compared if change]
-    partial = not complete or head.spared > 0 or head.interrupted
-    gone = () if partial else gone_cases(baseline.cases, matched.values())
+    gone = gone_cases(baseline.cases, matched.values()) if head.scope.complete else ()
     every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
     notes = (
+        *parts_of_suite(head, baseline),
         *differing_judges(head, baseline),
         *too_few_trials(head, baseline, rules),
         *cached_marks(head, rules),

@@ -9,6 +9,13 @@ from rubric_ci.statistics import significance
 from rubric_ci.text import numbers
 
 
+def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:
+    """Yield which part of the suite each of the reports covers, unless it is the whole."""
+    for report, name in ((head, "This report"), (baseline, "The baseline")):
+        if report.covers:
+            yield f"{name} covers {report.covers}; the other cases are not compared."
+
+
 def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:
     """Yield what a baseline with some trials lacks for a budget of false alarms."""
     trials, needed = alarm_budget.trials_per_case(baseline.cases), rules.config.reference_trials

@@ -148,11 +148,6 @@ def since(log: ReferenceLog, holds: Callable[[Night], bool]) -> Night | None:
     return first
 
 
-def whole_run(report: RunReport) -> bool:
-    """Return True if the run graded all cases of the suite, by itself."""
-    return not (report.shard or report.interrupted or report.spared or report.replayed)
-
-
 def comparable(one: RunReport, other: RunReport) -> bool:
     """Return True if judge and thresholds are the same."""
     limits = [(each.gate.passing, each.gate.borderline) for each in (one, other)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rubric_ci.comparison.baseline import find_reports, read_baseline
 from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference import Baseline, comparable, lacking, night_of, part, whole_run
+from rubric_ci.comparison.reference import Baseline, comparable, lacking, night_of, part
 from rubric_ci.comparison.reference_log_file import LOG_FILE, read_log, write_log
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.defaults import REPORT_FILES
@@ -23,6 +23,7 @@ from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text
 from rubric_ci.report import json_format
 from rubric_ci.report.report_file import read_report
+from rubric_ci.report.scope import check_measured
 
 FIRST = "first run"
 """The reason of a reference that no one decided on."""
@@ -59,7 +60,7 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
 
     Raises CannotReadReport for a part of a run.
     """
-    _check_whole(head)
+    check_measured(head)
     config = head.regression or RegressionConfig()
     present = open_folder(folder)
     moved = head.sentinel is not None and head.sentinel.moved
@@ -87,7 +88,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison 
 
     Cases that the run did not grade, or that `acceptance` does not name, keep their reference.
     """
-    _check_whole(head)
+    check_measured(head)
     present = open_folder(folder)
     moved = part(head, acceptance.moves)
     if moved is None:
@@ -140,15 +141,6 @@ def replace_reports(path: Path, report: RunReport, now: str) -> None:
         cases = len(report.cases)
         decision = replace(log.decision, reason=reason, decided_at=now, cases=cases)
         write_log(path, log.with_decision(decision))
-
-
-def _check_whole(head: RunReport) -> None:
-    if not whole_run(head):
-        raise CannotReadReport(
-            "the report is of a part of a run: of a shard, of changed cases, of recorded replies, "
-            "or interrupted",
-            "pass the report of a run over all cases; combine shards with `rubric-ci report merge`",
-        )
 
 
 def _first_log(head: RunReport, present: Baseline | None) -> ReferenceLog:

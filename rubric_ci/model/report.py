@@ -10,15 +10,8 @@ from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.reference_log import ReferenceMove
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import (
-    Assessed,
-    CaseResult,
-    Errored,
-    Graded,
-    Skipped,
-    Trial,
-    standing,
-)
+from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial, standing
+from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.trials import mean_score
 from rubric_ci.model.usage import NOTHING_USED, Usage
@@ -232,14 +225,12 @@ class RunReport:
     started_at: str  # RFC 3339, UTC
     duration_seconds: float
     verdict: RunVerdict
-    interrupted: bool = False  # some cases were not finished, or a shard is missing
+    scope: Scope = WHOLE  # the part of the suite that the run covers
     gate: GateInfo
     judge: JudgeInfo | None = None
     totals: Totals
-    replayed: bool = False  # replies of models are from a recording; no model was called
     forecast: CostEstimate | None = None  # the estimate; None: no judge requests
     cases: tuple[CaseResult, ...] = ()  # in file order
-    spared: int = 0  # cases that the change does not affect
     notes: tuple[str, ...] = ()  # one line each
     responders: tuple[Responder, ...] = ()  # the models that replied; not of cached judgements
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
@@ -253,6 +244,11 @@ class RunReport:
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
+
+    @property
+    def covers(self) -> str:
+        """The part of the suite that the report covers; empty if it is the whole."""
+        return self.scope.describe(len(self.cases))
 
 
 def totals(cases: tuple[CaseResult, ...], preflight: Usage = NOTHING_USED) -> Totals:

@@ -77,7 +77,7 @@ def _run(report: RunReport) -> dict[str, JSON]:
 def _invocation(report: RunReport) -> dict[str, JSON]:
     notes = (*wording.provenance(report), *report.notes)
     return {
-        "executionSuccessful": not report.interrupted,
+        "executionSuccessful": not report.scope.unfinished,
         "toolExecutionNotifications": [
             {"level": "note", "message": {"text": _plain(text)}} for text in notes
         ],

@@ -90,13 +90,14 @@ def rate_text(rate: PassRate) -> str:
 
 
 def provenance(report: RunReport) -> list[str]:
-    """Return what the verdict rests on in addition to this run: cached marks, recorded replies."""
+    """Return what the verdict rests on: a part of the suite, cached marks, recorded replies."""
     totals = report.totals
     cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
     answers = numbers.plural(totals.graded + totals.errored, "answer")
     every = [
+        report.covers,
         cached if totals.cached_marks else "",
-        "model replies from a recording" if report.replayed else "",
+        "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
     ]
     return [part for part in every if part]
@@ -157,14 +158,8 @@ def votes(criterion: CriterionResult) -> str:
 
 def not_run(report: RunReport) -> list[str]:
     """Return what the run as a whole omitted, and why."""
-    return [
-        *([_unaffected(report.spared)] if report.spared else []),
-        *(
-            ["the run is incomplete: unfinished cases have no verdict"]
-            if report.interrupted
-            else []
-        ),
-    ]
+    unfinished = "the run is incomplete: unfinished cases have no verdict"
+    return [unfinished] if report.scope.unfinished else []
 
 
 def texts(case: CaseResult) -> list[tuple[str, str]]:
@@ -242,10 +237,6 @@ def shared_reasons(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
     """Return the errored cases of each reason that several of them have."""
     groups = grouped((case.reason, case) for case in cases if isinstance(case, Errored))
     return {reason: same for reason, same in groups if len(same) > 1}
-
-
-def _unaffected(number: int) -> str:
-    return f"{numbers.plural(number, 'case')} not run: not affected by the change"
 
 
 def _all(counts: Totals) -> str:

@@ -22,7 +22,8 @@ from rubric_ci.model.report import (
     run_verdict,
     totals,
 )
-from rubric_ci.model.results import CaseResult, Errored
+from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.model.scope import Narrowing
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.report.gate import concluded, gate_of
 from rubric_ci.report.redaction import without_secrets
@@ -48,8 +49,8 @@ def build_report(
     """Return the report of a run, without secrets; unfinished tasks are errored cases."""
     reason = _why_unfinished(ended, settings)
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
-    interrupted = len(ended) < len(tasks)
-    verdict = run_verdict(cases, complete=not loaded.invalid and not interrupted)
+    scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
+    verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     waivers = with_outcomes(selection.waivers, cases)
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
@@ -59,13 +60,11 @@ def build_report(
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(seconds, 3),
         verdict=verdict,
-        interrupted=interrupted,
+        scope=scope,
         gate=gate,
         judge=_judge_info(loaded, tasks, settings),
         totals=totals(cases),
-        replayed=settings.requests.replay is not None,
         cases=cases,
-        spared=selection.spared,
         grading_changes=changes,
         waivers=waivers,
         notes=(*_notes(loaded), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
@@ -76,11 +75,33 @@ def build_report(
     return without_secrets(report, masking.redactor())
 
 
+def _narrowed(
+    tasks: Sequence[Task], ended: Sequence[CaseResult], settings: RunSettings
+) -> Iterator[Narrowing]:
+    """Yield what left cases of the selection without a result of this run."""
+    if len(ended) < len(tasks):
+        yield "max-failures" if _has_stopped(ended, settings) else "interrupted"
+    skipped = {(case.file, case.id) for case in ended if isinstance(case, Skipped)}
+    evaluated = ((task.case.file, task.case.id) for task in tasks if task.case.evaluators)
+    if settings.offline and not skipped.isdisjoint(evaluated):
+        yield "offline"
+    if settings.requests.replay is not None:
+        yield "replay"
+
+
+def _has_stopped(ended: Sequence[CaseResult], settings: RunSettings) -> bool:
+    """Return True if there are as many failures as --max-failures allows."""
+    return settings.max_failures is not None and _failures(ended) >= settings.max_failures
+
+
+def _failures(ended: Sequence[CaseResult]) -> int:
+    return sum(map(is_failure, ended))
+
+
 def _why_unfinished(ended: Sequence[CaseResult], settings: RunSettings) -> str:
-    failures = sum(map(is_failure, ended))
-    if settings.max_failures is None or failures < settings.max_failures:
+    if not _has_stopped(ended, settings):
         return INTERRUPTED
-    count = numbers.plural(failures, "failure")
+    count = numbers.plural(_failures(ended), "failure")
     return f"not run: stopped after {count} (--max-failures {settings.max_failures})"
 
 

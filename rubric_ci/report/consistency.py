@@ -9,6 +9,7 @@ from math import isclose
 
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Assessed, BaseResult, Graded, Skipped, kth_best, standing
+from rubric_ci.model.scope import Scope
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.waivers import with_waivers
 from rubric_ci.report import case_consistency
@@ -23,6 +24,7 @@ def problems(report: RunReport) -> Iterator[str]:
     yield from _case_verdicts(report)
     yield from _trials(report)
     yield from _waived(report)
+    yield from _scope(report)
     yield from _run_verdict(report)
     yield from _gate(report)
 
@@ -114,10 +116,26 @@ def _waived(report: RunReport) -> Iterator[str]:
             yield f"cases.{at}.without_waived is {case.without_waived}, its criteria give {found}"
 
 
+def _scope(report: RunReport) -> Iterator[str]:
+    scope = report.scope
+    found = scope.narrowed()
+    if scope.narrowed_by != found.narrowed_by:
+        yield f"scope.narrowed_by is {_listed(scope)}, in order: {_listed(found)}"
+    if scope.complete != found.complete:
+        yield f"scope.complete is {_json(scope.complete)}, narrowed by: {_listed(scope)}"
+    cases = len({(case.file, case.id) for case in report.cases})
+    if scope.suite is not None and scope.suite < cases:
+        yield f"scope.suite is {scope.suite}, the report has {cases} cases"
+
+
+def _listed(scope: Scope) -> str:
+    return ", ".join(scope.narrowed_by) or "nothing"
+
+
 def _run_verdict(report: RunReport) -> Iterator[str]:
-    """Compare the verdict; `error` is possible for any cases: some eval files were not read."""
-    found = run_verdict(report.cases, complete=not report.interrupted)
-    if report.verdict not in {found, run_verdict(report.cases, complete=False)}:
+    scope = report.scope
+    found = run_verdict(report.cases, complete=not (scope.unread or scope.unfinished))
+    if report.verdict != found:
         yield f"verdict is {report.verdict}, its cases give {found}"
 
 

@@ -14,6 +14,6 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
         return ExitCode.GATE
     if invalid_files:
         return ExitCode.USAGE
-    incomplete = report.verdict == "error" or report.interrupted or report.totals.errored
+    incomplete = report.verdict == "error" or report.scope.unfinished or report.totals.errored
     undecided = any(is_undecided(case, report.gate) for case in report.cases)
     return ExitCode.NO_VERDICT if incomplete or undecided else ExitCode.OK

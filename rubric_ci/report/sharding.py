@@ -22,6 +22,8 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult
+from rubric_ci.model.scope import Scope
+from rubric_ci.model.scope import merged as merged_scope
 from rubric_ci.report.gate import concluded, settings_of
 from rubric_ci.waivers.report import merged
 
@@ -68,8 +70,9 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     cases = _in_order(parts)
     count = next(iter(parts.values()))[0].count
     missing = [n for n in range(1, count + 1) if n not in parts]
-    interrupted = bool(missing) or any(report.interrupted for report in reports)
-    verdict = run_verdict(cases, complete=not interrupted and all(map(_complete, reports)))
+    scope = merged_scope(report.scope for report in reports)
+    scope = scope.narrowed("shard", "interrupted") if missing else scope
+    verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     waivers = merged(report.waivers for report in reports)
     gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
     preflight = sum((report.preflight for report in reports), NOTHING_USED)
@@ -78,12 +81,11 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         started_at=min(report.started_at for report in reports),
         duration_seconds=max(report.duration_seconds for report in reports),
         verdict=verdict,
-        interrupted=interrupted,
+        scope=scope,
         gate=concluded(gate, cases, verdict, waivers, first.grading_changes),
         waivers=waivers,
         totals=totals(cases, preflight),
         preflight=preflight,
-        replayed=any(report.replayed for report in reports),
         forecast=_forecast(reports),
         cases=cases,
         responders=_responders(reports),
@@ -151,13 +153,20 @@ def _check_same_run(reports: Sequence[RunReport]) -> None:
         ("gates", {settings_of(r.gate) for r in reports}),
         ("judges", {r.judge for r in reports}),
         ("commits", {r.metadata.get("head_sha", "") for r in reports}),
-        ("numbers of unaffected cases", {r.spared for r in reports}),
+        ("sizes of the suite", {r.scope.suite for r in reports if not r.scope.unread}),
+        ("selections", {_selection(r.scope) for r in reports}),
     ):
         if len(found) > 1:
             raise CannotMerge(
                 f"the reports have different {what}: {', '.join(sorted(map(str, found)))}",
                 "merge the shards of one run only",
             )
+
+
+def _selection(scope: Scope) -> str:
+    """Return what narrowed the run before it was split."""
+    names = {"paths", "case", "tag", "changed-since", "last-failed"} & set(scope.narrowed_by)
+    return " and ".join(sorted(names)) or "every case"
 
 
 def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult, ...]:
@@ -177,14 +186,6 @@ def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult
                 )
             placed[position] = case
     return tuple(case for _, case in sorted(placed.items(), key=lambda item: item[0]))
-
-
-def _complete(report: RunReport) -> bool:
-    """Return True if all eval files could be read.
-
-    An unreadable file gives the verdict `error` without an errored case.
-    """
-    return report.verdict != "error" or report.totals.errored > 0
 
 
 def _missing(missing: Sequence[int], count: int) -> Iterator[str]:

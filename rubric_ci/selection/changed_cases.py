@@ -1,10 +1,11 @@
 """Select the cases that a change affects: compare the working tree with git's objects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.errors import CannotConfigure, CannotReadFile
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
 from rubric_ci.judge.prompt import PROMPT_VERSION
@@ -12,8 +13,9 @@ from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
+from rubric_ci.model.scope import Narrowing, Scope
 from rubric_ci.policy.checkout import policy_notes, under_policy
-from rubric_ci.project import discovery
+from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import BaseOptions, Change, open_change
 from rubric_ci.project.difference import Difference
@@ -23,6 +25,7 @@ from rubric_ci.selection.compare_cases import (
     NoSetup,
     Revision,
     Selection,
+    changed_only,
     place,
     select,
     select_all,
@@ -48,6 +51,7 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     project = under_policy(checkout, settings.policy_from, change)
     paths = find_evals(project, settings.paths)
     loaded, selection = _select(project, paths, change, settings)
+    selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
     names = (discovery.from_root(path, project.root) for path in paths)
     notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
     return loaded, replace(selection, notes=notes)
@@ -59,15 +63,18 @@ def _select(
     base = change.selection
     if base is None:
         loaded = load_evals(project, paths, change)
-        every = _asked_for(loaded, settings)
-        return loaded, Selection(chosen=tuple((case, EVERY_CASE) for case in every))
+        every = tuple((case, EVERY_CASE) for case in _cases(loaded))
+        selection = Selection(chosen=every, scope=Scope(suite=len(every)))
+        return loaded, _asked_for(selection, loaded, settings)
     if isinstance(base, NoBase):
         loaded = load_evals(project, paths, change)
-        return loaded, select_all(_asked_for(loaded, settings), base.reason)
+        return loaded, _asked_for(select_all(_cases(loaded), base.reason), loaded, settings)
     unread = find_unconcerned(project, paths, change.at(base).difference, settings)
     loaded = load_evals(project, [path for path in paths if path not in unread], change)
     selection = choose_changed(loaded, base, settings)
-    return loaded, _narrowed(selection, _asked_for(loaded, settings), sum(unread.values()))
+    suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()))
+    selection = replace(selection, scope=changed_only(suite, len(selection.chosen)))
+    return loaded, _asked_for(selection, loaded, settings)
 
 
 def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Selection:
@@ -83,15 +90,36 @@ def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Sel
     return replace(selection, notes=(origin, *selection.notes))
 
 
-def _asked_for(loaded: LoadedProject, settings: RunSettings) -> tuple[EvalCase, ...]:
-    every = [case for file in loaded.files for case in file.cases]
-    return choose_cases(every, ids=settings.cases, tags=settings.tags)
+def _cases(loaded: LoadedProject) -> list[EvalCase]:
+    return [case for file in loaded.files for case in file.cases]
 
 
-def _narrowed(selection: Selection, asked_for: Sequence[EvalCase], unread: int) -> Selection:
-    keys = {(case.file, case.id) for case in asked_for}
+def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
+    """Leave out the cases that --case and --tag leave out."""
+    every = _cases(loaded)
+    named = choose_cases(every, ids=settings.cases, tags=())
+    tagged = choose_cases(every, ids=(), tags=settings.tags)
+    dropped: list[Narrowing] = ["case"] * (len(named) < len(every))
+    dropped += ["tag"] * (len(tagged) < len(every))
+    keys = {(case.file, case.id) for case in named} & {(case.file, case.id) for case in tagged}
     chosen = tuple((case, why) for case, why in selection.chosen if (case.file, case.id) in keys)
-    return replace(selection, chosen=chosen, spared=len(asked_for) - len(chosen) + unread)
+    return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
+
+
+def _of_suite(
+    scope: Scope, loaded: LoadedProject, paths: Sequence[Path], settings: RunSettings
+) -> Scope:
+    """Return the scope as the part of the whole suite; its size is unknown if files are unread."""
+    unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
+    if settings.paths and not set(_suite(loaded.project)) <= {path.resolve() for path in paths}:
+        unread.append("paths")
+    return replace(scope, suite=None).narrowed(*unread) if unread else scope
+
+
+def _suite(project: Project) -> Iterator[Path]:
+    """Yield the eval files of a run without PATHS."""
+    with suppress(CannotFindEvals):
+        yield from (path.resolve() for path in eval_search.find_evals(project, ()))
 
 
 def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:

@@ -15,6 +15,7 @@ from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.selection import fingerprint
 from rubric_ci.selection.dependencies import ChangedPaths, changed, depends_on_everything
@@ -57,7 +58,7 @@ class Selection:
     """What to run."""
 
     chosen: tuple[tuple[EvalCase, str], ...]  # each with the reason, one short sentence
-    spared: int = 0
+    scope: Scope = WHOLE
     notes: tuple[str, ...] = ()  # for the reader of the report
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
     grading_changes: tuple[GradingChange, ...] = ()  # since the base
@@ -72,7 +73,13 @@ def select_all(cases: Sequence[EvalCase], reason: str) -> Selection:
     """Choose all cases if there is no base to compare with."""
     why = "there is nothing to compare with"
     note = f"Every case runs, as {why}: {reason}."
-    return Selection(chosen=tuple((case, why) for case in cases), notes=(note,))
+    chosen = tuple((case, why) for case in cases)
+    return Selection(chosen=chosen, scope=Scope(suite=len(chosen)), notes=(note,))
+
+
+def changed_only(scope: Scope, chosen: int) -> Scope:
+    """Return the scope of the cases that a change affects, of all in `scope`."""
+    return scope if chosen == scope.suite else scope.narrowed("changed-since")
 
 
 def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
@@ -83,7 +90,7 @@ def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
     chosen = tuple((case, why) for case, why in reasons if why)
     return Selection(
         chosen=chosen,
-        spared=len(reasons) - len(chosen),
+        scope=changed_only(Scope(suite=len(reasons)), len(chosen)),
         notes=(*_unread(head, base), *change.too_wide(chosen), *_removed(base, before)),
     )
 

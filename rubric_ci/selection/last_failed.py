@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.model.results import CaseResult, Errored, Graded, standing
+from rubric_ci.model.scope import Narrowing
 from rubric_ci.selection.compare_cases import Key, Selection
 from rubric_ci.text import numbers
 
@@ -32,7 +33,8 @@ def choose_failed(selection: Selection, last: Set[Key] | None, report: str) -> S
         return _noted(selection, f"--last-failed: {report} {reason}, so no case is left out.")
     chosen = tuple((case, WHY) for case, _ in selection.chosen if (case.file, case.id) in last)
     gone = len(last) - len(chosen)
-    narrowed = replace(selection, chosen=chosen)
+    dropped: list[Narrowing] = ["last-failed"] * (len(chosen) < len(selection.chosen))
+    narrowed = replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
     if not gone:
         return narrowed
     count = numbers.plural(gone, "case")

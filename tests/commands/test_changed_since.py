@@ -41,6 +41,9 @@ def report(checkout: Checkout) -> dict[str, Any]:
     return read
 
 
+ONE_OF_TWO = {"complete": False, "narrowed_by": ["changed-since"], "suite": 2}
+
+
 def test_only_changed_cases_run_and_the_report_gives_the_reason(checkout: Checkout) -> None:
     base = checkout.commit(FILES)
     checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
@@ -48,7 +51,7 @@ def test_only_changed_cases_run_and_the_report_gives_the_reason(checkout: Checko
     assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  one\n")
     (case,) = report(checkout)["cases"]
     assert (case["id"], case["why"]) == ("one", "case edited: input_messages")
-    assert report(checkout)["spared"] == 1
+    assert report(checkout)["scope"] == ONE_OF_TWO
     assert report(checkout)["notes"] == [f"Compared with the merge base with `main` ({base[:10]})."]
 
 
@@ -57,7 +60,8 @@ def test_nothing_changed_is_a_verdict_of_its_own(checkout: Checkout) -> None:
     for _ in range(2):  # our own output of the first run is no change either
         done = run(checkout, "evals", "--changed-since", "HEAD")
         assert (done.returncode, done.stderr) == (0, "")
-        assert (report(checkout)["verdict"], report(checkout)["spared"]) == ("nothing-changed", 2)
+        assert report(checkout)["verdict"] == "nothing-changed"
+        assert report(checkout)["scope"] == ONE_OF_TWO
 
 
 def test_a_selection_by_tag_counts_only_its_own_cases(checkout: Checkout) -> None:
@@ -65,7 +69,7 @@ def test_a_selection_by_tag_counts_only_its_own_cases(checkout: Checkout) -> Non
     checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi")})
     run(checkout, "evals", "--changed-since", "HEAD", "--tag", "fast")
     assert [case["id"] for case in report(checkout)["cases"]] == ["one"]
-    assert report(checkout)["spared"] == 0
+    assert report(checkout)["scope"] == ONE_OF_TWO | {"narrowed_by": ["tag"]}
 
 
 def test_it_works_from_a_folder_of_the_repository(checkout: Checkout) -> None:
@@ -73,9 +77,9 @@ def test_it_works_from_a_folder_of_the_repository(checkout: Checkout) -> None:
     checkout.write({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
     inside = Checkout(checkout.root / "evals")
     assert run(inside, "a.yaml", "--changed-since", "HEAD").returncode == 0
-    assert report(inside)["spared"] == 1
+    assert report(inside)["scope"] == ONE_OF_TWO
     run(inside, "a.yaml", "--changed-since", "HEAD")
-    assert report(inside)["spared"] == 1
+    assert report(inside)["scope"] == ONE_OF_TWO
 
 
 def test_a_misspelt_revision(checkout: Checkout) -> None:

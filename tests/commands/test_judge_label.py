@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
 
+from rubric_ci.model.scope import Scope
 from rubric_ci.report import json_format
 from tests import platforms
 from tests.sample_reports import a_report, errored, graded
@@ -231,3 +233,14 @@ def test_a_broken_label_file_is_left_alone(folder: Path, start: Start) -> None:
     terminal.close()
     assert terminal.exitstatus == 2
     assert (folder / "labels.jsonl").read_text(encoding="utf-8") == '{"id": 1}\n'
+
+
+def test_a_part_of_the_suite_is_named_and_no_draw(folder: Path, start: Start) -> None:
+    whole = json_format.read((folder / "report.json").read_text(encoding="utf-8"))
+    part = replace(whole, scope=Scope(suite=40).narrowed("case"))
+    (folder / "report.json").write_text(json_format.render(part), encoding="utf-8")
+    start().expect_exact("covers 3 of 40 cases: --case")
+    terminal = start("--sample", "1+1", "--by", "a", "--split", "test")
+    terminal.expect_exact("this report covers 3 of 40 cases: --case")
+    terminal.expect_exact("run the whole suite first")
+    terminal.expect(pexpect.EOF)

@@ -153,7 +153,11 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
         pytest.param(GREEN, "success", id="the gate passes"),
         pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
         pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
-        pytest.param(a_report(spared=4), "neutral", id="nothing changed"),
+        pytest.param(
+            a_report(),
+            "neutral",
+            id="nothing changed",
+        ),
     ],
 )
 def test_check_run(

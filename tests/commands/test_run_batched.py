@@ -424,7 +424,7 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
             "batch batch_1: cancelled; requests that were already processed may be billed" in shown
         )
     report = batched.report()
-    assert report["interrupted"] is True
+    assert report["scope"]["narrowed_by"] == ["interrupted"]
     assert {case["reason"] for case in report["cases"]} == {"interrupted before it finished"}
 
 

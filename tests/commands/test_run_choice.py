@@ -81,7 +81,11 @@ def test_a_run_stops_after_its_failures(project: Project) -> None:
     done = project.run("--max-failures", "1", "--concurrency", "1")
     assert done.returncode == 1
     report = project.report()
-    assert report["interrupted"] is True
+    assert report["scope"] == {
+        "complete": False,
+        "narrowed_by": ["max-failures"],
+        "suite": 3,
+    }
     ends = [(case["id"], case["outcome"], case["reason"]) for case in report["cases"]]
     assert ends[0][:2] == ("good", "graded")
     assert ends[1][:2] == ("bad", "graded")

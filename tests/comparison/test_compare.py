@@ -21,6 +21,7 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
+from rubric_ci.model.scope import NARROWINGS, Narrowing, Scope
 from rubric_ci.model.scoring import verdict
 from tests import nights
 
@@ -177,15 +178,26 @@ def test_an_id_of_two_files_has_not_moved() -> None:
     assert kinds == [("gone", "b.yaml"), ("gone", "c.yaml"), ("new", "a.yaml")]
 
 
-@pytest.mark.parametrize("how", ["spared", "interrupted", "filtered"])
-def test_a_case_that_did_not_run_is_not_gone(how: str) -> None:
+@pytest.mark.parametrize("how", [name for name in NARROWINGS if name != "replay"])
+def test_a_case_that_did_not_run_is_not_gone(how: Narrowing) -> None:
     then = report(graded(0.9), graded(0.9, case="b"))
-    now = report(graded(0.9))
-    if how == "spared":
-        now = replace(now, spared=1)
-    if how == "interrupted":
-        now = replace(now, interrupted=True)
-    assert [c.id for c in compare(now, then, complete=how != "filtered").changes] == ["a"]
+    now = replace(report(graded(0.9)), scope=Scope(suite=2).narrowed(how))
+    comparison = compare(now, then)
+    assert [c.id for c in comparison.changes] == ["a"]
+    note = f"This report covers {now.covers}; the other cases are not compared."
+    assert comparison.notes[0] == note
+
+
+def test_a_replayed_run_is_the_whole_suite() -> None:
+    then = report(graded(0.9), graded(0.9, case="b"))
+    now = replace(report(graded(0.9)), scope=Scope(suite=1).narrowed("replay"))
+    assert [(c.kind, c.id) for c in compare(now, then).changes] == [("gone", "b"), ("same", "a")]
+
+
+def test_a_baseline_of_a_part_is_named() -> None:
+    then = replace(report(graded(0.9)), scope=Scope(suite=2).narrowed("case"))
+    note = "The baseline covers 1 of 2 cases: --case; the other cases are not compared."
+    assert compare(report(graded(0.9)), then).notes[0] == note
 
 
 def test_what_needs_attention_comes_first() -> None:

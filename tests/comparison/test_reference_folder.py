@@ -11,8 +11,9 @@ from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.comparison.reference_log_file import LOG_FILE, read_log
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.model.report import JudgeInfo, RunReport, ShardInfo
+from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import Graded
+from rubric_ci.model.scope import Narrowing, Scope
 from rubric_ci.report.gate import concluded
 from tests.nights import case, night
 from tests.sample_reports import errored
@@ -116,19 +117,15 @@ def test_a_folder_of_reports_gets_a_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "part",
-    [
-        replace(FULL, shard=ShardInfo(index=1, count=2)),
-        replace(FULL, interrupted=True),
-        replace(FULL, spared=1),
-        replace(FULL, replayed=True),
-    ],
-    ids=["shard", "interrupted", "changed cases", "replayed"],
+    ("narrowed_by", "reason"),
+    [(name, f"^this report covers 2 of 4 cases: --{name}$") for name in ("case", "changed-since")]
+    + [("replay", "^this report is of a replayed run: its marks are recorded, not measured$")],
 )
-def test_a_part_of_a_run_is_refused(tmp_path: Path, part: RunReport) -> None:
-    with pytest.raises(CannotReadReport, match="the report is of a part of a run"):
+def test_a_part_of_a_run_is_refused(tmp_path: Path, narrowed_by: Narrowing, reason: str) -> None:
+    part = replace(FULL, scope=Scope(suite=4).narrowed(narrowed_by))
+    with pytest.raises(CannotReadReport, match=reason):
         list(keep(part, tmp_path))
-    with pytest.raises(CannotReadReport, match="the report is of a part of a run"):
+    with pytest.raises(CannotReadReport, match=reason):
         accept(part, tmp_path, Acceptance(reason="r", decided_at=NOW))
 
 

@@ -14,6 +14,7 @@ from rubric_ci.history.intervals import mean_interval, rate_interval, rate_varia
 from rubric_ci.history.record import case_records
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import Trial, VerdictWord
+from rubric_ci.model.scope import NARROWINGS, Scope
 from rubric_ci.model.sentinel import Sentinel
 from tests.history.nights import a_case, a_night
 from tests.sample_reports import a_report, graded
@@ -22,7 +23,9 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 TRIALS = st.lists(st.sampled_from("pbf"), max_size=4).filter(lambda trials: len(trials) != 1)
 CASES = st.builds(lambda n, v, t: a_case(n, v, *t), NAMES, st.sampled_from("pbfes"), TRIALS)
 REPORTS = st.builds(
-    lambda cases, spared: a_report(*cases, spared=spared), st.lists(CASES), st.integers(0, 1)
+    lambda cases, names: a_report(*cases, scope=Scope().narrowed(*names)),
+    st.lists(CASES),
+    st.sets(st.sampled_from(NARROWINGS)),
 )
 
 

@@ -34,7 +34,7 @@ def test_outputs() -> None:
 @pytest.mark.parametrize(
     ("report", "name", "value"),
     [
-        pytest.param(a_report(spared=3), "score", "", id="nothing was graded"),
+        pytest.param(a_report(), "score", "", id="nothing was graded"),
         pytest.param(
             replace(RED, totals=replace(RED.totals, calls=2, unpriced_calls=1, cost_usd=0.5)),
             "cost-usd", "", id="a price is not known",

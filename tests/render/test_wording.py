@@ -6,6 +6,7 @@ import pytest
 
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.scope import Scope
 from rubric_ci.render import wording
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
@@ -63,7 +64,9 @@ def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
             a_report(errored("a"), graded("b", "pass")), "no verdict: 1 case errored", id="error"
         ),
         pytest.param(
-            a_report(spared=3), "nothing to grade: the change affects no case", id="no change"
+            a_report(scope=Scope(suite=3).narrowed("changed-since")),
+            "nothing to grade: the change affects no case",
+            id="no change",
         ),
         pytest.param(
             a_report(skipped("a"), skipped("b")),
@@ -88,7 +91,9 @@ def test_headline(report: RunReport, shown: str) -> None:
     ids=["nothing", "fresh", "cached", "replayed", "recorded"],
 )
 def test_provenance(totals: dict[str, int], replayed: bool, shown: list[str]) -> None:
-    report = a_report(graded("a"), errored("b"), replayed=replayed)
+    report = a_report(
+        graded("a"), errored("b"), scope=Scope().narrowed("replay") if replayed else Scope()
+    )
     assert wording.provenance(replace(report, totals=replace(report.totals, **totals))) == shown
 
 

@@ -10,6 +10,7 @@ from rubric_ci.model.gate import GateInfo, PassRate
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.report import CaseChange, Comparison, RunReport
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
+from rubric_ci.model.scope import Scope
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.report import consistency
 from rubric_ci.report.gate import concluded
@@ -257,5 +258,5 @@ def test_totals_may_differ_by_rounding(claimed: float, *, same: bool) -> None:
 
 
 def test_an_interrupted_run_has_no_verdict_of_its_cases() -> None:
-    report = a_report(GOOD, interrupted=True)
+    report = a_report(GOOD, scope=Scope().narrowed("interrupted"))
     assert list(consistency.problems(report)) == ["verdict is pass, its cases give error"]

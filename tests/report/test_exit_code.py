@@ -6,6 +6,7 @@ import pytest
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.scope import Scope
 from rubric_ci.report.exit_code import exit_code
 from tests.sample_reports import a_report, errored, graded
 
@@ -26,7 +27,7 @@ UNREADABLE = replace(PASS, verdict="error")  # as `merge` sees a shard with unus
         (ERRORED, False, ExitCode.NO_VERDICT),
         (ERRORED, True, ExitCode.USAGE),
         (NEVER, False, ExitCode.NO_VERDICT),
-        (replace(PASS, interrupted=True), False, ExitCode.NO_VERDICT),
+        (replace(PASS, scope=Scope().narrowed("interrupted")), False, ExitCode.NO_VERDICT),
         (UNREADABLE, False, ExitCode.NO_VERDICT),
     ],
     ids=[

@@ -22,6 +22,7 @@ from rubric_ci.model.report import (
     totals,
 )
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.scope import Scope
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.report.sharding import case_cost, merge, split
 from tests.cases import build_case, build_script, span
@@ -32,6 +33,7 @@ COSTS = st.lists(
     unique_by=lambda case: case[0],
     max_size=30,
 )
+SHARD = Scope(suite=4).narrowed("shard")
 COUNTS = st.integers(min_value=1, max_value=6)
 
 
@@ -155,7 +157,7 @@ def test_values_that_differ_between_shards_are_combined() -> None:
                 duration_seconds=3.0,
                 notes=("a", "b"),
                 metadata={"event": "push", "run_url": "1"},
-                spared=7,
+                scope=SHARD,
             ),
             replace(
                 two,
@@ -163,7 +165,7 @@ def test_values_that_differ_between_shards_are_combined() -> None:
                 duration_seconds=9.0,
                 notes=("b", "c"),
                 metadata={"event": "push", "run_url": "2"},
-                spared=7,
+                scope=SHARD,
             ),
         ]
     )
@@ -171,7 +173,7 @@ def test_values_that_differ_between_shards_are_combined() -> None:
     assert merged.duration_seconds == 9.0
     assert merged.notes == ("a", "b", "c")
     assert merged.metadata == {"event": "push"}
-    assert merged.spared == 7
+    assert merged.scope == Scope(suite=4)
     assert merged.shard is None
 
 
@@ -182,7 +184,8 @@ def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
     one, _, three = shards_of(whole(passed), 3)
     merged = merge([three, one])
     assert merged.notes == ("Shard 2/3 is missing: its cases have no verdict.",)
-    assert (merged.interrupted, merged.verdict, merged.gate.holds) == (True, "error", False)
+    assert (merged.scope.unfinished, merged.verdict, merged.gate.holds) == (True, "error", False)
+    assert merged.covers == f"{len(merged.cases)} cases: --shard, interrupted"
     assert merged.totals == totals((*one.cases, *three.cases))
 
 
@@ -197,7 +200,7 @@ def test_the_first_shard_may_be_missing() -> None:
     _, two, three = shards_of(whole(results(6)), 3)
     merged = merge([two, three])
     assert merged.notes == ("Shard 1/3 is missing: its cases have no verdict.",)
-    assert (merged.interrupted, merged.verdict) == (True, "error")
+    assert (merged.scope.unfinished, merged.verdict) == (True, "error")
 
 
 def test_an_interrupted_shard_interrupts_the_run() -> None:
@@ -205,17 +208,22 @@ def test_an_interrupted_shard_interrupts_the_run() -> None:
         Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
     )
     one, two = shards_of(whole(passed), 2)
-    for parts in ([replace(one, interrupted=True), two], [one, replace(two, interrupted=True)]):
+    ended = Scope().narrowed("interrupted")
+    for parts in ([replace(one, scope=ended), two], [one, replace(two, scope=ended)]):
         merged = merge(parts)
-        assert (merged.interrupted, merged.verdict, merged.gate.holds) == (True, "error", False)
+        assert (merged.scope.unfinished, merged.verdict, merged.gate.holds) == (
+            True,
+            "error",
+            False,
+        )
         assert merged.notes == ()
-    assert (merge([one, two]).interrupted, merge([one, two]).verdict) == (False, "pass")
+    assert (merge([one, two]).scope, merge([one, two]).verdict) == (Scope(), "pass")
 
 
 def test_a_replayed_shard_marks_the_run() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
-    replayed = [merge([one, replace(two, replayed=is_so)]).replayed for is_so in (True, False)]
-    assert replayed == [True, False]
+    assert merge([one, replace(two, scope=Scope().narrowed("replay"))]).scope.replayed
+    assert not merge([one, two]).scope.replayed
 
 
 def test_fail_on_replaces_the_gate_of_the_shards() -> None:
@@ -272,7 +280,7 @@ def test_removed_cases_and_notes_are_listed_once() -> None:
 
 def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
-    broken = replace(one, verdict="error")
+    broken = replace(one, scope=Scope().narrowed("invalid"))
     assert merge([broken, two]).verdict == "error"
 
 
@@ -318,9 +326,14 @@ ONE, TWO = shards_of(whole(results(4)), 2)
             id="gate",
         ),
         pytest.param(
-            [ONE, changed(TWO, spared=1)],
-            "the reports have different numbers of unaffected cases: 0, 1",
-            id="spared",
+            [ONE, changed(TWO, scope=Scope(suite=9))],
+            "the reports have different sizes of the suite: 9, None",
+            id="suite",
+        ),
+        pytest.param(
+            [changed(ONE, scope=SHARD), changed(TWO, scope=SHARD.narrowed("case", "tag"))],
+            "the reports have different selections: case and tag, every case",
+            id="selection",
         ),
         pytest.param(
             [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],

@@ -209,13 +209,13 @@ def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged)
 def test_verdicts_from_recordings_say_so_everywhere(forged: Judged) -> None:
     forged.server.script(marks(True, True))
     assert forged.run("--no-cache", "--record", "judge.jsonl").returncode == 0
-    assert forged.report()["replayed"] is False
+    assert forged.report()["scope"]["narrowed_by"] == []
     done = forged.run(
         *("--replay", "judge.jsonl", "--reports", "json,markdown,junit,sarif,html"),
         GITHUB_ACTIONS="true",
     )
     assert done.returncode == 0, done.stderr
-    assert forged.report()["replayed"] is True
+    assert forged.report()["scope"]["narrowed_by"] == ["replay"]
     assert json.dumps(forged.report()["totals"]["recorded_answers"]) == "1"
     files = ("summary.md", "junit.xml", "report.sarif", "report.html")
     told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]

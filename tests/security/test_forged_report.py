@@ -13,6 +13,7 @@ from rubric_ci.github import checks, comments
 from rubric_ci.github.client import Server
 from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.model.options import CommentSettings
+from rubric_ci.model.scope import Scope
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report import json_format
 from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving
@@ -52,7 +53,7 @@ def top(**changes: Any) -> Callable[[Data], Data]:
     ("change", "problem"),
     [
         (top(verdict="pass"), "verdict is pass, its cases give fail"),
-        (top(interrupted=True, cases=[]), "totals.graded is 1, its cases give 0"),
+        (top(cases=[]), "totals.graded is 1, its cases give 0"),
         (gate(holds=True), "gate.holds is true, its cases give false"),
         (totals(failed=0), "totals.failed is 0, its cases give 1"),
         (totals(passed=10**30), "totals.passed is 1000000000000000000…, its cases give 0"),
@@ -155,7 +156,7 @@ def test_a_case_whose_marks_give_something_else(
 
 
 def test_an_error_may_have_no_errored_case() -> None:
-    held = a_report(graded("x", "pass"), verdict="error")
+    held = a_report(graded("x", "pass"), verdict="error", scope=Scope().narrowed("invalid"))
     text = json_format.render(held).replace('"holds": true', '"holds": false')
     assert json_format.read(text).verdict == "error"
     with pytest.raises(CannotReadReport, match="verdict is pass, its cases give error"):

@@ -191,7 +191,7 @@ def test_sigterm(kind: str, tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     assert process.returncode == 3
-    assert project.report()["interrupted"] is True
+    assert project.report()["scope"]["narrowed_by"] == ["interrupted"]
     assert reasons(project)["slow"] == "interrupted before it finished"
 
 

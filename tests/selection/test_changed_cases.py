@@ -78,7 +78,7 @@ def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
         _, selection = open_selected(settings)
         loaded, careful = open_selected(replace(settings, cases=("*",)))  # this reads every file
     assert selection == careful
-    assert len(selection.chosen) + selection.spared == sum(len(f.cases) for f in loaded.files)
+    assert selection.scope.suite == sum(len(f.cases) for f in loaded.files)
     return selection
 
 

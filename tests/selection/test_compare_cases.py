@@ -34,6 +34,7 @@ from rubric_ci.model.evals import (
     WeightedAverage,
 )
 from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.scope import Scope
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.selection.compare_cases import (
     NoSetup,
@@ -107,13 +108,15 @@ def without_setup(reason: str) -> Revision:
 def why(head: Revision, base: Revision, *paths: str) -> dict[str, str]:
     """Return the reason of every case that runs."""
     selection = select(head, base, ChangedPaths(paths))
-    assert len(selection.chosen) + selection.spared == len(head.cases)
+    assert selection.scope.suite == len(head.cases)
     return {case.id: reason for case, reason in selection.chosen}
 
 
 def test_nothing_changed() -> None:
     again = replace(CASE, input_messages=(*CASE.input_messages,))
-    assert select(side(again), side(CASE), ChangedPaths(())) == Selection(chosen=(), spared=1)
+    assert select(side(again), side(CASE), ChangedPaths(())) == Selection(
+        chosen=(), scope=Scope(suite=1).narrowed("changed-since")
+    )
 
 
 ELSEWHERE = Span(70, 3, 70, 9)
@@ -408,7 +411,7 @@ def test_a_base_that_does_not_parse() -> None:
     selection = select(side(CASE, other), base, ChangedPaths([]))
     assert selection == Selection(
         chosen=((CASE, "the base does not parse: line 3: duplicate key `id`"),),
-        spared=1,
+        scope=Scope(suite=2).narrowed("changed-since"),
         notes=(
             (
                 "`evals/a.yaml` cannot be compared with the base, so its cases run: "
@@ -465,7 +468,7 @@ def test_a_case_that_stayed_is_not_taken_for_one_that_went() -> None:
         side(went, CASE), setups={**side(went, target=AGENT).setups, **side(CASE).setups}
     )
     selection = select(side(stayed), base, ChangedPaths([]))
-    assert (selection.chosen, selection.spared) == ((), 1)
+    assert (selection.chosen, selection.scope.narrowed_by) == ((), ("changed-since",))
 
 
 def test_a_copy_is_a_new_case() -> None:
@@ -477,7 +480,7 @@ def test_a_copy_is_a_new_case() -> None:
 def test_nothing_to_compare_with() -> None:
     assert select_all((CASE,), "`schedule` events have no base commit") == Selection(
         chosen=((CASE, "there is nothing to compare with"),),
-        spared=0,
+        scope=Scope(suite=1),
         notes=(
             (
                 "Every case runs, as there is nothing to compare with: "

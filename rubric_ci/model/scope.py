@@ -1,0 +1,98 @@
+"""Which part of the suite a run covers, and what narrowed it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
+
+Narrowing: TypeAlias = Literal[
+    "paths",
+    "invalid",
+    "case",
+    "tag",
+    "changed-since",
+    "last-failed",
+    "shard",
+    "max-failures",
+    "interrupted",
+    "offline",
+    "replay",
+]
+"""What narrows a run, in the order in which it does; `invalid`: eval files with problems."""
+
+NARROWINGS: Final[tuple[Narrowing, ...]] = get_args(Narrowing)
+_UNFINISHED: Final = frozenset[Narrowing](("max-failures", "interrupted"))
+_WORDS: Final[dict[Narrowing, str]] = {
+    "paths": "given paths",
+    "invalid": "invalid eval files",
+    "interrupted": "interrupted",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The part of the suite that a run covers.
+
+    A replayed run is complete: its cases are those of the suite, only their marks are recorded.
+    """
+
+    complete: bool = True  # every case of the suite ran
+    narrowed_by: tuple[Narrowing, ...] = ()
+    suite: int | None = None  # cases of the suite; None: unknown
+
+    def narrowed(self, *by: Narrowing) -> "Scope":
+        """Return the scope of a part of this one."""
+        return _scope({*self.narrowed_by, *by}, self.suite)
+
+    def without(self, *names: Narrowing) -> "Scope":
+        """Return the scope as if these had not narrowed it."""
+        return _scope(set(self.narrowed_by) - set(names), self.suite)
+
+    @property
+    def unfinished(self) -> bool:
+        """Return True if the run ended before its last case."""
+        return not _UNFINISHED.isdisjoint(self.narrowed_by)
+
+    @property
+    def unread(self) -> bool:
+        """Return True if an eval file has problems, so that its cases are unknown."""
+        return "invalid" in self.narrowed_by
+
+    @property
+    def replayed(self) -> bool:
+        """Return True if the replies of models are from a recording."""
+        return "replay" in self.narrowed_by
+
+    def describe(self, cases: int) -> str:
+        """Return how many cases a run covers and what narrowed it; empty if it is complete."""
+        if self.complete:
+            return ""
+        covered = _cases(cases) if self.suite is None else f"{cases:,} of {_cases(self.suite)}"
+        shown = (_WORDS.get(name, f"--{name}") for name in self.narrowed_by if name != "replay")
+        return f"{covered}: {', '.join(shown)}"
+
+
+WHOLE: Final = Scope()
+
+
+def _cases(number: int) -> str:
+    return f"{number:,} case{'' if number == 1 else 's'}"
+
+
+def is_complete(narrowed_by: Iterable[Narrowing]) -> bool:
+    """Return True if none of these leaves out a case."""
+    return set(narrowed_by) <= {"replay"}
+
+
+def merged(scopes: Iterable[Scope]) -> Scope:
+    """Return the scope of all shards of a run: sharding narrows it no more."""
+    first, *others = scopes
+    return first.narrowed(*(name for each in others for name in each.narrowed_by)).without("shard")
+
+
+def _scope(names: Iterable[Narrowing], suite: int | None) -> Scope:
+    found = set(names)
+    return Scope(
+        complete=is_complete(found),
+        narrowed_by=tuple(name for name in NARROWINGS if name in found),
+        suite=suite,
+    )

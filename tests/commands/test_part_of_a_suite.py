@@ -1,0 +1,149 @@
+"""A run of a part of the suite: every command says so, and none takes it for the whole."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.invoke import invoke
+from tests.sample_project import Project, clean_environment
+
+ANSWERS = {"good": "Hello there", "bad": "Go away", "worse": "No", "fine": "Hello"}
+CASE = """\
+  - id: {name}
+    input: Say hello
+    tags: [{tag}]
+    execution:
+      evaluators:
+        - {{name: polite, type: code_judge, script: 'grep -qi hello {{answer_file}}'}}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path)
+    cases = "".join(CASE.format(name=name, tag=name[0]) for name in list(ANSWERS)[:3])
+    project.write("evals/a.eval.yaml", f"evalcases:\n{cases}")
+    project.write("evals/b.eval.yaml", f"evalcases:\n{CASE.format(name='fine', tag='f')}")
+    lines = (json.dumps({"id": name, "answer": text}) for name, text in ANSWERS.items())
+    project.write("answers.jsonl", "".join(f"{line}\n" for line in lines))
+    return project
+
+
+def call(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return invoke(project.root, clean_environment(), *arguments)
+
+
+def changes(project: Project, report: str = ".rubric-ci/report.json") -> dict[str, str]:
+    comparison = json.loads((project.root / report).read_text())["comparison"]
+    return {change["id"]: change["kind"] for change in comparison["changes"]}
+
+
+@pytest.fixture
+def base(project: Project) -> str:
+    call(project, "run", "--output-dir", "base")
+    return "base/report.json"
+
+
+PARTS = [
+    pytest.param(["--case", "good"], ["case"], 4, ["good"], id="case"),
+    pytest.param(["--tag", "b"], ["tag"], 4, ["bad"], id="tag"),
+    pytest.param(["--case", "*", "--tag", "g"], ["tag"], 4, ["good"], id="case of all"),
+    pytest.param(["evals/b.eval.yaml"], ["paths"], None, ["fine"], id="paths"),
+    pytest.param(["evals"], [], 4, list(ANSWERS), id="paths of all"),
+    pytest.param(["--shard", "1/1"], [], 4, list(ANSWERS), id="shard of all"),
+    pytest.param(["--offline"], [], 4, list(ANSWERS), id="offline without a request"),
+]
+
+
+@pytest.mark.parametrize(("options", "names", "suite", "ran"), PARTS)
+def test_the_report_names_what_narrowed_the_run(
+    project: Project, options: list[str], names: list[str], suite: int | None, ran: list[str]
+) -> None:
+    call(project, "run", *options)
+    report = project.report()
+    assert [case["id"] for case in report["cases"]] == ran
+    assert report["scope"] == {"complete": not names, "narrowed_by": names, "suite": suite}
+
+
+def test_an_invalid_file_narrows_the_run(project: Project, base: str) -> None:
+    project.write("evals/b.eval.yaml", "evalcases: []\n")
+    call(project, "run", "--baseline", base)
+    scope = {"complete": False, "narrowed_by": ["invalid"], "suite": None}
+    assert project.report()["scope"] == scope
+    assert changes(project) == dict.fromkeys(list(ANSWERS)[:3], "same")
+
+
+def test_what_was_left_out_is_not_gone(project: Project, base: str) -> None:
+    """A run and `compare` agree on the same two reports."""
+    call(project, "run", "--case", "good", "--baseline", base)
+    assert changes(project) == {"good": "same"}
+    done = call(project, "compare", base, ".rubric-ci/report.json")
+    assert "gone" not in done.stdout
+    note = "This report covers 1 of 4 cases: --case; the other cases are not compared."
+    assert note in done.stdout
+
+
+def test_cases_that_did_not_fail_are_not_gone(project: Project, base: str) -> None:
+    call(project, "run")
+    call(project, "run", "--last-failed", "--baseline", base)
+    assert changes(project) == {"bad": "same", "worse": "same"}
+    assert project.report()["scope"]["narrowed_by"] == ["last-failed"]
+
+
+def test_shards_of_a_part_are_that_part(project: Project, base: str) -> None:
+    """Sharded and merged, a run says the same as in one piece."""
+    chosen = ["--case", "good", "--case", "bad"]
+    call(project, "run", *chosen, "--baseline", base)
+    in_one = project.report()
+    for shard in ("1/2", "2/2"):
+        call(project, "run", *chosen, "--shard", shard, "--output-dir", f"s/{shard[0]}")
+    call(project, "report", "merge", "s", "--baseline", base)
+    merged = project.report()
+    assert (merged["scope"], merged["comparison"]) == (in_one["scope"], in_one["comparison"])
+    assert changes(project) == {"good": "same", "bad": "same"}
+
+
+def test_all_shards_of_a_whole_run_are_the_suite(project: Project) -> None:
+    for shard in ("1/2", "2/2"):
+        call(project, "run", "--shard", shard, "--output-dir", f"s/{shard[0]}")
+    call(project, "report", "merge", "s")
+    assert project.report()["scope"] == {"complete": True, "narrowed_by": [], "suite": 4}
+
+
+def test_a_part_is_in_no_badge_and_no_trend(project: Project) -> None:
+    call(project, "run", "--case", "good")
+    done = call(project, "history", "add")
+    assert done.stderr.splitlines()[-1] == (
+        "the report covers 1 of 4 cases: --case; trends and badge leave the run out"
+    )
+    call(project, "history", "badge", "--output", "badge.svg")
+    assert "<title>evals: no runs</title>" in (project.root / "badge.svg").read_text()
+
+
+REFUSED = [
+    pytest.param(("keep",), id="keep"),
+    pytest.param(("accept", "--reason", "r"), id="accept"),
+]
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_a_part_becomes_no_reference(project: Project, command: tuple[str, ...]) -> None:
+    call(project, "run", "--case", "good")
+    done = call(project, "baseline", *command, ".rubric-ci/report.json", "--baseline", "reference")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-2:] == [
+        "rubric-ci: this report covers 1 of 4 cases: --case",
+        "  run the whole suite first",
+    ]
+    assert not (project.root / "reference").exists()
+
+
+def test_every_format_says_so(project: Project) -> None:
+    formats = "json,markdown,junit,sarif,html"
+    done = call(project, "run", "--case", "good", "--reports", formats, "--annotations")
+    assert "; 1 of 4 cases: --case; " in done.stdout
+    assert "::notice title=rubric-ci::1 of 4 cases: --case" in done.stdout
+    for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):
+        assert "1 of 4 cases: --case" in (project.root / ".rubric-ci" / name).read_text(), name

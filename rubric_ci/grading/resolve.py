@@ -86,6 +86,13 @@ def default_target(config: Config) -> str:
 def resolve_target(target: Target, variables: Variables) -> Target:
     """Substitute environment variables in a model or a command; raises CannotConfigure."""
     match target:
+        case LlmTarget(name=name, held=(_, *_) as held):
+            shown = ", ".join(f"`{option}`" for option in held)
+            raise CannotConfigure(
+                f"target `{name}` sets {shown}, which count after the merge",
+                "under the policy of the base a target may set its model, texts and numbers; use "
+                "the connection of another target of its provider, or merge this one first",
+            )
         case LlmTarget(name=name, endpoint=endpoint):
             return replace(target, endpoint=resolved(endpoint, f"target `{name}`", variables))
         case CliTarget(name=name):

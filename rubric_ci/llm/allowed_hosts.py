@@ -27,6 +27,7 @@ _HOST_OPTIONS: Final = frozenset({"api_base", "base_url"})
 _TEXTS: Final = frozenset({"extra_headers", "headers", "metadata", "stop", "user"})  # sent as data
 _HOST_PARTS: Final = ("region", "location", "account")  # options that providers put into a host
 _PLAIN = re.compile(r"[\w-]*")
+_PROVIDER = re.compile(r"\A[\w-]+/(?=https?://)", re.IGNORECASE)
 
 
 def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
@@ -42,7 +43,8 @@ def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
 
 def hosts_of(endpoint: Endpoint) -> frozenset[str]:
     """Return the hosts that the options of a model name, each with its port."""
-    urls = (*_urls(endpoint.options), *([endpoint.model] if "://" in endpoint.model else []))
+    model = _PROVIDER.sub("", endpoint.model)  # "huggingface/https://…"
+    urls = (*_urls(endpoint.options), *([model] if "://" in model else []))
     return frozenset(map(host_of, urls))
 
 
@@ -62,7 +64,7 @@ def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
 
 def _message(host: str) -> str:
     if not host:
-        return "the host is not known from `api_base`, so nothing was sent; check `api_base`"
+        return "the host is not known, so nothing was sent; write `api_base` as https://HOST"
     return (
         f"the host {host} is not allowed, and nothing was sent to it; set `--allow-host {host}`, "
         "or merge a configuration that uses it"

@@ -64,7 +64,7 @@ class JudgeConfig:
 def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
     """Return the judge with another model; "" keeps its own.
 
-    The host and the key of the judge are kept for models of the same provider only.
+    The host, the key and the headers of the judge are kept for models of the same provider only.
     """
     if not model:
         return judge
@@ -72,7 +72,7 @@ def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
         return JudgeConfig(endpoint=Endpoint(model=model))
     options = judge.endpoint.options
     if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
-        options = {k: v for k, v in options.items() if not k.startswith("api_")}
+        options = {key: value for key, value in options.items() if not _connects(key, value)}
     return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))
 
 
@@ -105,6 +105,7 @@ class LlmTarget:
     judge_target: str = ""  # empty: the configured judge
     depends_on: tuple[str, ...] | None = ()
     cache: bool = True  # answers may be reused
+    held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Final
 from rubric_ci.model.config import CREDENTIALS, Config
 from rubric_ci.model.grading_changes import Direction, GradingChangeKind
 from rubric_ci.model.json_value import JSON
-from rubric_ci.policy.settings import SETTINGS, Setting, Side, judge_targets
+from rubric_ci.policy.settings import SETTINGS, Setting, Side, sides
 from rubric_ci.policy.strength import Move
 
 MAX_SHOWN: Final = 120  # characters of a value in a note
@@ -29,8 +29,8 @@ class PolicyChange:
 
 def policy_changes(head: Config, base: Config) -> Iterator[PolicyChange]:
     """Yield the settings that differ between two configurations, in the order of their keys."""
-    judging = judge_targets(base) | judge_targets(head)
-    found = (change for setting in SETTINGS for change in _changes(setting, head, base, judging))
+    now, then = sides(head, base)
+    found = (change for setting in SETTINGS for change in _changes(setting, now, then))
     yield from sorted(found, key=lambda change: change.key)
 
 
@@ -49,14 +49,12 @@ def change_notes(title: str, changes: Sequence[PolicyChange]) -> tuple[str, ...]
     return (title, *shown) if changes else ()
 
 
-def _changes(
-    setting: Setting, head: Config, base: Config, judging: frozenset[str]
-) -> Iterator[PolicyChange]:
-    then, now = (setting.read(Side(config, judging)) for config in (base, head))
+def _changes(setting: Setting, head: Side, base: Side) -> Iterator[PolicyChange]:
+    then, now = setting.read(base), setting.read(head)
     for key in {**then, **now}:
         before, after = (side.get(key, setting.unset(key)) for side in (then, now))
         if before != after:
-            move = Move(before=before, after=after, base=base, head=head)
+            move = Move(before=before, after=after, base=base.config, head=head.config)
             yield PolicyChange(
                 key=key,
                 before="***" if _is_secret(key) else _shown(before),

@@ -75,9 +75,10 @@ def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -
     """Return the hosts of a model; none if its variables are not set, as it cannot be asked."""
     variables = Variables(environment=environment, listed=config.env_allow)
     try:
-        return hosts_of(replace(endpoint, options=substitute(endpoint.options, variables)))
+        found = hosts_of(replace(endpoint, options=substitute(endpoint.options, variables)))
     except CannotConfigure:
         return frozenset()
+    return found - {""}
 
 
 def _served(loaded: LoadedProject) -> Iterator[str]:

@@ -26,14 +26,16 @@ from rubric_ci.policy.strength import (
     pass_rate,
     words,
 )
+from rubric_ci.policy.target_options import connected, connection, provider
 from rubric_ci.validation.rules import RULES
 
 
 class Side(NamedTuple):
-    """A configuration, and the targets that judge at the base or at the head."""
+    """A configuration, and what base and head say together."""
 
     config: Config
-    judging: frozenset[str]
+    judging: frozenset[str]  # targets that judge at the base or at the head
+    kept: frozenset[str]  # targets with a model of the same provider at both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,17 @@ SETTINGS: Final = (
             for key, value in _options(f"targets.{name}", target.endpoint).items()
         },
     ),
+    Setting(
+        key="targets.*.*",
+        field="",
+        kind=None,  # of a target that answers: where it is asked, and with which credential
+        read=lambda side: {
+            f"targets.{name}.{key}": value
+            for name, target in side.config.targets.items()
+            if name in side.kept - side.judging and isinstance(target, LlmTarget)
+            for key, value in connection(target.endpoint).items()
+        },
+    ),
 )
 
 
@@ -177,7 +190,15 @@ def governed(head: Config, base: Config, *, configured: bool) -> Config:
     taken: dict[str, Any] = {
         setting.field: getattr(base, setting.field) for setting in SETTINGS if setting.field
     }
+    targets = {name: _connected(target, base) for name, target in targets.items()}
     return replace(head, targets=targets, judges=base.targets, **taken)
+
+
+def _connected(target: Target, base: Config) -> Target:
+    if not isinstance(target, LlmTarget):
+        return target
+    then = base.targets.get(target.name)
+    return connected(target, then if isinstance(then, LlmTarget) else None, endpoints(base))
 
 
 def endpoints(config: Config) -> Iterator[Endpoint]:
@@ -187,6 +208,23 @@ def endpoints(config: Config) -> Iterator[Endpoint]:
     for target in config.targets.values():
         if isinstance(target, LlmTarget):
             yield target.endpoint
+
+
+def sides(head: Config, base: Config) -> tuple[Side, Side]:
+    """Return the head and the base, each with what both say together."""
+    judging = judge_targets(base) | judge_targets(head)
+    then, now = (_providers(config) for config in (base, head))
+    kept = frozenset(name for name in then if then[name] == now.get(name))
+    return Side(head, judging, kept), Side(base, judging, kept)
+
+
+def _providers(config: Config) -> Mapping[str, str]:
+    """Return the provider of each target with a model."""
+    return {
+        name: provider(target.endpoint)
+        for name, target in config.targets.items()
+        if isinstance(target, LlmTarget)
+    }
 
 
 def judge_targets(config: Config) -> frozenset[str]:

@@ -8,6 +8,7 @@ from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.json_value import JSON
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443", "any.example"}), providers=True)
+UNKNOWN = AllowedHosts(hosts=frozenset({""}), providers=True)
 GIVEN = AllowedHosts(hosts=frozenset({"api.anthropic.com"}), providers=False)
 
 
@@ -15,11 +16,17 @@ GIVEN = AllowedHosts(hosts=frozenset({"api.anthropic.com"}), providers=False)
     ("options", "expected"),
     [
         ({"api_base": "https://judge.example/v1"}, {"judge.example:443"}),
-        ({"api_base": "judge.example"}, {"judge.example:443"}),
+        ({"api_base": "HTTPS://judge.example"}, {"judge.example:443"}),
+        ({"api_base": "judge.example"}, {""}),
+        ({"api_base": "evil.example/https://judge.example"}, {""}),
+        ({"api_base": " https://judge.example"}, {""}),
+        ({"api_base": "  "}, {""}),
+        ({"api_base": "ftp://judge.example"}, {""}),
+        ({"api_base": "x/https://judge.example"}, {""}),
         ({"base_url": "http://h:80/v1"}, {"h:80"}),
         ({"api_base": "https://judge.example@evil.example/"}, {"evil.example:443"}),
         ({"aws_bedrock_runtime_endpoint": "https://evil.example"}, {"evil.example:443"}),
-        ({"fallbacks": [{"api_base": "evil.example"}]}, {"evil.example:443"}),
+        ({"fallbacks": [{"api_base": "http://evil.example"}]}, {"evil.example:80"}),
         ({"api_base": "https://h:x"}, {""}),
         ({"api_base": "https://evil.example\\\\@judge.example/"}, {""}),
         ({"extra_headers": {"Referer": "https://shop.example"}}, set()),
@@ -40,6 +47,16 @@ def test_hosts(options: dict[str, JSON], expected: set[str]) -> None:
         ("openai/m", {"api_base": "http://judge.example"}, BASE, "the host judge.example:80 is"),
         ("openai/m", {"api_base": "https://evil.example"}, BASE, "the host evil.example:443 is"),
         ("x/https://evil.example", {}, BASE, "the host evil.example:443 is"),
+        ("x/https://judge.example", {}, BASE, ""),
+        ("evil.example/https://judge.example", {}, BASE, "the host is not known"),
+        ("https://evil.example/m", {}, BASE, "the host evil.example:443 is"),
+        ("openai/m", {"api_base": " "}, UNKNOWN, "the host is not known"),
+        (
+            "openai/m",
+            {"api_base": "x.example/https://y"},
+            UNKNOWN,
+            "the host is not known",
+        ),
         ("openai/m", {"api_base": "https://h:x"}, BASE, "the host is not known"),
         ("vertex_ai/m", {"vertex_location": "evil.example/"}, BASE, "`vertex_location` is not"),
         ("vertex_ai/m", {"vertex_location": "europe-west1"}, BASE, ""),

@@ -354,13 +354,22 @@ def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
     assert strict.keys == [f"Bearer {KEY}"]
 
 
-def test_another_variable_in_a_header(tmp_path: Path, strict: Judge) -> None:
+RECORDED = "{name: default, provider: recorded, answers: answers.jsonl}"
+
+
+def target_at(url: str, **options: str) -> str:
+    written = {
+        "name": "default",
+        "model": "openai/gpt-6.1-sol",
+        "api_base": f"{url}/v1",
+        "api_key": "${{ OPENAI_API_KEY }}",
+    }
+    return json.dumps(written | options)
+
+
+def test_another_variable_in_a_text(tmp_path: Path, strict: Judge) -> None:
     base = CONFIG.format(base=strict.url)
-    target = (
-        f'{{name: default, model: openai/gpt-6.1-sol, api_base: "{strict.url}/v1", '
-        'extra_headers: {X-Key: "${{ DEPLOY_TOKEN }}"}}'
-    )
-    change = base.replace("{name: default, provider: recorded, answers: answers.jsonl}", target)
+    change = base.replace(RECORDED, target_at(strict.url, user="${{ DEPLOY_TOKEN }}"))
     listed = {"rubric-ci.yaml": f"{change}env: {{allow: [DEPLOY_TOKEN]}}\n"}
     pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, listed)
     done = pull.run("run", "evals", DEPLOY_TOKEN="of production")
@@ -374,15 +383,42 @@ def test_another_variable_in_a_header(tmp_path: Path, strict: Judge) -> None:
     assert strict.keys, done.stderr
 
 
+def test_a_connection_of_a_known_target_is_that_of_the_base(
+    tmp_path: Path, strict: Judge, attacker: Judge
+) -> None:
+    base = CONFIG.format(base=strict.url)
+    then = base.replace(RECORDED, target_at(strict.url))
+    now = base.replace(RECORDED, target_at(attacker.url, vertex_credentials="creds.json"))
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": then}, {"rubric-ci.yaml": now})
+    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
+    assert (done.returncode, len(strict.keys), attacker.keys) == (1, 2, []), done.stderr
+    assert pull.changes == [
+        f"targets.default.api_base: {strict.url}/v1 → {attacker.url}/v1",
+        "targets.default.vertex_credentials: *** → ***",
+    ]
+
+
+def hosts(*judges: Judge) -> str:
+    return "\n".join(judge.url.removeprefix("http://") for judge in judges)
+
+
 def unmasked(text: str) -> str:
     """Return the text without the commands that mask secrets in the log of the runner."""
     return "".join(line for line in text.splitlines(True) if not line.startswith("::add-mask::"))
 
 
-def target_at(url: str) -> str:
-    return (
-        f'{{name: default, model: openai/gpt-6.1-sol, api_base: "{url}/v1", '
-        'api_key: "${{ OPENAI_API_KEY }}"}'
+def test_a_connection_of_a_new_target_counts_after_the_merge(
+    tmp_path: Path, strict: Judge, attacker: Judge
+) -> None:
+    base = CONFIG.format(base=strict.url)
+    change = base.replace(RECORDED, target_at(attacker.url))
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
+    assert (done.returncode, strict.keys, attacker.keys) == (2, [], []), done.stderr
+    assert unmasked(done.stderr) == (
+        "rubric-ci: target `default` sets `api_base`, `api_key`, which count after the merge\n"
+        "  under the policy of the base a target may set its model, texts and numbers; use the "
+        "connection of another target of its provider, or merge this one first\n"
     )
 
 
@@ -390,18 +426,17 @@ def test_a_target_at_another_host_gets_no_request(
     tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
     base = CONFIG.format(base=strict.url)
-    recorded = "{name: default, provider: recorded, answers: answers.jsonl}"
-    change = base.replace(recorded, target_at(attacker.url))
+    change = base.replace(RECORDED, target_at(attacker.url))
     pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
-    done = pull.run("run", "evals")
+    own = ("run", "evals", "--policy-from", "head")
+    done = pull.run(*own, RUBRIC_CI_ALLOWED_HOSTS=hosts(strict))
     assert (done.returncode, strict.keys, attacker.keys) == (3, [], []), done.stderr
-    host = attacker.url.removeprefix("http://")
+    host = hosts(attacker)
     assert (
         f"openai/gpt-6.1-sol: the host {host} is not allowed, and nothing was sent to it; set "
         f"`--allow-host {host}`, or merge a configuration that uses it"
     ) in pull.report["cases"][0]["reason"]
-    allowed = f"{host}\n{strict.url.removeprefix('http://')}"
-    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=allowed)
+    done = pull.run(*own, RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
     assert (len(strict.keys), len(attacker.keys)) == (1, 1), done.stderr
 
 

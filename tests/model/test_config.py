@@ -1,0 +1,28 @@
+"""A judge with another model: which of its options go along."""
+
+import pytest
+
+from rubric_ci.model.config import Endpoint, JudgeConfig, with_model
+from rubric_ci.model.json_value import JSON
+
+OPTIONS: dict[str, JSON] = {
+    "api_base": "https://judge.example",
+    "api_key": "k",
+    "aws_secret_access_key": "k",
+    "extra_headers": {"X-Key": "k"},
+    "vertex_credentials": "k",
+    "endpoint_of_tomorrow": "https://judge.example",
+    "temperature": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [("openai/b", OPTIONS), ("deepseek/b", {"temperature": 0}), ("", OPTIONS)],
+    ids=["of the same provider", "of another provider", "none"],
+)
+def test_options_of_a_judge_with_another_model(model: str, kept: dict[str, JSON]) -> None:
+    judge = JudgeConfig(endpoint=Endpoint(model="openai/a", options=OPTIONS))
+    found = with_model(judge, model)
+    assert found is not None
+    assert (found.endpoint.model, found.endpoint.options) == (model or "openai/a", kept)

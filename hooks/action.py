@@ -71,7 +71,7 @@ class Command(NamedTuple):
 
 COMMANDS = {  # as they are typed on the command line
     "validate": Command("light"),
-    "run": Command("judge", ("RUN_COMMENT", "RUN_CHECK_RUN")),
+    "run": Command("judge", ("COMMENT", "CHECK_RUN")),
     "generate rubrics": Command("judge", ("GENERATE_RUBRICS_PR",)),
     "compare": Command("github", ("COMPARE_ISSUE",)),
     "baseline keep": Command("github"),
@@ -81,7 +81,7 @@ COMMANDS = {  # as they are typed on the command line
     "history add": Command("light"),
     "history publish": Command("light"),
     "plan": Command("light"),
-    "report merge": Command("github", ("REPORT_MERGE_COMMENT", "REPORT_MERGE_CHECK_RUN")),
+    "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
     "report comment": Command("github", ("COMMAND",)),
 }
 

@@ -54,5 +54,5 @@ class Project:
 
 def clean_environment() -> dict[str, str]:
     """Leave out what would make the command believe that it runs elsewhere."""
-    prefixes = ("GITHUB_", "RUBRIC_CI_", "OPENAI_", "ANTHROPIC_")
+    prefixes = ("FORCE_COLOR", "GITHUB_", "RUBRIC_CI_", "OPENAI_", "ANTHROPIC_")
     return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}

@@ -57,7 +57,7 @@ def measure(root: Path, url: str, cases: int, touched: int) -> int:
     prepare(root, url, cases, touched)
     first = requests(root, url)
     (root / "prompts/edited.md").write_text("Greet in one sentence.\n")
-    head = requests(root, url, "--changed-since", "HEAD", "--cache-dir", ".rubric-ci/other")
+    head = requests(root, url, "--changed-since", "HEAD", cache=".rubric-ci/other")
     both = requests(root, url, "--changed-since", "HEAD", "--against", "HEAD")
     ratio = both / head
     print("| run | model requests |\n|---|--:|")
@@ -83,10 +83,11 @@ def prepare(root: Path, url: str, cases: int, touched: int) -> None:
     subprocess.run([*GIT, "commit", "-qm", "base"], cwd=root, check=True)
 
 
-def requests(root: Path, url: str, *arguments: str) -> int:
+def requests(root: Path, url: str, *arguments: str, cache: str = "") -> int:
     """Run rubric-ci and return how many requests the server got."""
     before = served(url)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "GIT_"))}
+    environment["RUBRIC_CI_CACHE_DIR"] = cache
     command = [sys.executable, "-m", "rubric_ci", "run", "evals", "--concurrency", "64", *arguments]
     done = subprocess.run(
         command, cwd=root, env=environment, capture_output=True, text=True, check=False

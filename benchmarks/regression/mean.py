@@ -18,7 +18,6 @@ from simulate import CONFIG, _case, _normal, _trial
 
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import compare
-from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial
@@ -79,7 +78,7 @@ class Suite:
 
     def head(self, number: int, before: Graded) -> Graded:
         first = self.case(number, self.after[number], self.cell.trials)
-        more = alarm_budget.further_trials(first, before, CONFIG, TOLERANCE)
+        more = alarm_budget.further_trials(first, before, CONFIG)
         if not more or not self.cell.further:
             return first
         own = first.trials or (Trial(verdict=first.verdict, score=first.score),)

@@ -21,7 +21,6 @@ from statistics import fmean
 
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import compare
-from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Comparison, RunReport, run_verdict, totals
@@ -204,7 +203,7 @@ def _tested(
 
 
 def _confirmed(suite: Suite, n: int, trials: list[Trial], before: RunReport) -> list[Trial]:
-    more = alarm_budget.further_trials(_case(n, trials), before.cases[n], CONFIG, TOLERANCE)
+    more = alarm_budget.further_trials(_case(n, trials), before.cases[n], CONFIG)
     return [*trials, *suite.more(n, more)]
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli.command import command, option
+from rubric_ci.cli.command import command, option, workflow
 from rubric_ci.model import defaults
 
 
 @command()
-@option(
+@workflow(
     "--cache-dir",
     "folder",
     type=click.Path(path_type=Path),

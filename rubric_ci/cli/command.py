@@ -34,7 +34,21 @@ class Option(click.Option):
             self.show_default = False  # help would show two quotation marks
 
 
+class Variable(Option):
+    """A setting of a workflow or a machine: one environment variable for all commands, no option.
+
+    `--help` lists options; the page of the command lists the variables as well.
+    """
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, hidden=True, **extra)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Leave the command line without it."""
+
+
 option = partial(click.option, cls=Option)
+workflow = partial(click.option, cls=Variable)
 
 
 class Command(click.Command):
@@ -46,8 +60,19 @@ class Command(click.Command):
             shared = parameter.variable if isinstance(parameter, Option) else ""
             parameter.envvar = [variable(ctx, parameter), *([shared] if shared else [])]
         if not ctx.resilient_parsing:
-            _refuse_repeated(self.make_parser(ctx).parse_args([*args])[2], ctx)
+            _refuse_repeated(self._given(ctx, args), ctx)
         return super().parse_args(ctx, args)
+
+    def _given(self, ctx: click.Context, args: list[str]) -> Sequence[click.Parameter]:
+        """Return the options and arguments of the command line, in its order."""
+        try:
+            return self.make_parser(ctx).parse_args([*args])[2]
+        except click.NoSuchOption as error:
+            for each in self.params:
+                if isinstance(each, Variable) and error.option_name in each.opts:
+                    message = f"there is no option {each.opts[0]}; set {variable(ctx, each)}"
+                    raise click.UsageError(message, ctx) from error
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the first option of each."""
@@ -101,9 +126,10 @@ def _refuse_repeated(given: Sequence[click.Parameter], context: click.Context) -
 
 
 def variable(context: click.Context, parameter: click.Parameter) -> str:
-    """Return the environment variable of an option or argument."""
+    """Return the environment variable of an option or argument, or of a workflow's setting."""
     word = max(parameter.opts, key=len).removeprefix("--")
-    return f"{context.auto_envvar_prefix}_{word}".upper().replace("-", "_")
+    owner = context.find_root() if isinstance(parameter, Variable) else context
+    return f"{owner.auto_envvar_prefix}_{word}".upper().replace("-", "_")
 
 
 def examples(*lines: str) -> str:

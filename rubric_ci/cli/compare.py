@@ -4,14 +4,13 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import options, report_options
+from rubric_ci.cli import report_options
 from rubric_ci.cli.command import FILE, command, examples
 
 
 @command(epilog=examples("compare main.json .rubric-ci/report.json"))
 @click.argument("baseline", type=FILE)
 @click.argument("head", type=FILE)
-@options.tolerance
 @report_options.reporting(
     "--format",
     type=click.Choice(["text", "markdown", "json"]),

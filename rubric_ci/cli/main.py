@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli import completion, options, report_options
+from rubric_ci.cli import completion, options
 from rubric_ci.cli.command import Group, option
 from rubric_ci.errors import ExitCode, UserError
 
@@ -128,7 +128,6 @@ def main() -> None:
     shell_complete=completion.rules,
     help="Explain a rule; `all` explains every rule.",
 )
-@report_options.color
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:
     """Check eval files, targets and configuration, offline.
 

@@ -7,7 +7,6 @@ import click
 
 from rubric_ci.cli import completion
 from rubric_ci.cli.command import FILE, LINES, Decorator, bundle, option
-from rubric_ci.model import defaults
 
 if TYPE_CHECKING:
     from rubric_ci.model.config import FailOn
@@ -92,30 +91,10 @@ def fail_on(default: str) -> Decorator:
     )
 
 
-history = option(
-    "--history",
+baseline = comparing(
+    "--baseline",
     type=FILE,
     metavar="FILE",
-    default=defaults.HISTORY,
-    heading="Power",
-    help="History whose variances decide what the run can see, if the file exists.",
-)
-
-tolerance = comparing(
-    "--tolerance",
-    type=click.FloatRange(0, 1),
-    metavar="SCORE",
-    default=defaults.TOLERANCE,
-    help="Score drop that is still not a regression.",
-)
-
-baseline = bundle(
-    comparing(
-        "--baseline",
-        type=FILE,
-        metavar="FILE",
-        help="Compare with this report, or with the pooled reports of a folder. If it does not "
-        "exist, the report says so and the run continues.",
-    ),
-    tolerance,
+    help="Compare with this report, or with the pooled reports of a folder. If it does not "
+    "exist, the report says so and the run continues.",
 )

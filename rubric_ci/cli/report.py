@@ -21,7 +21,6 @@ def report() -> None:
 @options.fail_on("that of the shards")
 @options.baseline
 @report_options.outputs
-@report_options.color
 @report_options.posting
 def merge(parts: tuple[str, ...], **options: Any) -> None:
     """Merge the reports of shards into one.
@@ -44,6 +43,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 )
 @option(
     "--key",
+    variable="RUBRIC_CI_COMMENT_KEY",
     metavar="KEY",
     default="default",
     help="Identifies this comment when a pull request has several.",
@@ -51,6 +51,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 @option(
     "--check-run",
     "check",
+    variable="RUBRIC_CI_CHECK_RUN",
     default="",
     metavar="NAME",
     help="Also create a check run with this name.",

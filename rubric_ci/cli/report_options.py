@@ -1,10 +1,10 @@
-"""Options of reports: files, formats, colours, annotations, comment and check run."""
+"""Options of reports, and the variables for annotations, comment and check run."""
 
 from functools import partial
 
 import click
 
-from rubric_ci.cli.command import FILE, bundle, option
+from rubric_ci.cli.command import FILE, bundle, option, workflow
 from rubric_ci.model import defaults
 
 reporting = partial(option, heading="Reports")
@@ -51,30 +51,25 @@ outputs = bundle(
     ),
 )
 
-color = reporting(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    help="When to use colours; `auto`: at a terminal, unless NO_COLOR is set.",
-)
-
 posting = bundle(
-    github(
-        "--annotations/--no-annotations",
+    workflow(
+        "--annotations",
+        type=bool,
         default=None,
-        help="Print annotations as workflow commands; on if GITHUB_ACTIONS is set.",
+        metavar="true|false",
+        help="Whether to print annotations as workflow commands; default: on GitHub Actions.",
     ),
-    github(
+    workflow(
         "--comment",
         type=click.Choice(["update", "new", "on-failure", "off"]),
         default="off",
         help="Comment on the pull request. A failure to post does not change the exit code.",
     ),
-    github(
+    workflow(
         "--comment-key",
         metavar="KEY",
         default="default",
         help="Identifies this comment when a pull request has several.",
     ),
-    github("--check-run", default="", metavar="NAME", help="Create a check run with this name."),
+    workflow("--check-run", default="", metavar="NAME", help="Create a check run with this name."),
 )

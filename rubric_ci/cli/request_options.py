@@ -1,4 +1,4 @@
-"""Options of model requests: limits, recording, allowed hosts and the judgement cache."""
+"""Options and variables of model requests: limits, recording, allowed hosts and the cache."""
 
 import re
 from collections.abc import Callable
@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli.command import FILE, LINES, bundle, option
-from rubric_ci.cli.options import policy
+from rubric_ci.cli.command import FILE, LINES, bundle, option, workflow
 from rubric_ci.model import defaults
 
 limits = partial(option, heading="Limits")
@@ -35,7 +34,7 @@ _limits = bundle(
         metavar="USD",
         help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
     ),
-    limits(
+    workflow(
         "--max-seconds",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
@@ -51,7 +50,7 @@ _recording = bundle(
         metavar="FILE",
         help="Take model replies from this recording; no network.",
     ),
-    requesting(
+    workflow(
         "--debug",
         is_flag=True,
         help="Log every model request and reply on standard error, with secrets masked.",
@@ -59,17 +58,19 @@ _recording = bundle(
 )
 
 _cache = bundle(
-    caching(
+    workflow(
         "--cache-dir",
         type=FILE,
         metavar="FOLDER",
         default=defaults.CACHE_DIR,
         help="Folder of the cache.",
     ),
-    caching(
-        "--cache/--no-cache",
+    workflow(
+        "--cache",
+        type=bool,
         default=True,
-        help="Keep judgements and answers, and reuse judgements.",
+        metavar="true|false",
+        help="Whether to keep judgements and answers, and to reuse judgements.",
     ),
 )
 
@@ -81,16 +82,14 @@ def _read_hosts(_: click.Context, __: click.Parameter, hosts: tuple[str, ...]) -
     return tuple(host.lower() for host in hosts)
 
 
-_hosts = policy(
-    "--allow-host",
-    "allowed_hosts",
+_hosts = workflow(
+    "--allowed-hosts",
     multiple=True,
     type=LINES,
     metavar="HOST",
     callback=_read_hosts,
-    variable="RUBRIC_CI_ALLOWED_HOSTS",
-    help="Only these hosts get model requests; repeatable. Default with the policy of a base: the "
-    "hosts of its configuration and of model providers.",
+    help="Only these hosts get model requests, one per line. Default on pull requests: hosts of "
+    "the base configuration and of known providers.",
 )
 
 

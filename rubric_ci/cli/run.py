@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import completion, options, report_options, request_options
-from rubric_ci.cli.command import command, examples, option
+from rubric_ci.cli.command import command, examples, option, workflow
 
 
 def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
@@ -48,9 +48,11 @@ _trials = options.judging(
 @options.policy_from
 @options.selection
 @options.select(
+    "--lf",
     "--last-failed",
+    "last_failed",
     is_flag=True,
-    help="Only cases without a pass in the last report.",
+    help="Only cases that did not pass in the last run.",
 )
 @options.select(
     "--list",
@@ -89,11 +91,14 @@ _trials = options.judging(
     "the change broke; `auto` takes the revision from the event or the branch.",
 )
 @options.fail_on("`gate.fail_on`, else fail")
-@options.gate(
-    "--require-rubrics", is_flag=True, help="Treat cases with nothing to grade as errors."
-)
 @options.baseline
-@options.history
+@request_options.limits(
+    "-x",
+    "--exitfirst",
+    "stop_first",
+    is_flag=True,
+    help="Stop at the first case that fails or has no verdict, as with --max-failures 1.",
+)
 @request_options.limits(
     "--max-failures",
     type=click.IntRange(min=1),
@@ -107,7 +112,7 @@ _trials = options.judging(
     help="Send no model requests and start no command targets; skip cases whose answer or "
     "judgement is neither cached nor recorded.",
 )
-@request_options.requesting(
+@workflow(
     "--batch",
     is_flag=True,
     help="Send model requests in batches: cheaper, but replies can take up to a day.",
@@ -122,18 +127,21 @@ _trials = options.judging(
 @request_options.caching(
     "--fresh",
     is_flag=True,
-    help="Take no answer from the cache, also not for `--against`.",
+    help="Ignore cached answers, including those for --against.",
 )
 @report_options.outputs
-@report_options.color
 @report_options.posting
-def run(**options: Any) -> None:
+def run(stop_first: bool, **options: Any) -> None:
     """Grade cases, report the verdicts, and fail if the gate fails.
 
     PATHS are eval files, folders or globs; default: `evals` of the configuration.
     """
     if options["reuse_answers"] and options["fresh"]:
         raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")
+    if stop_first and options["max_failures"]:
+        raise click.UsageError("-x is --max-failures 1; use one of them")
+    if stop_first:
+        options["max_failures"] = 1
     from rubric_ci.commands.run import run as run_evals
     from rubric_ci.model.options import RunSettings
 
@@ -150,10 +158,9 @@ def run(**options: Any) -> None:
     "--detect",
     type=click.FloatRange(0, 1, min_open=True),
     metavar="SCORE",
-    heading="Power",
-    help="Also print the cases and trials that see a drop of the mean score by this much.",
+    heading="Statistics",
+    help="Also print how many cases and trials detect this drop of the mean score.",
 )
-@options.history
 @option(
     "--cases-per-shard",
     type=click.IntRange(min=1),

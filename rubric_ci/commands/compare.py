@@ -20,7 +20,7 @@ from rubric_ci.text import escape
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
     head, baseline = read_report(settings.head), read_baseline(settings.baseline)
-    comparison = compare(head, baseline.report, log=baseline.log, tolerance=settings.tolerance)
+    comparison = compare(head, baseline.report, log=baseline.log)
     click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
     lines = write_comparison_outputs(head, comparison, Workflow.of(os.environ))
     if settings.issue:

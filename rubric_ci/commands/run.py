@@ -161,7 +161,7 @@ def _show_forecast(inputs: RunInput, work: Sequence[ExpectedWork]) -> Sequence[J
     if estimate and len(inputs.tasks) > 1:
         clusters = [task.cluster for task in inputs.tasks]
         trials = min(task.trials(inputs.settings.trials) for task in inputs.tasks)
-        show_power(clusters, inputs.settings, inputs.baseline, os.environ, trials=trials)
+        show_power(clusters, inputs.baseline, os.environ, trials=trials)
     return estimate
 
 

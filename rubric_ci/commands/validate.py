@@ -48,7 +48,6 @@ class ValidateSettings(NamedTuple):
     config: Path | None = None
     policy_from: str = ""
     format: Format = "text"
-    color: str = "auto"
     fix: bool = False
     diff: bool = False
     only_evals: bool = False  # ignore other paths: a hook passes every file
@@ -163,7 +162,7 @@ def _rendered(
         found,
         checked,
         notes,
-        color=use_color(settings.color, sys.stdout, environ),
+        color=use_color(sys.stdout, environ),
         in_workflow=in_workflow(environ),
         new_token=_random_token,
     )

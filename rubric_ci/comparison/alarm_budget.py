@@ -61,21 +61,17 @@ def trials_per_case(cases: Sequence[CaseResult]) -> int:
     return median_low(counts) if counts else 0
 
 
-def further_trials(
-    head: CaseResult, reference: CaseResult | None, config: RegressionConfig, tolerance: float
-) -> int:
+def further_trials(head: CaseResult, reference: CaseResult | None, config: RegressionConfig) -> int:
     """Return how many more trials a case needs: those up to `confirm` for a suspect, else 0."""
     if not isinstance(head, Graded) or not isinstance(reference, Graded):
         return 0
     missing = max(0, config.confirm - len(trials_of(head)))
-    return missing if _is_suspect(pair(head, reference, config), tolerance) else 0
+    return missing if _is_suspect(pair(head, reference, config), config.tolerance) else 0
 
 
-def confirm_cases(
-    pairs: Mapping[CaseKey, Pair], config: RegressionConfig, tolerance: float
-) -> Tested:
+def confirm_cases(pairs: Mapping[CaseKey, Pair], config: RegressionConfig) -> Tested:
     """Test every case at half of `false_alarms`; the other half belongs to the mean score."""
-    suspects = [key for key, each in pairs.items() if _is_suspect(each, tolerance)]
+    suspects = [key for key, each in pairs.items() if _is_suspect(each, config.tolerance)]
     p_values = [rank_sum.p_value_below(pairs[k].head, pairs[k].reference) for k in suspects]
     adjusted = dict(zip(suspects, significance.holm(p_values, len(pairs)), strict=True))
     level = config.false_alarms / 2

@@ -38,7 +38,6 @@ def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSet
         report,
         baseline.report,
         log=baseline.log,
-        tolerance=settings.tolerance,
     )
     return replace(report, comparison=comparison)
 

@@ -17,7 +17,6 @@ from rubric_ci.model.trials import DECIMALS, tier, trials_of
 class ChangeRules:
     """What decides about a case: its separation, or its p-value within a budget."""
 
-    tolerance: float
     config: RegressionConfig
     tested: Tested | None = None  # None: no budget applies
 
@@ -64,9 +63,9 @@ def _kind(case: CaseResult, before: Graded | None, rules: ChangeRules) -> Change
         case Errored():
             return "errored"
         case Graded() if before is not None and rules.tested:
-            return _tested(case, before, rules.tested, rules.tolerance)
+            return _tested(case, before, rules.tested, rules.config.tolerance)
         case Graded() if before is not None:
-            return _movement(case, before, rules.tolerance)
+            return _movement(case, before, rules.config.tolerance)
         case Graded():
             return "new"
         case Skipped():

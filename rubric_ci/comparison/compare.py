@@ -16,7 +16,6 @@ from rubric_ci.comparison.notes import (
     too_few_trials,
     why_judge_moved,
 )
-from rubric_ci.model.defaults import TOLERANCE
 from rubric_ci.model.reference_log import CaseKey, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import (
@@ -39,7 +38,6 @@ def compare(
     baseline: RunReport,
     *,
     log: ReferenceLog | None = None,
-    tolerance: float = TOLERANCE,
 ) -> Comparison:
     """Compare each case of `head` with the same case of `baseline`.
 
@@ -48,7 +46,7 @@ def compare(
     it has a log.
     """
     matched = counterparts(map(key_of, head.cases), baseline.cases)
-    rules = _rules(head, baseline, matched, tolerance, pinned=log is not None)
+    rules = _rules(head, baseline, matched, pinned=log is not None)
     compared = (change_of(case, matched.get(key_of(case)), rules) for case in head.cases)
     changes = [change for change in compared if change]
     gone = gone_cases(baseline.cases, matched.values()) if head.scope.complete else ()
@@ -113,7 +111,7 @@ def _whole(
     worse = significant and mean is not None and mean < 0
     return Comparison(
         changes=tuple(changes),
-        tolerance=rules.tolerance,
+        tolerance=rules.config.tolerance,
         paired=len(differences),
         mean_difference=mean,
         interval=significance.interval(clusters),
@@ -145,21 +143,20 @@ def _rules(
     head: RunReport,
     baseline: RunReport,
     matched: Mapping[CaseKey, CaseResult],
-    tolerance: float,
     *,
     pinned: bool,
 ) -> ChangeRules:
     """Return the budget's rules for a pinned reference and for a baseline with enough trials."""
     config = head.regression or RegressionConfig()
     if not (pinned or alarm_budget.pools_enough(baseline.cases, config)):
-        return ChangeRules(tolerance=tolerance, config=config)
+        return ChangeRules(config=config)
     pairs = {
         key_of(case): alarm_budget.pair(case, was, config)
         for case in head.cases
         if isinstance(case, Graded) and isinstance(was := matched.get(key_of(case)), Graded)
     }
-    tested = alarm_budget.confirm_cases(pairs, config, tolerance)
-    return ChangeRules(tolerance=tolerance, config=config, tested=tested)
+    tested = alarm_budget.confirm_cases(pairs, config)
+    return ChangeRules(config=config, tested=tested)
 
 
 def _clustered(

@@ -162,7 +162,7 @@ def why_unread(folder: Path, environment: Mapping[str, str]) -> str:
         if tracked is None:
             return ""
         reason = f"git tracks {tracked} in it; run `git rm -r --cached {name}` and commit"
-    return f"The cache {name} was not read: {reason}, or set --cache-dir to another folder"
+    return f"The cache {name} was not read: {reason}, or set RUBRIC_CI_CACHE_DIR to another folder"
 
 
 def build_cache(requests: RequestOptions, options: CacheOptions) -> JudgementCache | None:

@@ -9,6 +9,7 @@ from rubric_ci.comparison.alarm_budget import trials_per_case
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.history import power_text
 from rubric_ci.history.trust import why_untrusted
+from rubric_ci.model.defaults import HISTORY
 from rubric_ci.model.options import RunSettings
 from rubric_ci.statistics.power import DEFAULT, Design, Variances
 from rubric_ci.text.escape import log_line
@@ -16,7 +17,6 @@ from rubric_ci.text.escape import log_line
 
 def show_power(
     clusters: Sequence[str],
-    settings: RunSettings,
     baseline: Baseline | None,
     environment: Mapping[str, str],
     *,
@@ -29,14 +29,14 @@ def show_power(
     """
     reference = trials_per_case(baseline.report.cases) if baseline else 0
     design = _design(clusters, trials, reference or trials)
-    _say(power_text.sees(design, _variances(settings.history, environment)))
+    _say(power_text.sees(design, _variances(environment)))
 
 
 def show_needed(
     drop: float, clusters: Sequence[str], settings: RunSettings, environment: Mapping[str, str]
 ) -> None:
     """Print what it takes to see a drop."""
-    variances, trials = _variances(settings.history, environment), settings.trials
+    variances, trials = _variances(environment), settings.trials
     for line in power_text.needed(drop, _design(clusters, trials, trials), variances):
         _say(line)
 
@@ -50,7 +50,8 @@ def _design(clusters: Sequence[str], trials: int, reference_trials: int) -> Desi
     )
 
 
-def _variances(path: Path, environment: Mapping[str, str]) -> Variances:
+def _variances(environment: Mapping[str, str]) -> Variances:
+    path = Path(HISTORY)
     if not path.exists():
         return DEFAULT
     if reason := why_untrusted(path, environment):

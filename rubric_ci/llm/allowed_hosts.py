@@ -66,8 +66,8 @@ def _message(host: str) -> str:
     if not host:
         return "the host is not known, so nothing was sent; write `api_base` as https://HOST"
     return (
-        f"the host {host} is not allowed, and nothing was sent to it; set `--allow-host {host}`, "
-        "or merge a configuration that uses it"
+        f"the host {host} is not allowed, and nothing was sent to it; list it in "
+        "RUBRIC_CI_ALLOWED_HOSTS, or merge a configuration that uses it"
     )
 
 

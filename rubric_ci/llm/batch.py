@@ -48,8 +48,8 @@ def check(endpoint: Endpoint) -> None:
     if not openai_http.supports(endpoint, model_info(endpoint.model)):
         raise CannotConfigure(
             f"`{endpoint.model}` does not support batches",
-            "run without --batch, or use an `openai/` chat model; set its `api_base` if the server "
-            "is not OpenAI's",
+            "run without RUBRIC_CI_BATCH, or use an `openai/` chat model; set its `api_base` if "
+            "the server is not OpenAI's",
         )
 
 

@@ -91,7 +91,8 @@ class Cache:
     def _cannot_write(self, error: OSError) -> CannotWriteFile:
         return CannotWriteFile(
             f"{self.folder}: cannot write the cache: {error.strerror}",
-            "make the folder writable, set another one with --cache-dir, or use --no-cache",
+            "make the folder writable, set RUBRIC_CI_CACHE_DIR to another one, or set "
+            "RUBRIC_CI_CACHE=false",
         )
 
     def _path(self, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""Log of model requests and replies for `--debug`, with secrets replaced by `***`."""
+"""Log of model requests and replies for `RUBRIC_CI_DEBUG`, with secrets replaced by `***`."""
 
 import json
 from collections.abc import Iterable, Iterator

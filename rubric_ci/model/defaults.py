@@ -34,6 +34,5 @@ REPORT: Final = f"{OUTPUT_DIR}/report.json"
 HISTORY: Final = f"{OUTPUT_DIR}/history.sqlite"
 HISTORY_PAGE: Final = f"{OUTPUT_DIR}/history.html"
 BADGE: Final = f"{OUTPUT_DIR}/badge.svg"
-TOLERANCE: Final = 0.05
 
 WAIVERS: Final = "waivers.yaml"  # at the repository root

@@ -9,11 +9,9 @@ from rubric_ci.model.config import FailOn
 from rubric_ci.model.defaults import (
     CACHE_DIR,
     CONCURRENCY,
-    HISTORY,
     LABELS,
     OUTPUT_DIR,
     REPORT,
-    TOLERANCE,
     ReportFormat,
 )
 from rubric_ci.model.scaffold import TargetKind
@@ -66,11 +64,8 @@ class RunSettings:
     list_only: bool = False  # print the cases and the estimate, and request nothing
     max_failures: int | None = None  # cases without a pass after which the run stops; None: all run
     fail_on: FailOn | None = None  # None: from the configuration
-    require_rubrics: bool = False
     trials: int = 1  # answers per case
     baseline: Path | None = None  # an earlier report
-    history: Path = Path(HISTORY)  # its variances decide what the run can see
-    tolerance: float = TOLERANCE  # a score drop that is still not a regression
     shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
     requests: RequestOptions = _REQUESTS
     output_dir: Path = Path(OUTPUT_DIR)
@@ -80,7 +75,6 @@ class RunSettings:
     offline: bool = False  # send no model requests, start no command targets
     votes: int | Literal["auto"] | None = None  # None: from the configuration
     cache: CacheOptions = _CACHE
-    color: Literal["auto", "always", "never"] = "auto"
     quiet: bool = False  # print the verdict only
     verbose: bool = False  # print question, expected outcome and answer of cases without a pass
     comment: CommentMode = "off"
@@ -104,7 +98,6 @@ class CompareSettings:
 
     baseline: Path
     head: Path
-    tolerance: float = TOLERANCE
     format: Literal["text", "markdown", "json"] = "text"
     issue: str = ""  # title of the issue to keep open while it fails; empty: none
 

@@ -60,7 +60,7 @@ def show_policy(loaded: LoadedProject) -> None:
 def allowed_hosts(
     loaded: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
 ) -> AllowedHosts | None:
-    """Return the hosts of `--allow-host`, else those of the base's models; None: every host."""
+    """Return the hosts that are given, else the hosts of the base's models; None: every host."""
     policy = loaded.project.policy.project if loaded.project.policy else None
     if given:
         return AllowedHosts(hosts=frozenset(given), providers=False)

@@ -111,10 +111,12 @@ SETTINGS: Final = (
     ),
     _gate("max_waivers", maximum()),
     _gate("on_weaker_grading", words("note", "fail")),
+    _gate("require_rubrics", words(False, True)),
     _regression("false_alarms", minimum()),
     _regression("reference_trials"),
     _regression("confirm"),
     _regression("further_trials"),
+    _regression("tolerance", maximum()),
     _regression("cluster"),
     Setting(
         key="rules.*",

@@ -72,7 +72,7 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
 
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]
-    color = use_color(settings.color, sys.stdout, os.environ)
+    color = use_color(sys.stdout, os.environ)
     detail: terminal.Detail = (
         "verdict" if settings.quiet else "full" if settings.verbose else "failures"
     )

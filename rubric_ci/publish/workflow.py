@@ -17,7 +17,7 @@ class Workflow:
     """A step of a workflow run."""
 
     environment: Mapping[str, str] = field(repr=False)
-    annotations: bool = True  # False: `--no-annotations`
+    annotations: bool = True  # False: `RUBRIC_CI_ANNOTATIONS=false`
 
     @classmethod
     def of(cls, environment: Mapping[str, str], annotations: bool | None = None) -> Self | None:

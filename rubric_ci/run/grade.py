@@ -85,7 +85,7 @@ def grade_run(
     """
     inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
     settings, watch = inputs.settings, _watch(inputs)
-    lacking = _without_evaluators(inputs.tasks) if settings.require_rubrics else frozenset()
+    lacking = _lacking_rubrics(inputs)
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
         grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, lacking)))
         work = _preflight_and_compare(inputs, sides, models, grading)
@@ -199,7 +199,7 @@ def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
 
     def further_trials(result: CaseResult) -> int:
         reference = matched.get((result.file, result.id))
-        return alarm_budget.further_trials(result, reference, config, inputs.settings.tolerance)
+        return alarm_budget.further_trials(result, reference, config)
 
     return further_trials
 
@@ -208,8 +208,11 @@ def _none_further(_: CaseResult) -> int:
     return 0
 
 
-def _without_evaluators(tasks: Sequence[Task]) -> frozenset[tuple[str, str]]:
-    return frozenset((t.case.file, t.case.id) for t in tasks if not t.case.evaluators)
+def _lacking_rubrics(inputs: RunInput) -> frozenset[tuple[str, str]]:
+    """Return the cases with nothing to grade, if that is an error."""
+    if not inputs.loaded.config.gate.require_rubrics:
+        return frozenset()
+    return frozenset((t.case.file, t.case.id) for t in inputs.tasks if not t.case.evaluators)
 
 
 def _ended(case: CaseResult, lacking: frozenset[tuple[str, str]]) -> CaseResult:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import TextIO
 
 
-def use_color(choice: str, stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Return True if `--color` asks for colours; `auto`: at a terminal, unless NO_COLOR is set."""
-    if choice == "auto":
-        return stream.isatty() and not environment.get("NO_COLOR")
-    return choice == "always"
+def use_color(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Return True at a terminal; NO_COLOR turns colours off, FORCE_COLOR on, also in a log."""
+    if environment.get("NO_COLOR"):
+        return False
+    return bool(environment.get("FORCE_COLOR")) or stream.isatty()
 
 
 def is_interactive() -> bool:

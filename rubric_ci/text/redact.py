@@ -16,7 +16,7 @@ _SECRET_NAMES = (
 )
 _BEFORE_NAME = ("_", "-", "api")
 _USERINFO = r"://[^/@\s:]*+:([^/@\s]++)@"
-_OURS = "RUBRIC_CI_"  # options, such as RUBRIC_CI_RUN_COMMENT_KEY
+_OURS = "RUBRIC_CI_"  # options, such as RUBRIC_CI_COMMENT_KEY
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _URL_SAFE = str.maketrans("+/", "-_")
 

@@ -37,7 +37,7 @@ _RETRIES: Final = (
     "max_retries",
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
 )
-_NO_BATCHES = "`rubric-ci run --batch` sends the requests to models in batches"
+_NO_BATCHES = "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches"
 _OF_ONE_CASE: Final = ("PROMPT", "GUIDELINES")
 _OWN_RETRIES = "model requests are retried up to 4 times, commands never"
 _WITHOUT_EFFECT: Final = {

@@ -47,7 +47,7 @@ COMMANDS: Final = {
     "rejudge": ("baseline", "rejudge", "now.json"),
     "generate": ("generate", "rubrics", "good", "--diff"),
     "history": ("history", "show"),
-    "cache": ("cache", "--cache-dir", "日本"),
+    "cache": ("cache", "--unused-days", "9"),
     "baseline": ("baseline", "show", "--baseline", "日本"),
 }
 ENCODINGS: Final = ("cp1252", "cp437", "cp932", "ascii")

@@ -34,7 +34,7 @@ Select:
   --changed-since REV  Only cases that a change since this revision can
                        affect; `auto` takes the revision from the event or the
                        branch.
-  --last-failed        Only cases without a pass in the last report.
+  --lf, --last-failed  Only cases that did not pass in the last run.
   --list               Print cases, targets, and the estimated requests and
                        cost; request nothing.
   --target NAME        Use this target for every case; overrides eval files.
@@ -46,10 +46,6 @@ Policy:
                                 calibration: the base commit, the checkout, or
                                 a configuration file.  [default: (base on a
                                 pull request in CI, else head)]
-  --allow-host HOST             Only these hosts get model requests;
-                                repeatable. Default with the policy of a base:
-                                the hosts of its configuration and of model
-                                providers.
 
 Judge:
   --judge MODEL   Use this model (or target's model) as judge everywhere;
@@ -68,73 +64,43 @@ Compare:
   --baseline FILE     Compare with this report, or with the pooled reports of
                       a folder. If it does not exist, the report says so and
                       the run continues.
-  --tolerance SCORE   Score drop that is still not a regression.  [default:
-                      0.05; 0<=x<=1]
 
 Gate:
   --fail-on [fail|borderline|regression|never]
                                   Least severe verdict that fails the gate, or
                                   `regression`: what the change broke.
                                   [default: (`gate.fail_on`, else fail)]
-  --require-rubrics               Treat cases with nothing to grade as errors.
-
-Power:
-  --history FILE  History whose variances decide what the run can see, if the
-                  file exists.  [default: .rubric-ci/history.sqlite]
 
 Limits:
-  --max-failures N       Stop after this many cases that fail or have no
-                         verdict; the rest is not run.  [x>=1]
-  --concurrency N        Maximum number of cases in progress.  [default: 16;
-                         x>=1]
-  --max-calls N          Maximum number of model requests.  [x>=0]
-  --max-cost-usd USD     Maximum cost in US dollars. Requests that could
-                         exceed it are not sent.  [x>=0]
-  --max-seconds SECONDS  Stop after this many seconds; `run` also ends
-                         commands and scripts then.  [x>=0]
+  -x, --exitfirst     Stop at the first case that fails or has no verdict, as
+                      with --max-failures 1.
+  --max-failures N    Stop after this many cases that fail or have no verdict;
+                      the rest is not run.  [x>=1]
+  --concurrency N     Maximum number of cases in progress.  [default: 16;
+                      x>=1]
+  --max-calls N       Maximum number of model requests.  [x>=0]
+  --max-cost-usd USD  Maximum cost in US dollars. Requests that could exceed
+                      it are not sent.  [x>=0]
 
 Requests:
   --record FILE  Write every model reply to this file.
   --replay FILE  Take model replies from this recording; no network.
-  --debug        Log every model request and reply on standard error, with
-                 secrets masked.
   --offline      Send no model requests and start no command targets; skip
                  cases whose answer or judgement is neither cached nor
                  recorded.
-  --batch        Send model requests in batches: cheaper, but replies can take
-                 up to a day.
 
 Cache:
-  --cache-dir FOLDER    Folder of the cache.  [default: .rubric-ci/cache]
-  --cache / --no-cache  Keep judgements and answers, and reuse judgements.
-                        [default: cache]
-  --reuse-answers       Take answers from the cache if nothing that determines
-                        them changed; a repeated run then has the same
-                        verdict.
-  --fresh               Take no answer from the cache, also not for
-                        `--against`.
+  --reuse-answers  Take answers from the cache if nothing that determines them
+                   changed; a repeated run then has the same verdict.
+  --fresh          Ignore cached answers, including those for --against.
 
 Reports:
-  --output-dir FOLDER          Folder for report files.  [default: .rubric-ci]
-  --reports NAMES              Comma-separated report formats: json, markdown,
-                               junit, sarif, html.  [default: json,markdown]
-  -q, --quiet                  Print the verdict only.
-  -v, --verbose                Print question, expected outcome and answer of
-                               each case without a pass.
-  --color [auto|always|never]  When to use colours; `auto`: at a terminal,
-                               unless NO_COLOR is set.  [default: auto]
-
-GitHub:
-  --annotations / --no-annotations
-                                  Print annotations as workflow commands; on
-                                  if GITHUB_ACTIONS is set.
-  --comment [update|new|on-failure|off]
-                                  Comment on the pull request. A failure to
-                                  post does not change the exit code.
-                                  [default: off]
-  --comment-key KEY               Identifies this comment when a pull request
-                                  has several.  [default: default]
-  --check-run NAME                Create a check run with this name.
+  --output-dir FOLDER  Folder for report files.  [default: .rubric-ci]
+  --reports NAMES      Comma-separated report formats: json, markdown, junit,
+                       sarif, html.  [default: json,markdown]
+  -q, --quiet          Print the verdict only.
+  -v, --verbose        Print question, expected outcome and answer of each
+                       case without a pass.
 
 Options:
   -h, --help  Show this message and exit.
@@ -174,22 +140,26 @@ def test_run() -> None:
     assert page(("run",)) == RUN
 
 
+def test_run_has_at_most_30_options() -> None:
+    assert sum(line.startswith("  -") for line in page(("run",)).splitlines()) <= 30
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         (
             ("run",),
-            "Select Policy Judge Compare Gate Power Limits Requests Cache Reports GitHub Options",
+            "Select Policy Judge Compare Gate Limits Requests Cache Reports Options",
         ),
-        (("report", "merge"), "Gate Compare Reports GitHub Options"),
-        (("plan",), "Select Policy Judge Power Shards Options"),
-        (("validate",), "Select Policy Options Reports"),
-        (("compare",), "Compare Reports GitHub Options"),
+        (("report", "merge"), "Gate Compare Reports Options"),
+        (("plan",), "Select Policy Judge Statistics Shards Options"),
+        (("validate",), "Select Policy Options"),
+        (("compare",), "Reports GitHub Options"),
         (("judge", "attack"), "Select Policy Judge Limits Requests Options"),
         (("judge", "calibrate"), "Select Policy Judge Calibration Limits Requests Options"),
         (
             ("generate", "rubrics"),
-            "Select Policy Drafts Commit and publish Limits Requests Cache Options",
+            "Select Policy Drafts Commit and publish Limits Requests Options",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

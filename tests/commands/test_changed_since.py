@@ -138,7 +138,8 @@ def on_github(checkout: Checkout, tmp_path: Path, name: str, payload: object, re
     event.write_text(json.dumps(payload), encoding="utf-8")
     run(
         checkout,
-        *("evals", "--changed-since", "auto", "--no-annotations"),
+        *("evals", "--changed-since", "auto"),
+        RUBRIC_CI_ANNOTATIONS="false",
         GITHUB_REPOSITORY="acme/shop",
         GITHUB_EVENT_NAME=name,
         GITHUB_EVENT_PATH=str(event),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
 from rubric_ci.report import json_format
 from tests import platforms
@@ -19,6 +20,7 @@ PASSING = a_report(graded("a", "pass"), graded("b", "pass"))
 REGRESSED = a_report(graded("a", "fail"), graded("b", "pass"))
 LOST = a_report(errored("a"), graded("b", "pass"))
 SLIGHTLY = a_report(graded("a", "pass", score=0.93), graded("b", "pass"))
+TOLERATED = replace(SLIGHTLY, regression=RegressionConfig(tolerance=0.1))
 
 CONFIG = "targets: [{name: default, provider: mock, response: %s}]\n"
 EVALS = """\
@@ -55,21 +57,19 @@ def written(folder: Path, name: str, report: RunReport) -> str:
 
 
 @pytest.mark.parametrize(
-    ("head", "options", "code", "last"),
+    ("head", "code", "last"),
     [
-        (PASSING, [], 0, "no regression larger than 85 points"),
-        (REGRESSED, [], 1, "worse than the baseline: 1 case regressed"),
-        (LOST, [], 3, "not worse than the baseline: too few cases to exclude a regression"),
-        (SLIGHTLY, [], 1, "worse than the baseline: 1 case regressed"),
-        (SLIGHTLY, ["--tolerance", "0.1"], 0, "no regression larger than 48 points"),
+        (PASSING, 0, "no regression larger than 85 points"),
+        (REGRESSED, 1, "worse than the baseline: 1 case regressed"),
+        (LOST, 3, "not worse than the baseline: too few cases to exclude a regression"),
+        (SLIGHTLY, 1, "worse than the baseline: 1 case regressed"),
+        (TOLERATED, 0, "no regression larger than 48 points"),
     ],
     ids=["same", "regressed", "no verdict", "beyond the tolerance", "within it"],
 )
-def test_exit_code(
-    tmp_path: Path, head: RunReport, options: list[str], code: int, last: str
-) -> None:
+def test_exit_code(tmp_path: Path, head: RunReport, code: int, last: str) -> None:
     reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", head)]
-    done = rubric_ci(tmp_path, "compare", *reports, *options)
+    done = rubric_ci(tmp_path, "compare", *reports)
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (code, last, "")
 
 

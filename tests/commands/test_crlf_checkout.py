@@ -148,7 +148,7 @@ def _without_times(value: Any) -> Any:
 
 COMMANDS: Final = {
     "validate": ("validate", 0),
-    "generate": ("generate rubrics --diff --no-cache --replay drafts.replay.jsonl", 1),
+    "generate": ("generate rubrics --diff --replay drafts.replay.jsonl", 1),
     "run": ("run --replay judge.replay.jsonl", 1),
     "plan": ("plan --cases-per-shard 2", 0),
     "changed": ("run --changed-since HEAD~1 --replay judge.replay.jsonl", 1),
@@ -168,7 +168,7 @@ FIXABLE: Final = (
 )
 EDITS: Final = {
     "generate": (
-        "generate rubrics --no-cache --replay drafts.replay.jsonl",
+        "generate rubrics --replay drafts.replay.jsonl",
         "evals/support.eval.yaml",
         "",
     ),

@@ -75,8 +75,9 @@ def configure(folder: Path, judge: Gullible) -> None:
     (folder / "rubric-ci.yaml").write_text(text, encoding="utf-8")
 
 
-def check(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["judge", "attack", *arguments], env={"KEY": "none"})
+def check(*arguments: str, **environment: str) -> Result:
+    environment |= {"KEY": "none"}
+    return CliRunner().invoke(main, ["judge", "attack", *arguments], env=environment)
 
 
 def test_no_attack_of_the_corpus_leaves_its_fence(folder: Path, judge: Gullible) -> None:
@@ -171,7 +172,7 @@ def test_a_cap_in_dollars_needs_a_price(judge: Gullible) -> None:
 
 
 def test_no_time_at_all(judge: Gullible) -> None:
-    result = check("attacks.eval.yaml", "--max-seconds", "0")
+    result = check("attacks.eval.yaml", RUBRIC_CI_MAX_SECONDS="0")
     assert result.exit_code == 3
     assert "budget: time limit of 0 s reached: 2 of 2 answers have no verdict" in result.stderr
 

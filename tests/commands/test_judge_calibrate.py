@@ -84,8 +84,8 @@ def configure(judge: Gullible, **gate: float) -> None:
     Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
 
 
-def rubric_ci(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
+def rubric_ci(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(main, arguments, env=environment)
 
 
 def calibration() -> dict[str, Any]:
@@ -270,7 +270,7 @@ def test_a_budget_that_is_used_up_writes_nothing(judge: Gullible) -> None:
 
 
 def test_a_budget_for_nothing(judge: Gullible) -> None:
-    result = rubric_ci("judge", "calibrate", "labels.jsonl", "--max-seconds", "0")
+    result = rubric_ci("judge", "calibrate", "labels.jsonl", RUBRIC_CI_MAX_SECONDS="0")
     assert result.exit_code == 3
     assert "budget: time limit of 0 s reached: 4 of 4 answers have no verdict" in result.stderr
     assert "no labelled answer has a verdict" in result.stderr

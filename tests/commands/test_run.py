@@ -122,7 +122,8 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
     [case] = project.report()["cases"]
     assert case["outcome"] == "skipped"
     assert "rubric-ci generate rubrics evals/a.eval.yaml" in case["reason"]
-    done = project.run("--require-rubrics")
+    project.write("rubric-ci.yaml", CONFIG + "gate: {require_rubrics: true}\n")
+    done = project.run()
     assert done.returncode == 3
     assert done.stderr == f"[1/1] errored       -  greeting: {case['reason']}\n"
     [case] = project.report()["cases"]
@@ -136,9 +137,10 @@ def test_offline_a_case_with_rubrics_is_skipped_although_they_are_required(
     project.write("evals/a.eval.yaml", "evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n")
     project.write(
         "rubric-ci.yaml",
-        "judge: {model: openai/m}\ntargets: [{name: default, provider: mock, response: Hi}]\n",
+        "judge: {model: openai/m}\ntargets: [{name: default, provider: mock, response: Hi}]\n"
+        "gate: {require_rubrics: true}\n",
     )
-    done = project.run("--offline", "--require-rubrics")
+    done = project.run("--offline")
     assert (done.returncode, project.report()["cases"][0]["outcome"]) == (0, "skipped")
 
 
@@ -163,10 +165,6 @@ USAGE = {
         "kept.jsonl: cannot read the recording: No such file or directory\n",
     ),
     "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
-    "a cache that is a file": (
-        ["--cache-dir", "answers.jsonl"],
-        "cannot write the cache: ",
-    ),
     "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
 }
 
@@ -294,7 +292,7 @@ def test_offline_starts_no_command_target(project: Project) -> None:
 
 def test_annotations_stand_on_the_lines_of_the_criteria(project: Project) -> None:
     project.write("answers.jsonl", '{"id": "greeting", "answer": "::error::gotcha"}\n')
-    done = project.run("--annotations")
+    done = project.run(RUBRIC_CI_ANNOTATIONS="true")
     assert "::error file=evals/a.eval.yaml,line=6" in done.stdout
     assert "\n::error::gotcha" not in done.stdout
 
@@ -351,6 +349,12 @@ def test_a_variable_holds_a_list_one_a_line(project: Project) -> None:
     assert [case["id"] for case in project.report()["cases"]] == ["other one", "greeting"]
 
 
-@pytest.mark.parametrize(("expected", "coloured"), [("always", True), ("auto", False)])
-def test_colours_in_a_log_if_requested(project: Project, expected: str, *, coloured: bool) -> None:
-    assert ("\x1b[32m✓ pass\x1b[0m" in project.run("--color", expected).stdout) is coloured
+def test_a_cache_that_is_a_file(project: Project) -> None:
+    done = project.run(RUBRIC_CI_CACHE_DIR="answers.jsonl")
+    assert (done.returncode, "cannot write the cache: " in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("force", "coloured"), [("1", True), ("", False)])
+def test_colours_in_a_log_if_requested(project: Project, force: str, *, coloured: bool) -> None:
+    shown = project.run(FORCE_COLOR=force).stdout
+    assert ("\x1b[32m✓ pass\x1b[0m" in shown) is coloured

@@ -1,4 +1,4 @@
-"""`rubric-ci run --batch` over real HTTP, against a scripted provider."""
+"""`rubric-ci run` in batches over real HTTP, against a scripted provider."""
 
 import json
 import re
@@ -60,7 +60,9 @@ class Batched(Project):
         self.write("rubric-ci.yaml", json.dumps(config))
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return super().run("--batch", *arguments, **{"KEY": "secret", **environment})
+        return super().run(
+            *arguments, **{"KEY": "secret", "RUBRIC_CI_BATCH": "true", **environment}
+        )
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict of each case, or why it has none."""
@@ -360,7 +362,8 @@ def test_a_cap_in_dollars_counts_by_the_price_of_batches(batched: Batched) -> No
     batched.configure(max_tokens=1000)
     assert batched.run("--case", "ann").returncode == 0
     # Enough for the worst of one request in a batch, and too little without.
-    assert batched.run("--no-cache", "--case", "ann", "--max-cost-usd", "0.0022").returncode == 0
+    capped = ("--case", "ann", "--max-cost-usd", "0.0022")
+    assert batched.run(*capped, RUBRIC_CI_CACHE="false").returncode == 0
     assert batched.batches() == [1, 1]
 
 
@@ -403,8 +406,8 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
     provider.looks = 999
     if refuses:
         provider.faults = [Fault(method="POST", path="/cancel", status=500)]
-    command = [sys.executable, "-m", "rubric_ci", "run", "--batch"]
-    environment = {**clean_environment(), "KEY": "secret"}
+    command = [sys.executable, "-m", "rubric_ci", "run"]
+    environment = {**clean_environment(), "KEY": "secret", "RUBRIC_CI_BATCH": "true"}
     with subprocess.Popen(
         command, cwd=batched.root, env=environment, stderr=subprocess.PIPE, text=True
     ) as run:
@@ -430,7 +433,7 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
 
 def test_time_that_is_up_ends_the_batch_too(batched: Batched) -> None:
     batched.provider.looks = 999
-    done = batched.run("--max-seconds", "4")
+    done = batched.run(RUBRIC_CI_MAX_SECONDS="4")
     assert done.returncode == 3
     assert set(batched.verdicts().values()) == {"rubric: budget: time limit of 4 s reached"}
     assert batched.provider.journal[-1] == "POST /v1/batches/batch_1/cancel"

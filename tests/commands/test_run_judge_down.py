@@ -148,7 +148,7 @@ def test_a_model_without_an_entry_is_sent_one_short_request(
 ) -> None:
     with judge_with(Reply(body=good(), listed=listed)) as judge:
         project = build(tmp_path, judge.url)
-        done = project.run("--debug")
+        done = project.run(RUBRIC_CI_DEBUG="true")
         assert (done.returncode, judge.looked_up, judge.requests) == (0, 1, requests), done.stderr
     assert started(tmp_path) == 12
     report = project.report()

@@ -127,7 +127,7 @@ def test_a_cap_in_dollars_sends_nothing_that_might_not_fit(judged: Judged) -> No
 
 def test_time_is_up(judged: Judged) -> None:
     judged.server.script(marks(True, True))
-    assert judged.run("--max-seconds", "0").returncode == 3
+    assert judged.run(RUBRIC_CI_MAX_SECONDS="0").returncode == 3
     assert judged.results()[0]["reason"] == "rubric: budget: time limit of 0 s reached"
 
 
@@ -290,7 +290,7 @@ def test_more_votes_ask_only_for_the_missing_ones(judged: Judged) -> None:
 def test_without_the_cache_it_asks_again(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     judged.run()
-    judged.run("--no-cache")
+    judged.run(RUBRIC_CI_CACHE="false")
     assert len(judged.server.requests()) == 2
 
 

@@ -91,7 +91,8 @@ def test_a_fall_within_the_tolerance_is_no_suspect() -> None:
     now = replace(graded("a", "pass"), trials=(Trial(verdict="pass", score=0.88),) * 10)
     compared = compare(a_report(now), a_report(then))
     assert [(c.kind, c.p_value) for c in compared.changes] == [("same", None)]
-    assert compare(a_report(now), a_report(then), tolerance=0.01).count("regressed") == 1
+    strict = a_report(now, regression=RegressionConfig(tolerance=0.01))
+    assert compare(strict, a_report(then)).count("regressed") == 1
 
 
 def test_many_small_falls_of_the_mean_are_found() -> None:
@@ -181,6 +182,6 @@ def test_more_trials_of_the_reference_than_configured_are_not_used() -> None:
 )
 def test_further_trials(head: Graded, more: int) -> None:
     then = replace(case("a", 14, 1))
-    assert alarm_budget.further_trials(head, then, CONFIG, 0.05) == more
-    assert alarm_budget.further_trials(head, None, CONFIG, 0.05) == 0
-    assert alarm_budget.further_trials(errored("a"), then, CONFIG, 0.05) == 0
+    assert alarm_budget.further_trials(head, then, CONFIG) == more
+    assert alarm_budget.further_trials(head, None, CONFIG) == 0
+    assert alarm_budget.further_trials(errored("a"), then, CONFIG) == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli.command import variable
+from rubric_ci.cli.command import Variable, variable
 from rubric_ci.cli.main import main
 from tests.hooks import composite
 
@@ -43,7 +43,8 @@ def sets(action: dict[str, Any], name: str) -> str:
     for command, option in options(action, name):
         found.setdefault(option, []).append(f"`{command}`")
     return ", ".join(
-        f"{', '.join(commands)} `{option}`" for option, commands in sorted(found.items())
+        f"{', '.join(commands)} `{option}`".removeprefix("`` ")
+        for option, commands in sorted(found.items())
     )
 
 
@@ -57,7 +58,7 @@ def options(action: dict[str, Any], name: str) -> Iterator[tuple[str, str]]:
 
 
 def every_variable() -> dict[str, tuple[str, str]]:
-    """Each environment variable of the command line, with the command and the option it sets."""
+    """Each environment variable, with the command and the option it sets; "" is every command."""
     return dict(variables(main, main.make_context("", ["--help"], resilient_parsing=True)))
 
 
@@ -73,6 +74,10 @@ def variables(
         return
     words = context.command_path.strip()
     for parameter in command.params:
+        if isinstance(parameter, Variable):  # of every command
+            name = variable(context, parameter)
+            yield name, ("", name)
+            continue
         word = max(parameter.opts, key=len)
         yield variable(context, parameter), (words, word if word[0] == "-" else word.upper())
 

@@ -317,7 +317,7 @@ UNUSED = {
     "batches of a model": (
         "{name: a, model: m, provider_batching: true}",
         "`provider_batching` has no effect on a model",
-        "`rubric-ci run --batch` sends the requests to models in batches",
+        "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches",
     ),
     "the text of a case in a batch": (
         "{name: a, provider: cli, command: 'x {PROMPT}', providerBatching: true}",

@@ -33,6 +33,7 @@ def environment(project: Project) -> dict[str, str]:
         "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
         "GITHUB_REPOSITORY": "o/r",
         "GITHUB_RUN_ID": "12",
+        "RUBRIC_CI_COMMENT": "update",
         "RUBRIC_CI_RUN_POLICY_FROM": "head",  # the folder is not a git repository
     }
 
@@ -85,7 +86,7 @@ def test_the_report_names_the_commit_and_the_run(
 def test_a_comment_that_cannot_be_posted_is_a_line_and_no_verdict(
     project: Project, environment: dict[str, str]
 ) -> None:
-    without_token = project.run("--comment", "update", **environment)
+    without_token = project.run(**environment)
     assert without_token.returncode == 0
     assert "not posted: GITHUB_TOKEN is not set" in without_token.stdout
     assert Path(environment["GITHUB_STEP_SUMMARY"]).stat().st_size > 0
@@ -117,10 +118,10 @@ def github(environment: dict[str, str]) -> Iterator[GitHub]:
 def test_the_comment_follows_the_pushes(
     project: Project, environment: dict[str, str], github: GitHub
 ) -> None:
-    first = project.run("--comment", "update", "--check-run", "evals", **environment)
+    first = project.run(**environment, RUBRIC_CI_CHECK_RUN="evals")
     project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
-    second = project.run("--comment", "update", **environment)
-    third = project.run("--comment", "update", **environment | {"GITHUB_TOKEN": "wrong"})
+    second = project.run(**environment)
+    third = project.run(**environment | {"GITHUB_TOKEN": "wrong"})
     assert [run.returncode for run in (first, second, third)] == [0, 1, 1]
     assert "not posted: GitHub does not accept the token (401: Bad credentials)" in third.stdout
     assert "comment on pull request #7 of o/r updated" in second.stdout
@@ -172,7 +173,7 @@ def test_whatever_github_answers_the_verdict_decides(
     message: str,
 ) -> None:
     github.faults = [fault] * 4
-    run = project.run("--comment", "update", **environment)
+    run = project.run(**environment)
     assert run.returncode == 0
     lines = [line for line in run.stdout.splitlines() if line.startswith("not posted:")]
     assert len(lines) == 1

@@ -30,6 +30,7 @@ def environment(project: Project, github: GitHub) -> dict[str, str]:
         "GITHUB_STEP_SUMMARY": str(project.root / "../summary.md"),
         "GITHUB_API_URL": github.url,
         "GITHUB_TOKEN": "actions",
+        "RUBRIC_CI_COMMENT": "update",
         "RUBRIC_CI_RUN_POLICY_FROM": "head",
     }
 
@@ -37,10 +38,10 @@ def environment(project: Project, github: GitHub) -> dict[str, str]:
 def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
     with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
         known = environment(project, github)
-        assert project.run("--comment", "update", **known).returncode == 0
+        assert project.run(**known).returncode == 0
         project.write("rubric-ci.yaml", NO_KEY)
         project.write("evals/a.eval.yaml", RUBRIC)
-        done = project.run("--comment", "update", **known)
+        done = project.run(**known)
     assert done.returncode == 2
     assert done.stdout.startswith("::error title=rubric-ci::")
     assert "OPENAI_API_KEY" in done.stdout
@@ -54,7 +55,7 @@ def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
 def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
     project.write("evals/b.eval.yaml", RUBRIC.replace("rubrics", "rubric"))
     with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        done = project.run("--comment", "update", **environment(project, github))
+        done = project.run(**environment(project, github))
     assert done.returncode == 2
     assert "::error file=evals/b.eval.yaml,line=4,title=unknown-key::" in done.stdout
     [comment] = github.pulls[7].comments
@@ -72,10 +73,10 @@ def test_without_annotations_errors_are_not_annotated(project: Project) -> None:
     project.write("evals/b.eval.yaml", RUBRIC.replace("rubrics", "rubric"))
     with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
         known = environment(project, github)
-        invalid = project.run("--no-annotations", **known)
+        invalid = project.run(RUBRIC_CI_ANNOTATIONS="false", **known)
         project.write("rubric-ci.yaml", NO_KEY)
         project.write("evals/a.eval.yaml", RUBRIC)
-        broken = project.run("--no-annotations", **known)
+        broken = project.run(RUBRIC_CI_ANNOTATIONS="false", **known)
     assert (invalid.returncode, broken.returncode) == (2, 2)
     assert "::error" not in invalid.stdout + broken.stdout
     assert "OPENAI_API_KEY" in broken.stderr

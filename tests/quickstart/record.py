@@ -36,13 +36,18 @@ def record(url: str) -> None:
     """Run the example, whose gate fails, as it is meant to, and draft what it lacks."""
     # One case at a time, so that the same replies make the same file.
     command(url, 1, "run", "--concurrency", "1", "--record", RECORDING)
-    command(url, 1, "generate", "rubrics", "--diff", "--no-cache", "--record", DRAFTS)
+    command(url, 1, "generate", "rubrics", "--diff", "--record", DRAFTS)
 
 
 def command(url: str, expected: int, *words: str) -> None:
     """Run a command over the example, which is to end with this exit code."""
     line = [sys.executable, "-m", "rubric_ci", *words, "--config", f"{EXAMPLE}/rubric-ci.yaml"]
-    environment = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_API_BASE": url}
+    environment = {
+        **os.environ,
+        "OPENAI_API_KEY": "none",
+        "OPENAI_API_BASE": url,
+        "RUBRIC_CI_CACHE": "false",
+    }
     done = subprocess.run(line, cwd=ROOT, env=environment, timeout=120, check=False)
     if done.returncode != expected:
         raise SystemExit(f"{words[0]} ended with {done.returncode}, not {expected}")

@@ -136,8 +136,8 @@ def test_a_workspace_without_git_hides_what_is_committed(forged: Judged) -> None
     (note,) = forged.report()["notes"]
     assert note == (
         f"The cache {CACHE} was not read: the workspace is a checkout without git, which hides "
-        "what is committed; check that git can read the checkout, or set --cache-dir to another "
-        "folder"
+        "what is committed; check that git can read the checkout, or set "
+        "RUBRIC_CI_CACHE_DIR to another folder"
     )
 
 
@@ -148,7 +148,8 @@ def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged)
         folder = folder.rename(forged.root.parent / "restored")
     Checkout(forged.root).git("add", "evals", "rubric-ci.yaml", "answers.jsonl")
     done = forged.run(
-        *("--cache-dir", str(folder), "--reports", "json,markdown,junit,sarif,html"),
+        *("--reports", "json,markdown,junit,sarif,html"),
+        RUBRIC_CI_CACHE_DIR=str(folder),
         GITHUB_ACTIONS="true",
     )
     assert done.returncode == 0, done.stderr
@@ -173,7 +174,8 @@ def test_the_cache_command_says_that_it_is_not_read(forged: Judged) -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == (
         f"The cache .rubric-ci/cache was not read: git tracks {entry} in it; run "
-        "`git rm -r --cached .rubric-ci/cache` and commit, or set --cache-dir to another folder"
+        "`git rm -r --cached .rubric-ci/cache` and commit, or set RUBRIC_CI_CACHE_DIR to another "
+        "folder"
     )
 
 
@@ -182,18 +184,17 @@ def test_a_committed_history_is_not_read(add: str, forged: Judged) -> None:
     def rubric_ci(*arguments: str) -> subprocess.CompletedProcess[str]:
         return invoke(forged.root, os.environ, *arguments)
 
-    (forged.root / "runs").mkdir()
-    history = ("--history", "runs/history.sqlite")
+    history = ("--history", ".rubric-ci/history.sqlite")
     assert rubric_ci("history", "add", *history, ".rubric-ci/report.json").returncode == 0
     assert rubric_ci("history", "show", *history).returncode == 0
     if add == "link":
-        (forged.root / "runs").rename(forged.root / "kept")
-        platforms.symlink(forged.root / "runs", "kept")
-    Checkout(forged.root).git("add", "--force", "runs")
-    said = "the history runs/history.sqlite was not read: git tracks runs"
+        (forged.root / ".rubric-ci").rename(forged.root / "kept")
+        platforms.symlink(forged.root / ".rubric-ci", "kept")
+    Checkout(forged.root).git("add", "--force", ".rubric-ci")
+    said = "the history .rubric-ci/history.sqlite was not read: git tracks .rubric-ci"
     done = rubric_ci("history", "show", *history)
     assert (done.returncode, done.stderr.startswith(f"rubric-ci: {said}")) == (2, True), done.stderr
-    assert said in rubric_ci("plan", "--detect", "0.05", *history).stderr
+    assert said in rubric_ci("plan", "--detect", "0.05").stderr
 
 
 def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged) -> None:
@@ -208,7 +209,7 @@ def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged)
 
 def test_verdicts_from_recordings_say_so_everywhere(forged: Judged) -> None:
     forged.server.script(marks(True, True))
-    assert forged.run("--no-cache", "--record", "judge.jsonl").returncode == 0
+    assert forged.run("--record", "judge.jsonl", RUBRIC_CI_CACHE="false").returncode == 0
     assert forged.report()["scope"]["narrowed_by"] == []
     done = forged.run(
         *("--replay", "judge.jsonl", "--reports", "json,markdown,junit,sarif,html"),

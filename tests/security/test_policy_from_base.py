@@ -433,8 +433,8 @@ def test_a_target_at_another_host_gets_no_request(
     assert (done.returncode, strict.keys, attacker.keys) == (3, [], []), done.stderr
     host = hosts(attacker)
     assert (
-        f"openai/gpt-6.1-sol: the host {host} is not allowed, and nothing was sent to it; set "
-        f"`--allow-host {host}`, or merge a configuration that uses it"
+        f"openai/gpt-6.1-sol: the host {host} is not allowed, and nothing was sent to it; list it "
+        "in RUBRIC_CI_ALLOWED_HOSTS, or merge a configuration that uses it"
     ) in pull.report["cases"][0]["reason"]
     done = pull.run(*own, RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
     assert (len(strict.keys), len(attacker.keys)) == (1, 1), done.stderr
@@ -443,9 +443,9 @@ def test_a_target_at_another_host_gets_no_request(
 def test_hosts_that_are_given_are_all(tmp_path: Path, strict: Judge) -> None:
     config = {"rubric-ci.yaml": CONFIG.format(base=strict.url)}
     pull = open_pull_request(tmp_path, config, {})
-    done = pull.run("run", "evals", "--allow-host", "judge.example", GITHUB_ACTIONS="")
+    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS="judge.example", GITHUB_ACTIONS="")
     assert (done.returncode, strict.keys) == (3, []), done.stderr
-    assert pull.run("run", "evals", "--allow-host", strict.url).returncode == 2
+    assert pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=strict.url).returncode == 2
 
 
 PLAIN = "evalcases:\n  - id: one\n    input: Say hello\n    rubrics: [Greets]\n"

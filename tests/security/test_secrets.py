@@ -36,7 +36,7 @@ ENVIRONMENT = {
     "SIGNING_SECRET": LINES,
     "DATABASE_URL": f"postgres://app:{IN_URL}@db/app",
     "SHORT_KEY": "abc",
-    "RUBRIC_CI_RUN_COMMENT_KEY": "default",
+    "RUBRIC_CI_COMMENT_KEY": "default",
     "OPENAI_API_KEY": "",
 }
 ENV = ["AGENT_API_KEY", "DEPLOY_TOKEN", "SIGNING_SECRET", "DATABASE_URL"]

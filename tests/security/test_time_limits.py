@@ -1,4 +1,4 @@
-"""Servers, answers and targets that do not end: `--max-seconds` and SIGTERM still hold.
+"""Servers, answers and targets that do not end: `RUBRIC_CI_MAX_SECONDS` and SIGTERM still hold.
 
 Each run is a real process, has one case that is graded and one that would never end, and must end
 with a whole report.
@@ -126,11 +126,11 @@ def project_at(folder: Path, url: str, *, target: str = "", answer: str = "Hello
     return project
 
 
-def start(project: Project, *arguments: str) -> "subprocess.Popen[str]":
+def start(project: Project, *, seconds: str = "") -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "evals", *arguments],
+        [sys.executable, "-m", "rubric_ci", "run", "evals"],
         cwd=project.root,
-        env=clean_environment(),
+        env=clean_environment() | {"RUBRIC_CI_MAX_SECONDS": seconds},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -149,7 +149,7 @@ WAITING = ("silence", "headers_without_end", "trickle", "retry_later")
 def test_max_seconds(kind: str, tmp_path: Path) -> None:
     with attacking(kind) as (url, _):
         project = project_at(tmp_path, url)
-        process = start(project, "--max-seconds", "3")
+        process = start(project, seconds="3")
         process.communicate(timeout=50)
     assert process.returncode == 3
     assert TIME_IS_UP in reasons(project)["slow"]
@@ -175,7 +175,7 @@ def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
 def test_max_seconds_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
     with attacking("listed") as (url, _):
         project = project_at(tmp_path, url, target=STUBBORN)
-        process = start(project, "--max-seconds", "5")
+        process = start(project, seconds="5")
         process.communicate(timeout=50)
     assert list(project.root.rglob("reached"))
     assert process.returncode == 3
@@ -195,11 +195,11 @@ def test_sigterm(kind: str, tmp_path: Path) -> None:
     assert reasons(project)["slow"] == "interrupted before it finished"
 
 
-@pytest.mark.parametrize("end", ["SIGTERM", "--max-seconds"])
+@pytest.mark.parametrize("end", ["SIGTERM", "max seconds"])
 def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> None:
     with attacking("silence") as (url, reached):
         project = project_at(tmp_path, url, target=STUBBORN)
-        process = start(project, *(["--max-seconds", "5"] if end == "--max-seconds" else []))
+        process = start(project, seconds="5" if end == "max seconds" else "")
         assert reached.wait(60)
         if end == "SIGTERM":
             process.send_signal(signal.SIGTERM)

@@ -14,19 +14,17 @@ class Terminal(StringIO):
 
 
 @pytest.mark.parametrize(
-    ("choice", "stream", "environment", "expected"),
+    ("stream", "environment", "expected"),
     [
-        ("always", StringIO(), {}, True),
-        ("never", Terminal(), {}, False),
-        ("auto", StringIO(), {}, False),
-        ("auto", Terminal(), {}, True),
-        ("auto", Terminal(), {"NO_COLOR": "1"}, False),
-        ("auto", Terminal(), {"NO_COLOR": ""}, True),
-        ("always", Terminal(), {"NO_COLOR": "1"}, True),
+        (StringIO(), {}, False),
+        (Terminal(), {}, True),
+        (Terminal(), {"NO_COLOR": "1"}, False),
+        (Terminal(), {"NO_COLOR": ""}, True),
+        (StringIO(), {"FORCE_COLOR": "1"}, True),
+        (StringIO(), {"FORCE_COLOR": ""}, False),
+        (StringIO(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
     ],
-    ids=["always", "never", "a pipe", "a terminal", "NO_COLOR", "NO_COLOR empty", "both"],
+    ids=["a pipe", "a terminal", "NO_COLOR", "empty", "FORCE_COLOR", "empty too", "both"],
 )
-def test_use_color(
-    choice: str, stream: TextIO, environment: dict[str, str], expected: bool
-) -> None:
-    assert use_color(choice, stream, environment) is expected
+def test_use_color(stream: TextIO, environment: dict[str, str], expected: bool) -> None:
+    assert use_color(stream, environment) is expected

@@ -29,7 +29,7 @@ AWKWARD = "a\"b\\c'd<e>&f/g h+ü"
         ("max_tokens", False),
         ("KEYBOARD", False),
         ("TOKEN_FILE", False),
-        ("RUBRIC_CI_RUN_COMMENT_KEY", False),
+        ("RUBRIC_CI_COMMENT_KEY", False),
         ("PATH", False),
     ],
 )

@@ -16,6 +16,7 @@ from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect
 from rubric_ci.llm.debug_log import log_requests
+from rubric_ci.llm.model_checks import ModelChecks
 from rubric_ci.llm.output_modes import AddNote
 from rubric_ci.llm.responders import Responders
 from rubric_ci.model.config import Config, Endpoint
@@ -25,6 +26,7 @@ from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system import masking
+from rubric_ci.system.model_list import known_models
 
 
 def build_context(
@@ -39,16 +41,11 @@ def build_context(
     hosts: AllowedHosts | None = None,
 ) -> RunContext:
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
-    notes: list[str] = []
-    breaker, responders = CircuitBreaker(), Responders(notes.append)
+    notes, note = _notes()
+    breaker, responders = CircuitBreaker(), Responders(note)
+    live = not (requests.replay or offline or batch)
     ask = build_model_caller(
-        root,
-        requests,
-        add_note=notes.append,
-        offline=offline,
-        batch=batch,
-        hosts=hosts,
-        breaker=breaker,
+        root, requests, add_note=note, offline=offline, batch=batch, hosts=hosts, breaker=breaker
     )
     # The preflight is part of a run, not of its recording.
     recorded = recording.record(ask, requests.record, root) if requests.record else ask
@@ -56,7 +53,7 @@ def build_context(
         call_model=responders.wrap(recorded),
         responders=responders.list,
         unreachable=breaker.why_closed,
-        preflight=None if requests.replay or offline or batch else _preflight(ask, breaker, hosts),
+        preflight=_preflight(ask, breaker, note, hosts) if live else None,
         notes=notes,
         cache=build_cache(requests, cache) if cache else None,
         root=root,
@@ -68,8 +65,19 @@ def build_context(
     )
 
 
+def _notes() -> tuple[list[str], AddNote]:
+    """Return a list of notes, and what adds a note that it lacks."""
+    notes: list[str] = []
+
+    def add(note: str) -> None:
+        if note not in notes:
+            notes.append(note)
+
+    return notes, add
+
+
 def _preflight(
-    ask: ModelCaller, breaker: CircuitBreaker, hosts: AllowedHosts | None
+    ask: ModelCaller, breaker: CircuitBreaker, add_note: AddNote, hosts: AllowedHosts | None
 ) -> Callable[[Endpoint], Coroutine[Any, Any, Usage]]:
     """Return what closes the circuit of a model that cannot be reached."""
 
@@ -77,11 +85,14 @@ def _preflight(
         if hosts and refusal(endpoint, hosts):
             return NOTHING_USED  # nothing is sent there; the request itself has the reason
         try:
-            listed = await preflight.is_listed(endpoint)
+            entry = await preflight.entry_of(endpoint)
         except CannotReachModel as error:
             breaker.close(endpoint, str(error))
             return NOTHING_USED
-        return NOTHING_USED if listed else await preflight.ask(endpoint, ask)
+        if entry is None:
+            return await preflight.ask(endpoint, ask)
+        ModelChecks(add_note, known_models().today).read_entry(endpoint, entry)
+        return NOTHING_USED
 
     return check
 
@@ -116,6 +127,7 @@ def build_model_caller(
             add_note=add_note,
             breaker=breaker or CircuitBreaker(),
         )
+    ask = ModelChecks(add_note, known_models().today).wrap(ask)
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
     return log_requests(ask, sys.stderr) if requests.debug else ask

@@ -8,13 +8,14 @@ shortest that providers accept. A reply that refuses its parameters (400) is a r
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.usage import Usage
 
@@ -29,17 +30,18 @@ _OF_SCOPES = re.compile(r"scope|permission", re.IGNORECASE)
 """A key may be allowed to chat and not to list models."""
 
 
-async def is_listed(endpoint: Endpoint) -> bool:
-    """Return True if the server has an entry of the model, False if that is not known.
+async def entry_of(endpoint: Endpoint) -> Mapping[str, JSON] | None:
+    """Return the server's entry of the model; None if it is not known whether there is one.
 
     Raises CannotReachModel if no request can succeed.
     """
     provider = provider_with_entry(endpoint)
     if provider is None:
-        return False
-    ask_entry = with_retries(_read_entry(provider.look_up))
-    reply = await ask_entry(ModelCall(endpoint=endpoint, messages=(), key=""))
-    return bool(reply.model)
+        return None
+    found: list[Mapping[str, JSON]] = []
+    read = with_retries(_read_entry(provider.look_up, found.append))
+    await read(ModelCall(endpoint=endpoint, messages=(), key=""))
+    return found[-1] if found else None
 
 
 async def ask(endpoint: Endpoint, call_model: ModelCaller) -> Usage:
@@ -61,20 +63,22 @@ def shortest_call(endpoint: Endpoint) -> ModelCall:
     )
 
 
-def _read_entry(look_up: Callable[[Endpoint], Awaitable[object]]) -> ModelCaller:
-    """Return a caller whose reply names the model if it is listed; it raises RequestError."""
+def _read_entry(
+    look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]],
+    keep: Callable[[Mapping[str, JSON]], None],
+) -> ModelCaller:
+    """Return a caller that keeps the entry of a model, if it is listed; it raises RequestError."""
 
     async def read(call: ModelCall) -> ModelReply:
         try:
             async with asyncio.timeout(min(LONGEST, call.endpoint.timeout_seconds)):
-                await look_up(call.endpoint)
+                keep(await look_up(call.endpoint))
         except TimeoutError:
-            return ModelReply(text="")
+            pass
         except RequestError as error:
             if _is_final(error):
                 raise
-            return ModelReply(text="")
-        return ModelReply(text="", model=call.endpoint.model)
+        return ModelReply(text="")
 
     return read
 

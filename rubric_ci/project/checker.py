@@ -15,6 +15,7 @@ from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
+from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.config_summary import ConfigSummary
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
@@ -142,6 +143,7 @@ class Checker:
             winners=cache(partial(self._winners, self._name(path))),
             nearest_path=self._nearest_path,
             sizes=self._sizes,
+            models=known_models,
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
         return self._switched(found, document.texts())

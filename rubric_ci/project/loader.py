@@ -1,12 +1,13 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
+from rubric_ci.model.model_facts import Models
 from rubric_ci.model.references import Lookup
 from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import parse
@@ -32,24 +33,36 @@ class LoadedTargets(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load_config(path: str, text: str, rules: Mapping[str, str] | None = None) -> LoadedConfig:
+def load_config(
+    path: str,
+    text: str,
+    rules: Mapping[str, str] | None = None,
+    *,
+    models: Callable[[], Models] | None = None,
+) -> LoadedConfig:
     """Check and parse a configuration; `path` is relative to the repository root.
 
     `rules` are the severities that hold; None: its own.
     """
     document = Document(path, text)
     severities = summarize_config(document).rules if rules is None else rules
-    found = apply_suppressions(check_config(document), document.texts(), severities)
+    found = apply_suppressions(check_config(document, models=models), document.texts(), severities)
     return LoadedConfig(None if has_errors(found) else read_config(document), found)
 
 
-def load_targets(path: str, text: str, rules: Mapping[str, str] | None = None) -> LoadedTargets:
+def load_targets(
+    path: str,
+    text: str,
+    rules: Mapping[str, str] | None = None,
+    *,
+    models: Callable[[], Models] | None = None,
+) -> LoadedTargets:
     """Check and parse a targets file; `path` is relative to the repository root.
 
     `rules` are the configuration's severities.
     """
     document = Document(path, text)
-    found = check_config(document, targets_only=True)
+    found = check_config(document, targets_only=True, models=models)
     found = apply_suppressions(found, document.texts(), rules or {})
     return LoadedTargets(() if has_errors(found) else read_targets(document), found)
 

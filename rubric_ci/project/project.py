@@ -20,6 +20,7 @@ from rubric_ci.project.file_names import (
     sidecar_name,
     targets_candidates,
 )
+from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.config_summary import ConfigSummary, summarize_config
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
@@ -141,7 +142,7 @@ class Project:
             case None:
                 return LoadedConfig(Config(), ())
             case str(text):
-                return load_config(self.config_name, text, self.rules)
+                return load_config(self.config_name, text, self.rules, models=known_models)
             case problem:
                 return LoadedConfig(None, (_diagnostic(self.config_name, problem),))
 
@@ -214,7 +215,7 @@ class Project:
             case None:
                 return LoadedTargets((), ())
             case str(text):
-                return load_targets(name, text, self.rules)
+                return load_targets(name, text, self.rules, models=known_models)
             case problem:
                 return LoadedTargets((), (_diagnostic(name, problem),))
 

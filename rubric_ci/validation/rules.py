@@ -15,6 +15,7 @@ from rubric_ci.validation import (
     gate_rules,
     guideline_rules,
     ignore_comments,
+    model_rules,
     other_tools,
     project_rules,
     reference_rules,
@@ -49,6 +50,7 @@ _MODULES = (
     *(
         guideline_rules,
         ignore_comments,
+        model_rules,
         other_tools,
         plain_scalars,
         project_rules,

@@ -18,6 +18,7 @@ from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.model.model_facts import Models
     from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
     from rubric_ci.validation.waiver_rules import FindStates
@@ -72,13 +73,14 @@ def check_config(
     nearest_path: "NearestPath | None" = None,
     machine: "Callable[[], Machine] | None" = None,
     sizes: "FindSizes | None" = None,
+    models: "Callable[[], Models] | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
     `others` gives the names of the targets in other files; without it, judges are not looked up.
     Without `winners`, shadowed targets are not reported; without `nearest_path`, globs under
     `depends_on` are not checked; without `machine`, commands are not; without `sizes`, pass rates
-    are not compared with the number of cases.
+    are not compared with the number of cases; without `models`, the models are not looked up.
     """
     from rubric_ci.validation.config_rules import config_problems
     from rubric_ci.validation.gate_rules import pass_rate_problems
@@ -87,6 +89,10 @@ def check_config(
     problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
     found = list(_first(problems))
     found.extend(_first(pass_rate_problems(document.data, sizes)))
+    if models:
+        from rubric_ci.validation.model_rules import model_problems
+
+        found.extend(_first(model_problems(document.data, models)))
     if winners:
         found.extend(_first(shadowed_targets(document.data, winners)))
     if nearest_path:

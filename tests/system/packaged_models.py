@@ -11,7 +11,7 @@ FILE = Path(__file__).parents[2] / "rubric_ci/system/models.json"
 _SOURCE = "model_prices_and_context_window_backup.json"
 _MODES = frozenset({"chat", "completion", "responses"})
 _KEPT = re.compile(
-    r"mode|deprecation_date|max_output_tokens"
+    r"mode|deprecation_date|max_output_tokens|default_reasoning_effort"
     r"|(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost)"
     r"(_above_\d+k_tokens)?"
     r"|(input|output)_cost_per_token_batches"

@@ -9,6 +9,7 @@ import pytest
 from rubric_ci import validation, yaml_text
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.model.rules import Rule
+from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.rule_docs import meanings, render
 from rubric_ci.validation.rules import RULES
 from rubric_ci.validation.suppressions import apply_suppressions
@@ -22,7 +23,7 @@ CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
 
 def rules_of(text: str) -> list[str]:
     if text.startswith(CONFIGURED):
-        found = check_config(Document("rubric-ci.yaml", text))
+        found = check_config(Document("rubric-ci.yaml", text), models=known_models)
         return [problem.rule for problem in found]
     source = open_source("a.jsonl" if text.startswith("{") else "a.yaml", text)
     known = {"prompts/task.md": Found("prompts/task.md", "")}

@@ -1,0 +1,73 @@
+"""What the list of models says of one: when it ends, and which parameters it refuses."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, timedelta
+from typing import Final, NamedTuple
+
+from rubric_ci.model.json_value import JSON
+
+WARNING_TIME: Final = timedelta(days=90)
+SWITCH: Final = (
+    "choose another model NEW; `rubric-ci judge calibrate --judge NEW` and "
+    "`rubric-ci baseline rejudge --judge NEW` show which marks change"
+)
+
+_SAMPLING = ("temperature", "top_p", "top_k")
+_PENALTIES = ("frequency_penalty", "presence_penalty")
+_OWN_HOST = frozenset({"api_base", "base_url", "endpoint"})
+
+
+class Models(NamedTuple):
+    """The list of models, and the day on which it is read."""
+
+    info: Callable[[str], Mapping[str, JSON]]  # {} for an unknown model
+    today: date
+
+
+def ending(model: str, end: JSON, today: date) -> str:
+    """Return the warning for a model that ends soon or has ended; empty: none is due.
+
+    `end` is a date as YYYY-MM-DD, also with a time after it; any other value is unknown.
+    """
+    try:
+        day = date.fromisoformat(end[:10]) if isinstance(end, str) else None
+    except ValueError:
+        return ""
+    if day is None or day - today > WARNING_TIME:
+        return ""
+    if day <= today:
+        return f"`{model}` was switched off on {day}"
+    left = (day - today).days
+    return f"`{model}` is switched off on {day}, in {left} {'day' if left == 1 else 'days'}"
+
+
+def refused_parameters(
+    model: str, options: Mapping[str, JSON], info: Mapping[str, JSON]
+) -> tuple[str, ...]:
+    """Return the parameters that a model refuses at its provider; a gateway may accept them."""
+    if not options.keys().isdisjoint(_OWN_HOST):
+        return ()
+    match model.partition("/")[0]:
+        case "anthropic" if info.get("supports_sampling_params") is False:
+            return tuple(_given(_SAMPLING, options))
+        case "openai" if info.get("supports_reasoning"):
+            return tuple(_refused_by_openai(options, info))
+        case _:
+            return ()
+
+
+def _refused_by_openai(options: Mapping[str, JSON], info: Mapping[str, JSON]) -> Iterable[str]:
+    effort = options.get("reasoning_effort", info.get("default_reasoning_effort"))
+    may_be_off = info.get("supports_none_reasoning_effort")
+    if effort != "none":
+        yield from _given((*_SAMPLING[:2], *_PENALTIES), options)
+    elif not may_be_off and "reasoning_effort" in options:
+        yield "reasoning_effort"
+
+
+def _given(names: Iterable[str], options: Mapping[str, JSON]) -> Iterable[str]:
+    """Yield the given parameters that are not the default: 0 of penalties, else 1."""
+    for name in names:
+        default = 0 if name in _PENALTIES else 1
+        if name in options and options[name] != default:
+            yield name

@@ -1,0 +1,81 @@
+"""Rules of the models that a configuration names: they live, and take their parameters."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from rubric_ci.model.model_facts import SWITCH, Models, ending, refused_parameters
+from rubric_ci.model.rules import Rule
+from rubric_ci.validation.agentv import snake_cased
+from rubric_ci.yaml_text.problems import Path, Problem
+
+MODEL_END: Final = Rule(
+    id="model-end",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "The provider has announced the day on which it switches the model off; the warning begins "
+        "90 days before."
+    ),
+    hint=SWITCH,
+)
+MODEL_PARAMETER: Final = Rule(
+    id="model-parameter",
+    switchable=True,
+    meaning=(
+        "The provider refuses requests to this model with this parameter, so that no case would "
+        "get a verdict."
+    ),
+    hint="remove the parameter, or choose a model that takes it",
+    bad="judge: {model: openai/gpt-6-luna, temperature: 0}\n",
+    good="judge: {model: openai/gpt-6-luna, temperature: 0, reasoning_effort: none}\n",
+)
+
+
+def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
+    """Yield the models of a configuration that end soon, and the parameters that they refuse."""
+    for path, owner in _owners(data):
+        settings = owner if isinstance(owner, dict) else {"model": owner}
+        name = _name(settings)
+        if "/" not in name or "${{" in name:
+            continue
+        known = models()
+        place: Path = (*path, "model") if isinstance(owner, dict) else path
+        info = known.info(name)
+        if message := ending(name, info.get("deprecation_date"), known.today):
+            yield Problem(MODEL_END, place, message)
+        yield from _parameters(name, settings, path, info)
+
+
+def _parameters(
+    name: str, settings: Mapping[str, Any], path: Path, info: Mapping[str, Any]
+) -> Iterator[Problem]:
+    nested = settings.get("settings")
+    inner = nested if isinstance(nested, dict) else {}
+    options = snake_cased({**inner, **settings})
+    for parameter in refused_parameters(name, options, info):
+        message = f"`{name}` does not take `{parameter}: {options[parameter]}`"
+        for owner, at in ((settings, path), (inner, (*path, "settings"))):
+            keys = [key for key in owner if snake_cased({key: 0}).keys() == {parameter}]
+            if keys:
+                yield Problem(MODEL_PARAMETER, (*at, keys[0]), message)
+                break
+
+
+def _owners(data: Any) -> Iterator[tuple[Path, Any]]:
+    if not isinstance(data, dict):
+        return
+    if isinstance(data.get("judge"), dict | str):
+        yield ("judge",), data["judge"]
+    targets = data.get("targets")
+    for index, target in enumerate(targets if isinstance(targets, list) else ()):
+        if isinstance(target, dict):
+            yield ("targets", index), target
+
+
+def _name(settings: Mapping[str, Any]) -> str:
+    """Return the model with its provider; empty: none is named."""
+    model, provider = settings.get("model"), settings.get("provider")
+    if not isinstance(model, str):
+        return ""
+    named = not isinstance(provider, str) or model.startswith(f"{provider}/")
+    return model if named else f"{provider}/{model}"

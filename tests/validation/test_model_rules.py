@@ -1,0 +1,63 @@
+"""The models of a configuration: which end soon, and which parameters they refuse."""
+
+from datetime import date
+
+import pytest
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.model_facts import Models
+from rubric_ci.validation.validator import check_config
+from rubric_ci.yaml_text.document import Document
+
+KNOWN: dict[str, dict[str, JSON]] = {
+    "openai/old": {"deprecation_date": "2027-01-14"},
+    "openai/thinks": {"supports_reasoning": True},
+    "azure/old": {"deprecation_date": "2026-10-01"},
+}
+MODELS = Models(info=lambda name: KNOWN.get(name, {}), today=date(2026, 11, 22))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "judge: openai/old\n",
+            ["1:8: warning: model-end: `openai/old` is switched off on 2027-01-14, in 53 days"],
+        ),
+        (
+            "judge: {model: openai/old, votes: 3}\n",
+            ["1:16: warning: model-end: `openai/old` is switched off on 2027-01-14, in 53 days"],
+        ),
+        (
+            "targets:\n- {name: a, provider: azure, model: old}\n",
+            ["2:37: warning: model-end: `azure/old` was switched off on 2026-10-01"],
+        ),
+        (
+            "judge: {model: openai/thinks, temperature: 0}\n",
+            ["1:44: error: model-parameter: `openai/thinks` does not take `temperature: 0`"],
+        ),
+        (
+            "targets: [{name: a, model: openai/thinks, settings: {topP: 0.5}}]\n",
+            ["1:60: error: model-parameter: `openai/thinks` does not take `top_p: 0.5`"],
+        ),
+        ("judge: {model: openai/thinks, reasoning_effort: low}\n", []),
+        ("judge: {model: openai/thinks, temperature: 0, api_base: http://gateway}\n", []),
+        ('judge: {model: "openai/${{ MODEL }}"}\n', []),
+        ("targets: [{name: a, provider: mock, response: x}]\n", []),
+    ],
+)
+def test_models(text: str, expected: list[str]) -> None:
+    found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
+    shown = [
+        f"{each.span.line}:{each.span.column}: {each.severity.value}: {each.rule}: {each.message}"
+        for each in found
+    ]
+    assert shown == expected
+
+
+def test_the_hint_names_the_commands() -> None:
+    [found] = check_config(Document("rubric-ci.yaml", "judge: openai/old\n"), models=lambda: MODELS)
+    assert found.hint == (
+        "choose another model NEW; `rubric-ci judge calibrate --judge NEW` and "
+        "`rubric-ci baseline rejudge --judge NEW` show which marks change"
+    )

@@ -63,6 +63,16 @@ class Command(click.Command):
             _refuse_repeated(self._given(ctx, args), ctx)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command and name the next one."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as end:
+            from rubric_ci.cli.next_command import show
+
+            show(ctx, end.code)
+            raise
+
     def _given(self, ctx: click.Context, args: list[str]) -> Sequence[click.Parameter]:
         """Return the options and arguments of the command line, in its order."""
         try:

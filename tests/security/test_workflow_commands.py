@@ -18,6 +18,7 @@ from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
 from rubric_ci.report import json_format
 from tests.bodies import Body, answering
+from tests.invoke import in_a_process, invoke
 from tests.sample_project import clean_environment
 from tests.sample_reports import a_report, graded
 
@@ -209,6 +210,9 @@ COMMANDS = {
 }
 
 
+STREAMS = ("validate", "validate-diff", "run", "generate-diff")  # through the streams of a process
+
+
 def test_every_command_is_here() -> None:
     def names(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
         context = click.Context(group)
@@ -245,17 +249,9 @@ def run(
         "GITHUB_REPOSITORY": "acme/app",
         "GITHUB_EVENT_PATH": "event.json",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=root,
-        env=clean_environment() | (on_github if runner else {"GITHUB_ACTIONS": ""}),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=100,
-        check=False,
-    )
-    streams = (done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
-    return subprocess.CompletedProcess(arguments, done.returncode, *streams)
+    environment = clean_environment() | (on_github if runner else {"GITHUB_ACTIONS": ""})
+    start = in_a_process if arguments in map(COMMANDS.get, STREAMS) else invoke
+    return start(root, environment, *arguments)
 
 
 def test_the_json_on_a_runner_is_the_same_value(root: Path) -> None:

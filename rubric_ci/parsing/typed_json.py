@@ -5,7 +5,9 @@ program reads newer files.
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_DIGITS: Final = 300  # of an integer
 _TAG: Final = "outcome"  # the field that says which dataclass of a union it is
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _SCALARS: Final = frozenset({"bool", "int", "float", "str"})
 
 
@@ -39,9 +42,37 @@ def value_of(kind: Any, text: str) -> Any:
     from pydantic import ValidationError
 
     try:
+        if _SURROGATE.search(text):
+            return _with_surrogates(kind, text)
         return _adapter(kind).validate_json(text, strict=True)
     except ValidationError as error:
         raise Mismatch(_first(error.errors(include_url=False, include_context=False))) from error
+
+
+def _with_surrogates(kind: Any, text: str) -> Any:
+    """Return the value of a text that may hold half of a pair, which pydantic's JSON refuses.
+
+    Each half is read as a character for private use that the text does not hold.
+    """
+    plain = json.dumps(load(text), ensure_ascii=False)
+    used = {*map(ord, plain)}
+    free = next(n for n in range(0xF0000, 0x10F800, 0x800) if used.isdisjoint(range(n, n + 0x800)))
+    there = {0xD800 + n: free + n for n in range(0x800)}
+    value = _adapter(kind).validate_json(plain.translate(there), strict=True)
+    return _translated(value, {new: old for old, new in there.items()})
+
+
+def _translated(value: Any, table: Mapping[int, int]) -> Any:
+    if isinstance(value, str):
+        return value.translate(table)
+    if isinstance(value, list | tuple):
+        return type(value)(_translated(each, table) for each in value)
+    if isinstance(value, Mapping):
+        return {_translated(k, table): _translated(v, table) for k, v in value.items()}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    names = [field.name for field in fields(value)]
+    return replace(value, **{name: _translated(getattr(value, name), table) for name in names})
 
 
 @cache

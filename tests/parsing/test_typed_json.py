@@ -36,6 +36,25 @@ class Everything:
     details: Any = None
 
 
+def test_halves_of_pairs_in_keys_and_nested_values() -> None:
+    text = json.dumps(
+        {
+            "name": "\ud800",
+            "things": [{"outcome": "gone", "since": "👩 \udc00"}],
+            "notes": {"\udbff": "\U000f0000"},
+            "details": {"a": ["\ud83d", 1.0, True, None]},
+        }
+    )
+    assert typed_json.value_of(Everything, text) == Everything(
+        name="\ud800",
+        things=(Gone(since="👩 \udc00"),),
+        notes={"\udbff": "\U000f0000"},
+        details={"a": ["\ud83d", 1.0, True, None]},
+    )
+    with pytest.raises(Mismatch, match=r"^count: must be a valid integer$"):
+        typed_json.value_of(Everything, '{"name": "\\ud800", "count": "1"}')
+
+
 def test_a_value_of_each_type() -> None:
     data = {
         "name": "a",

@@ -88,6 +88,14 @@ def test_a_lone_surrogate_changes_nothing_but_itself() -> None:
     assert json_format.render(a_report(text="naïve \ud800")) == plain.replace("§", "\\ud800")
 
 
+@pytest.mark.parametrize(
+    "text", ["naïve \ud800", "\udfff", "👩\u200d💻 \ud83d", "\U000f0000 \ud800", "\\ud800 👩"]
+)
+def test_a_lone_surrogate_is_read_as_it_was_written(text: str) -> None:
+    report = a_report(text=text)
+    assert json_format.read(json_format.render(report)) == report
+
+
 def test_the_text_is_indented() -> None:
     text = json_format.render(a_report())
     assert text == json.dumps(json.loads(text), indent=2) + "\n"

@@ -196,7 +196,7 @@ def test_the_estimate_of_an_llm_judge_leaves_out_what_is_in_the_cache(judged: Ju
     def estimated() -> str:
         return judged.run("--list").stdout.splitlines()[-1]
 
-    model = "openai/gpt-4.1-mini"
+    model = judged.server.endpoint("openai").model
     assert estimated() == f"about 0 requests to {model}, 0 + 0 tokens, $0; 2 more in the cache"
     judged.write("evals/a.eval.yaml", f"evalcases:\n{one}{three}")
     assert re.fullmatch(

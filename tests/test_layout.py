@@ -65,7 +65,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
-    "project/test_discovery.py": "project/jsonl_start project/file_names",
+    "project/test_discovery.py": "project/file_names",
     "project/test_load_config.py": "parsing/config",
     "project/test_loader.py": "parsing/evaluators",
     "project/test_project.py": "validation/config_summary",
@@ -75,6 +75,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_policy_from_base.py": """
         policy/checkout policy/rule_switches policy/source""",
     "security/test_time_limits.py": "grading/deadline system/text_work",
+    "security/test_vanished_evals.py": "project/base_search",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
         project/base_state project/difference selection/dependency_notes selection/prefilter""",
@@ -111,9 +112,9 @@ IMPURE: Final = """
     judge/cached_request judge/panel judge/repair
     model/context model/options
     policy/checkout policy/rule_switches policy/source
-    project/base_state project/case_counts project/change project/checker project/dependencies
-    project/difference project/discovery project/eval_search
-    project/file_names project/fixer project/jsonl_start project/loaded_project project/machine
+    project/base_search project/base_state project/case_counts project/change project/checker
+    project/dependencies project/difference project/discovery project/eval_search
+    project/file_names project/fixer project/loaded_project project/machine
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     comparison/reference_log_file

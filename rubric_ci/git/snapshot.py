@@ -30,7 +30,7 @@ class Snapshot:
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, or None if there was no such file."""
-        found = follow(path, self._link)
+        found = follow(path, self.link)
         return None if found is None else self._content(found)
 
     def text(self, path: str) -> str | None:
@@ -44,7 +44,7 @@ class Snapshot:
         def resolve(reference: str) -> Found | NotFound:
             folders = [""] if reference.startswith("/") else _upwards(eval_path)
             for folder in folders:
-                found = follow(f"{folder}/{reference}", self._link)
+                found = follow(f"{folder}/{reference}", self.link)
                 content = None if found is None else self._content(found)
                 if found is not None and content is not None:
                     return Found(found, _decode(content))
@@ -52,7 +52,8 @@ class Snapshot:
 
         return resolve
 
-    def _link(self, path: str) -> str | None:
+    def link(self, path: str) -> str | None:
+        """Return the destination of a link; None: it is none."""
         entry = self.entries.get(path)
         if entry is None or entry.mode != SYMLINK:
             return None

@@ -1,8 +1,8 @@
 """What a change does to the grading: base and head are compared, the base from git's objects."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
+from itertools import chain, groupby
+from operator import attrgetter
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.git.snapshot import Snapshot
@@ -22,7 +22,6 @@ from rubric_ci.model.defaults import LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.grading_changes import GradingChange, by_order
 from rubric_ci.model.waivers import Waiver
-from rubric_ci.project import discovery
 from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import BaseCommit
 from rubric_ci.project.difference import Difference
@@ -30,6 +29,7 @@ from rubric_ci.project.file_names import CALIBRATION, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project, RepositoryFiles
 from rubric_ci.selection.compare_cases import matched
+from rubric_ci.text.globs import matcher
 from rubric_ci.waivers.file import load_waivers
 
 
@@ -38,13 +38,12 @@ def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
     base = loaded.change.grading
     if base is None:
         return ()
-    found = _changes(loaded, loaded.change.at(base))
+    found = _changes(loaded, loaded.change.at(base), loaded.at_base(base))
     return tuple(sorted(dict.fromkeys(found), key=by_order))
 
 
-def _changes(loaded: LoadedProject, base: BaseCommit) -> Iterator[GradingChange]:
+def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Iterator[GradingChange]:
     then, difference = base.files, base.difference
-    state = base.state(loaded.project, loaded.files)
     own = Project(loaded.project.files, loaded.project.named_config)
     was = Project(then, loaded.project.named_config)
     names = ("any", *(file.path for file in loaded.files))
@@ -73,24 +72,21 @@ def _cases(
         pairs = [(case, before[key]) for case in head if (key := (case.file, case.id)) in before]
         yield from target_changes(pairs, own.policy_for, was.policy_for)
     kept = {id(case) for case in before.values()}
-    yield from removed_cases([case for case in state.cases if id(case) not in kept], "")
-    yield from removed_cases(_unmatched(loaded, was), "no longer matched by `evals`")
+    yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
 
 
-def _unmatched(loaded: LoadedProject, was: Project) -> list[EvalCase]:
-    """Return the cases of files that only the globs of the base find."""
+def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[GradingChange]:
+    """Yield the cases of the base that are not graded any more, with the reason."""
     globs = loaded.project.summary.globs
-    before = was.summary.globs
-    if not before or before == globs:
-        return []
-    found = {discovery.from_root(p, loaded.root) for p in _evals(globs, loaded)}
-    lost = [discovery.from_root(path, loaded.root) for path in _evals(before, loaded)]
-    files = (was.load(name) for name in lost if name not in found)
-    return [case for each in files if each and each.eval_file for case in each.eval_file.cases]
-
-
-def _evals(globs: tuple[str, ...], loaded: LoadedProject) -> Sequence[Path]:
-    return discovery.find_evals([], globs, loaded.root)
+    matches = matcher(globs)
+    for file, group in groupby(cases, key=attrgetter("file")):
+        if file in loaded.found or not (loaded.root / file).exists():
+            reason = ""
+        elif globs and not matches(file):
+            reason = "no longer matched by `evals`"
+        else:
+            reason = "no longer found as an eval file"
+        yield from removed_cases(list(group), reason)
 
 
 def _scripts(

@@ -12,7 +12,7 @@ from posixpath import basename, dirname
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
-from rubric_ci.model.git_changes import ABSENT, SUBMODULE, Change
+from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Change
 from rubric_ci.project import discovery
 from rubric_ci.project.difference import Difference
 from rubric_ci.project.file_names import agentv_configs, sidecar_name
@@ -41,18 +41,27 @@ class BaseState:
 
 
 def load_base_state(
-    now: Project, files: Sequence[EvalFile], then: Snapshot, difference: Difference
+    now: Project,
+    files: Sequence[EvalFile],
+    then: Snapshot,
+    difference: Difference,
+    lost: Sequence[EvalFile] = (),
 ) -> BaseState:
-    """Read what may differ from git's objects; everything else is as in the `files` of now."""
+    """Read what may differ from git's objects; everything else is as in the `files` of now.
+
+    `lost` are the files of the base that the search of now does not find.
+    """
     project = Project(then, now.named_config, now.policy)
     same = _UnchangedFiles(difference)
     defaults = {each.summary.default_evaluator for each in (project, now)}
     differing = [file.path for file in files if len(defaults) > 1 or not same.holds(file)]
-    gone = [change.path for change in difference.changes if _was_eval(change, then)]
+    known = {file.path for file in lost}
+    deleted = (change.path for change in difference.changes if _was_eval(change, then))
+    gone = [path for path in deleted if path not in known]
     loaded = {path: each for path in (*differing, *gone) if (each := project.load(path))}
     kept = [file for file in files if file.path not in set(differing)]
-    read = [each.eval_file for each in loaded.values() if each.eval_file]
-    names = (*(file.path for file in files), *loaded)
+    read = [*lost, *(each.eval_file for each in loaded.values() if each.eval_file)]
+    names = (*(file.path for file in files), *known, *loaded)
     return BaseState(
         project=project,
         difference=difference,
@@ -68,13 +77,13 @@ class _UnchangedFiles:
     def __init__(self, difference: Difference) -> None:
         self.entries, self.changed = difference.entries, difference.changed
         self.names = {basename(path) for path in difference.changed_paths}
-        self.links_changed = difference.links_changed
+        self.may_be_others = difference.links_changed or difference.may_be_rewritten
         self.may_have_changed = cache(difference.may_have_changed)
 
     def holds(self, file: EvalFile) -> bool:
         used = {path for case in file.cases for path in case.references}
         return (
-            not self.links_changed
+            not self.may_be_others
             and self._is_same(file.path)
             and sidecar_name(file.path) not in self.changed
             and not any(map(self.may_have_changed, agentv_configs(dirname(file.path))))
@@ -91,7 +100,11 @@ class _UnchangedFiles:
 
 
 def _was_eval(change: Change, then: Snapshot) -> bool:
-    if change.new_mode != ABSENT or not change.path.endswith(discovery.SUFFIXES):
+    if (
+        change.new_mode != ABSENT
+        or change.old_mode == SYMLINK
+        or not change.path.endswith(discovery.SUFFIXES)
+    ):
         return False
     text = then.text(change.path) or ""
     return "evalcases" in text or change.path.endswith(".jsonl")

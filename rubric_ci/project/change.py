@@ -6,7 +6,7 @@ NOTE: `validate` imports this on pull requests, so the values of a run are impor
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,7 @@ class BaseOptions:
     changed_since: str = ""  # a revision or `auto`; empty: not given
     against: str = ""
     outputs: str = ""  # the report folder, from the root: its files are no part of a change
+    paths: tuple[str, ...] = ()  # PATHS of the command
 
 
 NO_OPTIONS = BaseOptions()
@@ -120,9 +121,9 @@ class Change:
         return plumbing.ignored(self.repository)
 
     @property
-    def outputs(self) -> str:
-        """The report folder, from the root."""
-        return self._options.outputs
+    def options(self) -> BaseOptions:
+        """The options that name a base."""
+        return self._options
 
     @cached_property
     def _event(self) -> Event | None:
@@ -176,10 +177,11 @@ class BaseCommit:
     @cached_property
     def files(self) -> Snapshot:
         """The files; one that is the same in the working tree is read there."""
+        rewritten = self.difference.may_be_rewritten
         return Snapshot(
             root=self._change.root,
             entries=self.entries,
-            changed=self.difference.changed,
+            changed=frozenset(self.entries) if rewritten else self.difference.changed,
             read_blob=self._change.repository.objects.read,
         )
 
@@ -190,18 +192,34 @@ class BaseCommit:
         return read_difference(
             change.repository,
             self._commit,
-            change.outputs,
+            change.options.outputs,
             entries=self.entries,
             untracked=change.untracked,
             ignored=change.ignored,
         )
 
-    def state(self, project: Project, files: "Sequence[EvalFile]") -> "BaseState":
-        """Return the project and the cases of the base; `project` and `files` are those of now."""
+    def state(
+        self, project: Project, files: "Sequence[EvalFile]", found: Collection[str]
+    ) -> "BaseState":
+        """Return the project and the cases of the base.
+
+        `project` and `files` are those of now; `found` names every eval file of now.
+        """
         from rubric_ci.project.base_state import load_base_state
 
         if self._state and self._state[0] is project and self._state[1] is files:
             return self._state[2]
-        found = load_base_state(project, files, self.files, self.difference)
-        self._state = project, files, found
-        return found
+        lost = self._lost(project, found)
+        state = load_base_state(project, files, self.files, self.difference, lost)
+        self._state = project, files, state
+        return state
+
+    def _lost(self, project: Project, found: Collection[str]) -> "list[EvalFile]":
+        """Return the eval files that a search of the base finds, and that of now does not."""
+        from rubric_ci.project.base_search import BaseSearch
+
+        was = Project(self.committed, project.named_config)
+        search = BaseSearch(was, self.committed)
+        names = search.find(self._change.options.paths, found.__contains__)
+        loaded = (was.load(name) for name in dict.fromkeys(names))
+        return [each.eval_file for each in loaded if each and each.eval_file]

@@ -37,6 +37,11 @@ class Difference:
         return any(SYMLINK in (change.old_mode, change.new_mode) for change in self.changes)
 
     @property
+    def may_be_rewritten(self) -> bool:
+        """Return True if git may check out any file with other bytes than at the base."""
+        return any(basename(change.path) == ".gitattributes" for change in self.changes)
+
+    @property
     def names(self) -> frozenset[str]:
         """The name, without folder, of every file that may differ."""
         return frozenset(basename(path) for path in (*self.changed_paths, *self.ignored))

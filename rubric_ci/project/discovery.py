@@ -1,7 +1,6 @@
 """Find and read the files of a working tree: the root, eval files, references."""
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,9 +14,6 @@ HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
-
-# Compiled by the first search: a hook that names its files needs none.
-_HOLDS_CASES = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 
 
 def find_root(start: Path) -> Path:
@@ -175,9 +171,12 @@ def _may_hold_evals(path: Path) -> bool:
     if path.name in (*CONFIG_NAMES, *TARGETS_NAMES):
         return False
     if path.suffix == ".jsonl":
-        from rubric_ci.project.jsonl_start import may_hold_cases
+        from rubric_ci.project.eval_content import lines_may_hold_cases
 
-        return may_hold_cases(path)
+        try:
+            return lines_may_hold_cases(confined.read_start(path))
+        except CannotReadFile:
+            return True  # it is reported
     is_sidecar = path.suffix == ".yaml" and path.with_suffix(".jsonl").is_file()
     return not is_sidecar or holds_cases(path)
 
@@ -190,7 +189,9 @@ def shown(path: Path) -> Path:
 
 def holds_cases(path: Path) -> bool:
     """Return True if a YAML file is an eval file."""
-    return re.search(_HOLDS_CASES, confined.read_start(path)) is not None
+    from rubric_ci.project.eval_content import yaml_holds_cases
+
+    return yaml_holds_cases(confined.read_start(path))
 
 
 def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
@@ -241,35 +242,35 @@ def _matches(written: str) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for current, folders, names in os.walk(folder):
-        folders[:] = sorted(filter(_is_searched, folders))
+        folders[:] = sorted(filter(is_searched, folders))
         found = (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))
-        yield from (path for path in found if path.is_file() or _is_named_eval(path))
+        yield from (path for path in found if path.is_file() or is_named_eval(path.name))
 
 
 def find_targets(folder: Path) -> Iterator[Path]:
     """Yield the targets files of a folder and of those below it."""
     for current, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if f == HIDDEN or _is_searched(f))
+        folders[:] = sorted(f for f in folders if f == HIDDEN or is_searched(f))
         yield from (Path(current, name) for name in TARGETS_NAMES if name in names)
 
 
-def _is_searched(folder: str) -> bool:
+def is_searched(folder: str) -> bool:
+    """Return True unless a search leaves a folder of this name out."""
     return not folder.startswith(".") and folder not in _SKIPPED
 
 
-def _is_named_eval(path: Path) -> bool:
-    return path.name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl"))
+def is_named_eval(name: str) -> bool:
+    """Return True for a file that its name says is an eval file."""
+    return name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl"))
 
 
 def _holds_evals(path: Path, configured: set[Path]) -> bool:
-    if _is_named_eval(path) or path.resolve() in configured:
+    if is_named_eval(path.name) or path.resolve() in configured:
         return True
     try:
         data = confined.read_start(path)
     except CannotReadFile:
         return path.exists()  # it is reported, unless it is a dangling link
-    if path.suffix == ".jsonl":
-        from rubric_ci.project.jsonl_start import holds_cases as lines_hold_cases
+    from rubric_ci.project.eval_content import lines_hold_cases, yaml_holds_cases
 
-        return lines_hold_cases(data)
-    return re.search(_HOLDS_CASES, data) is not None
+    return lines_hold_cases(data) if path.suffix == ".jsonl" else yaml_holds_cases(data)

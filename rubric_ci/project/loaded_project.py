@@ -12,9 +12,11 @@ from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.config import Config
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
+from rubric_ci.model.git_changes import Base
 from rubric_ci.parsing import secret_values
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project import discovery, eval_search
+from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import Change, open_change
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
@@ -32,6 +34,7 @@ class LoadedProject:
     diagnostics: tuple[Diagnostic, ...]
     invalid: tuple[str, ...]  # eval files with errors, as reports name them
     change: Change  # what the checkout is compared with
+    unread: tuple[str, ...] = ()  # eval files that were found and need not be read
 
     @property
     def root(self) -> Path:
@@ -52,6 +55,15 @@ class LoadedProject:
         listed = self.config_for(eval_file).env_allow
         place = partial(self.project.place_of_variable, eval_file)
         return Variables(environment=environment, listed=listed, place=place)
+
+    @property
+    def found(self) -> frozenset[str]:
+        """The names of the eval files that the search found."""
+        return frozenset((*(file.path for file in self.files), *self.invalid, *self.unread))
+
+    def at_base(self, base: Base) -> BaseState:
+        """Return the project and the cases of a base."""
+        return self.change.at(base).state(self.project, self.files, self.found)
 
     def config_naming(self, target: str) -> Config:
         """Return the configuration for a target that serves every eval file.

@@ -69,7 +69,7 @@ def _side(
     checkout: Worktree,
 ) -> BaseSide:
     then = opened.change.at(base)
-    state = then.state(opened.project, opened.files)
+    state = opened.at_base(base)
     head = [case for file in opened.files for case in file.cases]
     before = matched(head, state.cases)
     known = _each_once(tasks, before)

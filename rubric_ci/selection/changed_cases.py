@@ -46,6 +46,7 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
         changed_since=settings.changed_since,
         against=settings.against,
         outputs=discovery.from_root(settings.output_dir, checkout.root),
+        paths=tuple(settings.paths),
     )
     change = open_change(checkout.root, options)
     project = under_policy(checkout, settings.policy_from, change)
@@ -71,6 +72,8 @@ def _select(
         return loaded, _asked_for(select_all(_cases(loaded), base.reason), loaded, settings)
     unread = find_unconcerned(project, paths, change.at(base).difference, settings)
     loaded = load_evals(project, [path for path in paths if path not in unread], change)
+    names = tuple(discovery.from_root(path, project.root) for path in unread)
+    loaded = replace(loaded, unread=names)
     selection = choose_changed(loaded, base, settings)
     suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()))
     selection = replace(selection, scope=changed_only(suite, len(selection.chosen)))
@@ -80,7 +83,7 @@ def _select(
 def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Selection:
     """Choose the cases that differ from the base."""
     before = now.change.at(base)
-    state = before.state(now.project, now.files)
+    state = now.at_base(base)
     head = _head(now, before.difference, settings)
     then = _base(state, before.files, head, settings)
     names = {name for file in state.files for name in now.project.candidates(file)}

@@ -28,7 +28,9 @@ def find_unconcerned(
         return {}
     names = {path: discovery.from_root(path, project.root) for path in found}
     configured = {name for file in names.values() for name in project.candidates(file)}
-    if difference.links_changed or any(map(difference.may_have_changed, configured)):
+    if difference.links_changed or difference.may_be_rewritten:
+        return {}
+    if any(map(difference.may_have_changed, configured)):
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
     changed = ChangedPaths(sorted(difference.changed_paths), compared)

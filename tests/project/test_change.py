@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ def bases(change: Change) -> tuple[FoundBase | None, FoundBase | None, FoundBase
     return change.policy, change.selection, change.against
 
 
-def opened(history: History, environment: dict[str, str], **options: str) -> Change:
+def opened(history: History, environment: dict[str, str], **options: Any) -> Change:
     return open_change(history.checkout.root, BaseOptions(**options), AT_A_DESK | environment)
 
 

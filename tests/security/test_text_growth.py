@@ -156,6 +156,7 @@ NOT_READERS = {
     "rubric_ci.project.file_names._upwards": "likewise",
     "rubric_ci.project.file_names.targets_candidates": "likewise",
     "rubric_ci.project.file_names.agentv_configs": "likewise",
+    "rubric_ci.project.links.ancestors": "likewise",
 }
 
 

@@ -1,0 +1,71 @@
+"""Whether a file holds cases: by its keys, as YAML and JSON have them.
+
+A search of the bytes only leaves out what cannot hold the key in any spelling.
+NOTE: a YAML file with the usual layout is not parsed here; a hook feels it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
+
+_HOLDS_ID: Final = rb"\"id\"\s*+:"
+_HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"
+_INPUTS: Final = frozenset(("input", "input_messages"))
+_MISSPELT_INPUTS: Final = frozenset(("inputs", "input_message", "prompt", "question", "messages"))
+
+
+def yaml_holds_cases(data: bytes) -> bool:
+    """Return True for an eval file, and for broken YAML that names the key of one."""
+    if re.search(USUAL, data):
+        return True
+    named = b"evalcases" in data
+    if not named and b"\\" not in data:  # an escape can spell the key
+        return False
+    from rubric_ci.yaml_text.document import YAML_EMPTY, Document
+    from rubric_ci.yaml_text.source import decode
+
+    text = decode(data)
+    document = Document("", text) if isinstance(text, str) else None
+    if document is None:
+        return named
+    if not document.readable:
+        return named and all(problem.rule != YAML_EMPTY for _, problem in document.text_problems)
+    return isinstance(document.data, dict) and "evalcases" in document.data
+
+
+def lines_hold_cases(data: bytes) -> bool:
+    """Return True if a line is a case, and for a first one with broken JSON that looks like one."""
+    for number, line in enumerate(_lines(data)):
+        keys = _keys(line)
+        if keys is None:
+            if number == 0 and re.search(_HOLDS_ID, line) and re.search(_HOLDS_INPUT, line):
+                return True
+        elif "id" in keys and keys & _INPUTS:
+            return True
+    return False
+
+
+def lines_may_hold_cases(data: bytes) -> bool:
+    """Return True unless no line has a key of an input, misspelt or not."""
+    found = [_keys(line) for line in _lines(data)]
+    if not found or found[0] is None:
+        return True
+    return any(keys & (_INPUTS | _MISSPELT_INPUTS) for keys in found if keys)
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+    return (line for line in lines if line.strip())
+
+
+def _keys(line: bytes) -> frozenset[str] | None:
+    """Return the keys of an object; None: the line is not an object in JSON."""
+    import json  # few files need it
+
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return frozenset(value) if isinstance(value, dict) else None

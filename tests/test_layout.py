@@ -122,7 +122,7 @@ IMPURE: Final = """
     publish/workflow
     render/progress report/build report/report_file
     selection/answer_dependencies selection/changed_cases selection/dependency_notes
-    selection/prefilter
+    selection/last_failed selection/prefilter
     waivers/file waivers/results waivers/states
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.

@@ -52,7 +52,7 @@ _trials = options.judging(
     "--last-failed",
     "last_failed",
     is_flag=True,
-    help="Only cases that did not pass in the last run.",
+    help="Only cases that did not pass when they ran last.",
 )
 @options.select(
     "--list",

@@ -30,7 +30,6 @@ from rubric_ci.grading_changes.changes import find_grading_changes
 from rubric_ci.history.forecast import show_power
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
-from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import RunReport, ShardInfo, totals
 from rubric_ci.model.scope import Narrowing
@@ -43,7 +42,6 @@ from rubric_ci.publish.workflow import Workflow
 from rubric_ci.report.build import build_report
 from rubric_ci.report.exit_code import exit_code
 from rubric_ci.report.redaction import without_secrets
-from rubric_ci.report.report_file import read_report
 from rubric_ci.report.sharding import case_cost, split
 from rubric_ci.run import listing
 from rubric_ci.run.grade import (
@@ -55,10 +53,9 @@ from rubric_ci.run.grade import (
     open_sides,
     without_models,
 )
-from rubric_ci.selection import answer_dependencies
+from rubric_ci.selection import answer_dependencies, last_failed
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
-from rubric_ci.selection.last_failed import choose_failed, failed
 from rubric_ci.system import masking
 from rubric_ci.text import escape
 from rubric_ci.waivers.results import find_waivers
@@ -80,6 +77,12 @@ def run(settings: RunSettings) -> ExitCode:
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     loaded, selection = _select(settings, started_at.date(), workflow)
+    if settings.last_failed:
+        failed = last_failed.read(settings.output_dir, os.environ)
+        selection = last_failed.choose_failed(selection, failed)
+        if why := last_failed.nothing_to_run(selection, failed):
+            click.echo(why)
+            return ExitCode.USAGE if loaded.invalid else ExitCode.OK
     baseline = open_baseline(settings)
     selection, shard = _shard(selection, loaded, settings)
     tasks = with_waivers(build_tasks(selection.chosen, loaded, settings), selection.waivers)
@@ -87,16 +90,9 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
         return _list(tasks, loaded, settings, baseline, now=started_at)
     selection, context = _set_up(selection, tasks, loaded, settings)
     check_folder(settings)
-    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
-    inputs = RunInput(
-        tasks=tasks,
-        loaded=loaded,
-        settings=settings,
-        baseline=baseline,
-        context=replace(context, fresh_judgements=fresh),
-        # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
-        plain=True if workflow else None,
-    )
+    # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
+    plain = True if workflow else None
+    inputs = _inputs(tasks, loaded, settings, baseline, context, plain=plain)
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
         estimate = _show_forecast(inputs, work)
@@ -112,9 +108,19 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
         seconds=monotonic() - clock,
     )
     report = _with_facts(replace(report, forecast=total(estimate)), inputs, graded)
+    _remember(graded, loaded, selection, settings)
     written = write_and_show(report, settings)
     delivery.publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(loaded.invalid))
+
+
+def _remember(
+    graded: GradedRun, loaded: LoadedProject, selection: Selection, settings: RunSettings
+) -> None:
+    """Remember which cases did not pass, for --last-failed."""
+    every = {(case.file, case.id) for file in loaded.files for case in file.cases}
+    suite = every if len(every) == selection.scope.suite else None
+    last_failed.remember(settings.output_dir, graded.outcome.results, suite)
 
 
 def _select(
@@ -122,7 +128,6 @@ def _select(
 ) -> tuple[LoadedProject, Selection]:
     """Load the project, choose its cases and show its problems."""
     loaded, selection = open_selected(settings)
-    selection = _last_failed(selection, settings)
     selection = _with_policy_facts(selection, loaded, settings, today)
     show_problems(loaded.diagnostics)
     failure.annotate_problems(loaded.diagnostics, workflow)
@@ -152,6 +157,27 @@ def _context(loaded: LoadedProject, settings: RunSettings, cache: CacheOptions) 
         hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ),
     )
     return replace(context, side=_own_side(loaded, settings))
+
+
+def _inputs(
+    tasks: Sequence[Task],
+    loaded: LoadedProject,
+    settings: RunSettings,
+    baseline: Baseline | None,
+    context: RunContext,
+    *,
+    plain: bool | None = None,
+) -> RunInput:
+    """Return what is graded, without the cache of judgements where it may not be used."""
+    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
+    return RunInput(
+        tasks=tasks,
+        loaded=loaded,
+        settings=settings,
+        baseline=baseline,
+        context=replace(context, fresh_judgements=fresh),
+        plain=plain,
+    )
 
 
 def _show_forecast(inputs: RunInput, work: Sequence[ExpectedWork]) -> Sequence[JudgeEstimate]:
@@ -196,11 +222,7 @@ def _list(
     options, _ = readable_cache(settings.requests, settings.cache, os.environ)
     if uses_cache(settings.requests, options):
         context = replace(context, cache=Cache(options.folder))  # its folder is not created
-    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
-    context = replace(context, fresh_judgements=fresh)
-    inputs = RunInput(
-        tasks=tasks, loaded=loaded, settings=settings, baseline=None, context=context, plain=None
-    )
+    inputs = _inputs(tasks, loaded, settings, baseline, context)
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
         estimates = estimate_lines(_estimate(work, settings))
@@ -217,14 +239,6 @@ def _with_policy_facts(
         waivers=find_waivers(loaded, today, complete=complete),
         grading_changes=find_grading_changes(loaded),
     )
-
-
-def _last_failed(selection: Selection, settings: RunSettings) -> Selection:
-    if not settings.last_failed:
-        return selection
-    path = settings.output_dir / REPORT_FILES["json"]
-    last = set(failed(read_report(path).cases)) if path.exists() else None
-    return choose_failed(selection, last, path.as_posix())
 
 
 def _show_progress(line: str) -> None:

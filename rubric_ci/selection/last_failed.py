@@ -1,47 +1,110 @@
-"""Choose the cases without a pass in the last report, as pytest's `--last-failed` does."""
+"""Cases that did not pass, remembered until they do, as in pytest: a file of the output folder."""
 
-from collections.abc import Iterable, Iterator, Set
+import json
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
-from rubric_ci.model.results import CaseResult, Errored, Graded, standing
+from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit, CannotWriteFile
+from rubric_ci.git.committed import first_tracked
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.scope import Narrowing
+from rubric_ci.project import discovery
 from rubric_ci.selection.compare_cases import Key, Selection
 from rubric_ci.text import numbers
 
-WHY: Final = "it did not pass in the last run"
+FILE: Final = "last-failed.json"  # of the output folder
+WHY: Final = "it did not pass when it ran last"
+NOTHING_FAILED: Final = "nothing failed; nothing to run"
+_VERSION: Final = 1
 
 
-def failed(cases: Iterable[CaseResult]) -> Iterator[Key]:
-    """Yield file and id of the cases that fail, are borderline or have no verdict."""
-    for case in cases:
-        if isinstance(case, Errored) or (isinstance(case, Graded) and _fails(case)):
-            yield case.file, case.id
-
-
-def _fails(case: Graded) -> bool:
-    return standing(case) in {"fail", "borderline"}
-
-
-def choose_failed(selection: Selection, last: Set[Key] | None, report: str) -> Selection:
-    """Return the chosen cases that are in `last`; all of them, with a note, if there is none.
-
-    `last` is None if there is no report; `report` is its file, for the notes.
-    """
-    if not last:
-        reason = "does not exist" if last is None else "has no case without a pass"
-        return _noted(selection, f"--last-failed: {report} {reason}, so no case is left out.")
-    chosen = tuple((case, WHY) for case, _ in selection.chosen if (case.file, case.id) in last)
-    gone = len(last) - len(chosen)
+def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
+    """Return the chosen cases that did not pass when they ran last."""
+    chosen = tuple((case, WHY) for case, _ in selection.chosen if (case.file, case.id) in failed)
     dropped: list[Narrowing] = ["last-failed"] * (len(chosen) < len(selection.chosen))
-    narrowed = replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
-    if not gone:
-        return narrowed
-    count = numbers.plural(gone, "case")
-    return _noted(
-        narrowed, f"--last-failed: {count} of {report} did not pass and is not selected now."
+    scope = selection.scope.narrowed(*dropped)
+    others = len(failed) - len(chosen)
+    count = numbers.plural(others, "case")
+    note = f"--last-failed: {count} did not pass and is not selected now."
+    notes = (note, *selection.notes) if others else selection.notes
+    return replace(selection, chosen=chosen, scope=scope, notes=notes)
+
+
+def nothing_to_run(selection: Selection, failed: Set[Key]) -> str:
+    """Return why none of the failed cases runs; empty: some do."""
+    if selection.chosen:
+        return ""
+    if not failed:
+        return NOTHING_FAILED
+    count = numbers.plural(len(failed), "case")
+    return f"nothing to run: {count} did not pass, and none of them is selected"
+
+
+def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | None) -> Set[Key]:
+    """Return the failed cases after a run: a case stays until it passes.
+
+    `suite` is the keys of all cases if they are known: a case that is not there is forgotten.
+    """
+    results = {(case.file, case.id): case for case in ended if not isinstance(case, Skipped)}
+    still = {key for key in failed - results.keys() if suite is None or key in suite}
+    return still | {key for key, case in results.items() if _fails(case)}
+
+
+def _fails(case: CaseResult) -> bool:
+    if isinstance(case, Graded):
+        return standing(case) in {"fail", "borderline"}
+    return isinstance(case, Errored)
+
+
+def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
+    """Return the failed cases of an output folder.
+
+    Raises CannotConfigure if no run has written any, or if git tracks the file.
+    """
+    found = _read(folder / FILE)
+    if found is None:
+        raise CannotConfigure(
+            f"--last-failed: {(folder / FILE).as_posix()} does not exist",
+            "run `rubric-ci run` first: it remembers the cases that do not pass",
+        )
+    try:
+        tracked = first_tracked(folder / FILE, environment)
+    except CannotUseGit as error:
+        raise CannotConfigure(f"--last-failed: {error.message}", error.hint) from error
+    if tracked:
+        raise CannotConfigure(
+            f"--last-failed: git tracks {tracked}: a change could choose what runs",
+            f"run `git rm --cached {tracked}` and commit",
+        )
+    return found
+
+
+def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) -> None:
+    """Update the failed cases of an output folder after a run."""
+    path = folder / FILE
+    found = sorted(updated(_read(path) or frozenset(), ended, suite))
+    data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
+    try:
+        discovery.write_text(path, json.dumps(data, indent=2) + "\n")
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{path.as_posix()}: cannot write: {error.strerror}",
+            "choose another folder with --output-dir",
+        ) from error
+
+
+def _read(path: Path) -> Set[Key] | None:
+    """Return the failed cases of a file, None if it does not exist; raises CannotReadFile."""
+    if not path.exists():
+        return None
+    try:
+        data = json.loads(discovery.read_text(path))
+        if data["version"] == _VERSION:
+            return frozenset((str(each["file"]), str(each["id"])) for each in data["failed"])
+    except (ValueError, RecursionError, TypeError, KeyError):
+        pass
+    raise CannotReadFile(
+        f"{path.as_posix()}: not a list of failed cases", "delete it, then run the suite"
     )
-
-
-def _noted(selection: Selection, note: str) -> Selection:
-    return replace(selection, notes=(note, *selection.notes))

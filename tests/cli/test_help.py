@@ -34,7 +34,7 @@ Select:
   --changed-since REV  Only cases that a change since this revision can
                        affect; `auto` takes the revision from the event or the
                        branch.
-  --lf, --last-failed  Only cases that did not pass in the last run.
+  --lf, --last-failed  Only cases that did not pass when they ran last.
   --list               Print cases, targets, and the estimated requests and
                        cost; request nothing.
   --target NAME        Use this target for every case; overrides eval files.

@@ -1,6 +1,7 @@
 """`rubric-ci run --last-failed`, `--max-failures` and `--list`, as a user types them."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_only_cases_without_a_pass_run_again(project: Project) -> None:
     assert project.run().returncode == 1
     answer(project, **ANSWERS | {"bad": "Hello", "worse": "Hello"})
     assert project.run("--last-failed").returncode == 0
-    why = "it did not pass in the last run"
+    why = "it did not pass when it ran last"
     assert ran(project) == [("bad", why), ("worse", why)]
     assert project.report()["notes"] == []
 
@@ -52,20 +53,69 @@ def test_an_errored_case_runs_again(project: Project) -> None:
     assert [name for name, _ in ran(project)] == ["worse"]
 
 
-def test_without_a_report_every_case_runs(project: Project) -> None:
-    project.run("--last-failed")
-    assert [name for name, _ in ran(project)] == ["good", "bad", "worse"]
-    note = "--last-failed: .rubric-ci/report.json does not exist, so no case is left out."
-    assert project.report()["notes"] == [note]
+def remembered(project: Project) -> list[str]:
+    data = json.loads((project.root / ".rubric-ci/last-failed.json").read_text())
+    assert data["version"] == 1
+    return [each["id"] for each in data["failed"]]
 
 
-def test_after_a_run_that_passes_every_case_runs(project: Project) -> None:
-    project.run("--case", "good")
-    project.run("--last-failed")
-    assert len(ran(project)) == 3
-    assert project.report()["notes"] == [
-        "--last-failed: .rubric-ci/report.json has no case without a pass, so no case is left out."
+def test_without_an_earlier_run_nothing_is_known(project: Project) -> None:
+    done = project.run("--last-failed")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "rubric-ci: --last-failed: .rubric-ci/last-failed.json does not exist",
+        "  run `rubric-ci run` first: it remembers the cases that do not pass",
     ]
+
+
+def test_nothing_failed(project: Project) -> None:
+    """It never becomes a run of every case, which would cost."""
+    answer(project, **dict.fromkeys(ANSWERS, "Hello"))
+    project.run()
+    report = (project.root / ".rubric-ci/report.json").read_bytes()
+    for options in ((), ("--list",), ("--shard", "1/2")):
+        done = project.run("--last-failed", *options)
+        assert (done.returncode, done.stdout) == (0, "nothing failed; nothing to run\n")
+        assert done.stderr == ""
+    assert (project.root / ".rubric-ci/report.json").read_bytes() == report
+
+
+def test_a_failure_is_remembered_until_it_passes(project: Project) -> None:
+    """Runs of other cases forget nothing, as with pytest."""
+    project.run()
+    assert remembered(project) == ["bad", "worse"]
+    project.run("--case", "good")
+    assert remembered(project) == ["bad", "worse"]
+    answer(project, **ANSWERS | {"bad": "Hello", "good": "No"})
+    project.run("--last-failed")
+    assert [name for name, _ in ran(project)] == ["bad", "worse"]
+    assert remembered(project) == ["worse"]
+    project.run("--case", "good", "--max-failures", "1")
+    assert remembered(project) == ["good", "worse"]
+
+
+def test_a_case_that_did_not_run_stays(project: Project) -> None:
+    project.run()
+    answer(project, **ANSWERS | {"bad": "Hello"})
+    project.run("--max-failures", "1", "--concurrency", "1", "--case", "worse", "--case", "bad")
+    assert remembered(project) == ["worse"]
+    project.run()
+    project.run("--offline", "--no-cache")
+    assert remembered(project) == ["worse"]
+
+
+def test_a_case_that_was_removed_is_forgotten(project: Project) -> None:
+    project.run()
+    project.write("evals/a.eval.yaml", f"evalcases:\n{CASE.format(name='good')}")
+    project.run("evals/a.eval.yaml")
+    assert remembered(project) == []
+
+
+def test_no_failed_case_is_selected(project: Project) -> None:
+    project.run()
+    done = project.run("--last-failed", "--case", "good")
+    shown = "nothing to run: 2 cases did not pass, and none of them is selected\n"
+    assert (done.returncode, done.stdout) == (0, shown)
 
 
 def test_a_case_that_is_not_selected_any_more_is_noted(project: Project) -> None:
@@ -73,8 +123,28 @@ def test_a_case_that_is_not_selected_any_more_is_noted(project: Project) -> None
     project.run("--last-failed", "--case", "bad")
     assert [name for name, _ in ran(project)] == ["bad"]
     assert project.report()["notes"] == [
-        "--last-failed: 1 case of .rubric-ci/report.json did not pass and is not selected now."
+        "--last-failed: 1 case did not pass and is not selected now."
     ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "failed": []}', '{"version": 1}'])
+def test_a_file_that_is_no_list_of_failed_cases(project: Project, text: str) -> None:
+    project.write(".rubric-ci/last-failed.json", text)
+    done = project.run("--last-failed")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "rubric-ci: .rubric-ci/last-failed.json: not a list of failed cases",
+        "  delete it, then run the suite",
+    ]
+
+
+def test_a_committed_list_is_not_read(project: Project) -> None:
+    """A pull request could bring an empty one, so that nothing runs."""
+    project.write(".rubric-ci/last-failed.json", '{"version": 1, "failed": []}')
+    subprocess.run(["git", "add", "-f", ".rubric-ci"], cwd=project.root, check=True)
+    done = project.run("--last-failed")
+    assert done.returncode == 2
+    assert "git tracks .rubric-ci/last-failed.json: a change could choose what runs" in done.stderr
 
 
 def test_a_run_stops_after_its_failures(project: Project) -> None:

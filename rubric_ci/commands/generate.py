@@ -77,7 +77,7 @@ def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
 def _draft(
     requests: Sequence[DraftRequest], loaded: LoadedProject, settings: GenerateSettings
 ) -> tuple[DraftResult, ...]:
-    cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
+    cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, os.environ)
     if unread:
         echo(unread, err=True)
     variables = loaded.variables(os.environ)

@@ -138,7 +138,7 @@ def _set_up(
     selection: Selection, tasks: Sequence[Task], loaded: LoadedProject, settings: RunSettings
 ) -> tuple[Selection, RunContext]:
     """Return the context of the head, and the selection with notes on cache and calibration."""
-    cache, unread = readable_cache(settings.requests, settings.cache, os.environ)
+    cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, os.environ)
     notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
     context = _context(loaded, settings, cache)
     return replace(selection, notes=(*notes, *selection.notes)), context
@@ -219,9 +219,10 @@ def _list(
 ) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
     context = _context(loaded, replace(settings, offline=True), CacheOptions(enabled=False))
-    options, _ = readable_cache(settings.requests, settings.cache, os.environ)
+    options, _ = readable_cache(settings.requests, settings.cache, loaded.config, os.environ)
     if uses_cache(settings.requests, options):
-        context = replace(context, cache=Cache(options.folder))  # its folder is not created
+        cache = Cache(options.folder, options.seal)  # its folder is not created
+        context = replace(context, cache=cache)
     inputs = _inputs(tasks, loaded, settings, baseline, context)
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)

@@ -1,9 +1,12 @@
 """Build what a run needs of the outside: model requests, judgement cache, run context."""
 
+import hashlib
+import json
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any
 
 from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
@@ -25,8 +28,10 @@ from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.parsing.secret_values import credential
 from rubric_ci.system import masking
 from rubric_ci.system.model_list import known_models
+from rubric_ci.system.runner import in_workflow
 
 
 def build_context(
@@ -153,11 +158,37 @@ def uses_cache(requests: RequestOptions, options: CacheOptions) -> bool:
 
 
 def readable_cache(
-    requests: RequestOptions, options: CacheOptions, environment: Mapping[str, str]
+    requests: RequestOptions,
+    options: CacheOptions,
+    config: Config,
+    environment: Mapping[str, str],
 ) -> tuple[CacheOptions, str]:
     """Return the cache options to use, and why the cache folder is not read; empty: it is."""
-    unread = why_unread(options.folder, environment) if uses_cache(requests, options) else ""
-    return (replace(options, enabled=False) if unread else options), unread
+    if not uses_cache(requests, options):
+        return options, ""
+    if unread := why_unread(options.folder, environment):
+        return replace(options, enabled=False), unread
+    return _sealed(options, credential(config, environment), environment)
+
+
+def _sealed(
+    options: CacheOptions, known: Mapping[str, str], environment: Mapping[str, str]
+) -> tuple[CacheOptions, str]:
+    """Return the options with the key of the entries, and why those of earlier runs are not read.
+
+    A script of an earlier commit can leave entries that a workflow saves and restores, but it does
+    not have the judge's credential.
+    """
+    if known:
+        return replace(options, seal=hashlib.sha256(json.dumps(known).encode()).digest()), ""
+    if not in_workflow(environment):
+        return options, ""
+    left = any(options.folder.glob("??/*.json"))
+    note = (
+        f"The cache {options.folder.as_posix()} was not read: a workflow trusts the entries of "
+        "earlier runs by the judge's credential, and this run has none"
+    )
+    return replace(options, seal=token_bytes(32)), note if left else ""
 
 
 def why_unread(folder: Path, environment: Mapping[str, str]) -> str:
@@ -181,7 +212,7 @@ def build_cache(requests: RequestOptions, options: CacheOptions) -> JudgementCac
     """Return the judgement cache; None while recording or replaying."""
     if not uses_cache(requests, options):
         return None
-    cache = Cache(options.folder)
+    cache = Cache(options.folder, options.seal)
     cache.prepare()
     return cache
 

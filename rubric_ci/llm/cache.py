@@ -1,15 +1,15 @@
 """The cache: one file per judgement or answer, named by the key of its request.
 
-Writes are atomic, so parallel jobs and a killed job leave complete entries only. An entry that does
-not match its digest is ignored.
+Writes are atomic, so parallel jobs and a killed job leave complete entries only. Each entry has an
+HMAC under a key that scripts of the repository do not have: one that does not match is ignored.
 """
 
-import hashlib
+import hmac
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
 
@@ -38,6 +38,7 @@ class Cache:
     """A folder of judgements and answers; `actions/cache` can keep it between workflow runs."""
 
     folder: Path
+    seal: bytes = field(default=b"", repr=False)  # the key of the HMAC of each entry
 
     def prepare(self) -> None:
         """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
@@ -49,7 +50,7 @@ class Cache:
     def get(self, key: str) -> str | None:
         """Return the text under a key and mark it as used now; None if there is none."""
         path = self._path(key)
-        text = _read(path, key)
+        text = _read(path, key, self.seal)
         if text is not None:
             _touch(path)
         return text
@@ -57,7 +58,7 @@ class Cache:
     def put(self, key: str, text: str) -> None:
         """Store a text; of two concurrent writers, the last one wins."""
         try:
-            atomic_write.write(self._path(key), _dumped(key, text).encode())
+            atomic_write.write(self._path(key), _dumped(key, text, self.seal).encode())
         except OSError as error:
             raise self._cannot_write(error) from error
 
@@ -131,23 +132,24 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
     )
 
 
-def _read(path: Path, key: str) -> str | None:
+def _read(path: Path, key: str, seal: bytes) -> str | None:
     try:
         value = json.loads(confined.read_own(path, shown=path))
     except (CannotReadFile, ValueError):
         return None
     match value:
-        case {"key": str(found), "text": str(text), "digest": digest} if found == key:
-            return text if digest == _digest(text) else None
+        case {"key": str(found), "text": str(text), "hmac": str(code)} if found == key:
+            return text if code == _code(key, text, seal) else None
     return None
 
 
-def _dumped(key: str, text: str) -> str:
-    return json.dumps({"key": key, "digest": _digest(text), "text": text})
+def _dumped(key: str, text: str, seal: bytes) -> str:
+    return json.dumps({"key": key, "hmac": _code(key, text, seal), "text": text})
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def _code(key: str, text: str, seal: bytes) -> str:
+    entry = f"{key}\n{text}".encode("utf-8", "surrogatepass")
+    return hmac.digest(seal, entry, "sha256").hex()
 
 
 def _touch(path: Path) -> None:

@@ -1,6 +1,6 @@
 """The options of each command, one value per command."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -39,6 +39,7 @@ class CacheOptions:
 
     folder: Path = Path(CACHE_DIR)
     enabled: bool = True
+    seal: bytes = field(default=b"", repr=False)  # what vouches for its entries; see llm/cache.py
 
 
 _REQUESTS = RequestOptions()

@@ -87,5 +87,10 @@ def names(value: Any) -> Iterator[str]:
                 yield from names(item)
 
 
+def is_of_provider(name: str) -> bool:
+    """Return True for a variable of a model provider."""
+    return _matches(name, PROVIDER_VARIABLES)
+
+
 def _matches(name: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)

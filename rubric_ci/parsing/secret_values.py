@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_ci.model.config import CliTarget, Config, LlmTarget
-from rubric_ci.parsing.env_vars import names
+from rubric_ci.parsing.env_vars import is_of_provider, names
 from rubric_ci.text.redact import is_secret_name
 
 _PUBLIC = frozenset({"CI", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"})
@@ -21,6 +21,17 @@ def substituted(config: Config, environment: Mapping[str, str]) -> Iterator[str]
     """Yield what stands for `${{ NAME }}`; facts of the runner, such as its folders, are public."""
     for value in _sources(config):
         yield from (environment.get(name, "") for name in names(value) if not _is_public(name))
+
+
+def credential(config: Config, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables that hold the judge's credential; {} if there is none.
+
+    They are those that its options name, else those of model providers.
+    """
+    options = config.judge.endpoint.options if config.judge else {}
+    secret = {name: value for name, value in environment.items() if value and is_secret_name(name)}
+    chosen = secret.keys() & set(names(options)) or filter(is_of_provider, secret)
+    return {name: secret[name] for name in sorted(chosen)}
 
 
 def _sources(config: Config) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
-from rubric_ci.parsing.secret_values import substituted, written
+from rubric_ci.parsing.secret_values import credential, substituted, written
 
 ENVIRONMENT = {
     "PART": "value of PART",
@@ -64,3 +64,17 @@ def test_substituted(name: str, values: list[str]) -> None:
         Config(targets={"c": address}),
     ):
         assert list(substituted(config, ENVIRONMENT)) == values
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "found"),
+    [
+        ({"api_key": "${{ ACME_KEY }}"}, {"ACME_KEY": "a", "OPENAI_API_KEY": "o"}, ["ACME_KEY"]),
+        ({"api_base": "${{ ACME_URL }}"}, {"ACME_URL": "u", "XAI_API_KEY": "x"}, ["XAI_API_KEY"]),
+        ({}, {"OPENAI_API_KEY": "", "GROQ_API_KEY": "g", "OPENAI_BASE_URL": "u"}, ["GROQ_API_KEY"]),
+        ({"api_key": "none"}, {"GITHUB_TOKEN": "t", "NPM_TOKEN": "n"}, []),
+    ],
+    ids=["named", "an-address-is-none", "of-a-provider", "of-the-runner"],
+)
+def test_credential(options: dict[str, str], environment: dict[str, str], found: list[str]) -> None:
+    assert list(credential(judge(**options), environment)) == found

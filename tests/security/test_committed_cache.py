@@ -143,6 +143,9 @@ def test_a_workspace_without_git_hides_what_is_committed(forged: Judged) -> None
 
 @pytest.mark.parametrize("place", ["untracked", "outside"])
 def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged) -> None:
+    forged.server.script(marks(True, True))
+    assert forged.run(OPENAI_API_KEY="sk-1234567").returncode == 0
+    forged.server.script(marks(False, False))
     folder = forged.root / CACHE
     if place == "outside":
         folder = folder.rename(forged.root.parent / "restored")
@@ -151,6 +154,7 @@ def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged)
         *("--reports", "json,markdown,junit,sarif,html"),
         RUBRIC_CI_CACHE_DIR=str(folder),
         GITHUB_ACTIONS="true",
+        OPENAI_API_KEY="sk-1234567",
     )
     assert done.returncode == 0, done.stderr
     totals = forged.report()["totals"]

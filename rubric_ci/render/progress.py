@@ -46,7 +46,8 @@ class _Lines:
             if kind == "pass"
             else f": {escape.log_line(numbers.shortened(redact(case.reason), 200))}"
         )
-        print(f"{line}{why}", file=self._stream, flush=True)
+        self._stream.write(f"{line}{why}\n")
+        self._stream.flush()
 
 
 @contextmanager

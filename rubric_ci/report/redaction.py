@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.text.redact import Redact
+from rubric_ci.report import json_format
+from rubric_ci.text.redact import Redactor
 
 _KEPT = frozenset(
     {"file", "id", "gated_by", "kind", "mode", "fail_on", "outcome", "type", "verdict"}
@@ -15,13 +17,19 @@ _KEPT = frozenset(
 """Fields by which reports are compared and posted; they hold committed names and fixed words."""
 
 
-def without_secrets(report: RunReport, redact: Redact) -> RunReport:
-    """Return the report with every text of models, scripts, servers and messages redacted."""
-    redacted: RunReport = _redacted(report, redact)
+def without_secrets(report: RunReport, redactor: Redactor) -> RunReport:
+    """Return the report with every text of models, scripts, servers and messages redacted.
+
+    Most reports hold no secret: their JSON, written once, has none, and they are returned as they
+    are.
+    """
+    if not redactor.finds_in_json(json_format.render(report)):
+        return report
+    redacted: RunReport = _redacted(report, redactor)
     return redacted
 
 
-def _redacted(value: Any, redact: Redact) -> Any:
+def _redacted(value: Any, redact: Redactor) -> Any:
     match value:
         case str():
             return redact(value)
@@ -30,8 +38,13 @@ def _redacted(value: Any, redact: Redact) -> Any:
         case Mapping():
             return {_redacted(key, redact): _redacted(item, redact) for key, item in value.items()}
         case _ if is_dataclass(value) and not isinstance(value, type):
-            names = (field.name for field in fields(value) if field.name not in _KEPT)
-            changed = {name: _redacted(getattr(value, name), redact) for name in names}
-            return replace(value, **changed)
+            found = {name: getattr(value, name) for name in _names(type(value))}
+            changed = {name: _redacted(each, redact) for name, each in found.items()}
+            return value if changed == found else replace(value, **changed)
         case _:
             return value
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name not in _KEPT)

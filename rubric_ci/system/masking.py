@@ -7,6 +7,7 @@ the environment at any moment, and what the configuration added to them.
 import os
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 
 from rubric_ci.system.output import is_file
 from rubric_ci.system.runner import in_workflow
@@ -21,9 +22,14 @@ def hide(secrets: Iterable[str]) -> None:
     _hidden.update(secrets)
 
 
-def redactor() -> pure.Redact:
-    """Return a function that replaces the secrets which are known now; for many texts."""
-    return pure.redactor((*_hidden, *pure.environment_secrets(os.environ)))
+def redactor() -> pure.Redactor:
+    """Return what replaces the secrets that are known now."""
+    return _redactor(frozenset(_hidden), frozenset(os.environ.items()))
+
+
+@lru_cache(maxsize=4)  # a text is redacted often, and the environment hardly ever changes
+def _redactor(hidden: frozenset[str], environment: frozenset[tuple[str, str]]) -> pure.Redactor:
+    return pure.redactor((*hidden, *pure.environment_secrets(dict(environment))))
 
 
 def redact(text: str) -> str:

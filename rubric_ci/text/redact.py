@@ -2,12 +2,12 @@
 
 import binascii
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, NamedTuple
 
-MASK = "***"
-SHORTEST = 6  # characters; a shorter value would mask words and numbers that are no secrets
+MASK: Final = "***"
+SHORTEST: Final = 6  # characters; a shorter value would mask words and numbers that are no secrets
 _SHORTEST_BASE64 = 8
 
 _SECRET_NAMES = (
@@ -20,8 +20,25 @@ _OURS = "RUBRIC_CI_"  # options, such as RUBRIC_CI_COMMENT_KEY
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _URL_SAFE = str.maketrans("+/", "-_")
 
-Redact: TypeAlias = Callable[[str], str]
-"""Return a text with every secret replaced by `***`."""
+
+class Redactor(NamedTuple):
+    """Replaces secrets by `***`, in every form in which they are recognised."""
+
+    needles: tuple[str, ...]  # longest first: a secret may hold another one
+
+    def __call__(self, text: str) -> str:
+        """Return the text with every secret replaced."""
+        for needle in self.needles:
+            if needle in text:
+                text = text.replace(needle, MASK)
+        return text
+
+    def finds_in_json(self, text: str) -> bool:
+        """Return True if a string of this JSON text, with no escapes but the needed, has a secret.
+
+        Also if only two strings together look like one: a caller then looks at each.
+        """
+        return any(needle in text for needle in _in_json(self.needles))
 
 
 def is_secret_name(name: str) -> bool:
@@ -42,24 +59,24 @@ def environment_secrets(environment: Mapping[str, str]) -> Iterator[str]:
             yield from re.findall(_USERINFO, value)
 
 
-def redactor(secrets: Iterable[str]) -> Redact:
-    """Return a function that replaces these values, in every form in which they are recognised."""
-    needles = _needles(frozenset(secrets))
-
-    def redact(text: str) -> str:
-        for needle in needles:
-            if needle in text:
-                text = text.replace(needle, MASK)
-        return text
-
-    return redact
+def redactor(secrets: Iterable[str]) -> Redactor:
+    """Return what replaces these values, in every form in which they are recognised."""
+    return _compiled(frozenset(secrets))
 
 
 @lru_cache(maxsize=16)
-def _needles(secrets: frozenset[str]) -> tuple[str, ...]:
-    """Return what to look for, longest first: a secret may hold another one."""
+def _compiled(secrets: frozenset[str]) -> Redactor:
     found = {form for secret in secrets for form in forms(secret)}
-    return tuple(sorted(found, key=lambda form: (-len(form), form)))
+    return Redactor(tuple(sorted(found, key=lambda form: (-len(form), form))))
+
+
+@lru_cache(maxsize=16)
+def _in_json(needles: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the needles as JSON in UTF-8 writes them inside a string."""
+    import json
+
+    texts = (json.dumps(needle, ensure_ascii=False)[1:-1] for needle in needles)
+    return tuple(text.encode(errors="backslashreplace").decode() for text in texts)
 
 
 def forms(secret: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from rubric_ci.report import json_format
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.text.redact import redactor
@@ -21,6 +23,24 @@ def test_every_text_but_names_and_fixed_words() -> None:
     assert json_format.read(json_format.render(redacted)) == redacted
 
 
-def test_without_a_secret_nothing_changes() -> None:
+def test_without_a_secret_nothing_is_copied() -> None:
     report = a_report(graded("a", "pass"))
-    assert without_secrets(report, redactor(["s3cret"])) == report
+    assert without_secrets(report, redactor(["s3cret"])) is report
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        'pa"ss\\word',
+        "first line\nsecond line",
+        "tab\tand\x01control\x7f",
+        "gehe\u00efm \U0001f511 \u2028",
+        "not \udc80 UTF-8",
+        "<&'s3cret'>",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "\\", '"', "\ud800"])
+def test_every_secret_is_found_in_the_json(secret: str, before: str) -> None:
+    report = a_report(replace(graded("a", "pass"), answer=f"{before}{secret} and more"))
+    (found,) = without_secrets(report, redactor([secret])).cases
+    assert found == replace(graded("a", "pass"), answer=f"{before}*** and more")

@@ -39,7 +39,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_against.py": """
         run/base_side run/base_comparison run/confirmation run/grade
         run/sides selection/answer_dependencies""",
-    "commands/test_run_against_targets.py": "run/listing grading/expected_work",
+    "commands/test_run_against_targets.py": "run/listing",
     "commands/test_run_choice.py": "grading/case_list selection/last_failed",
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",

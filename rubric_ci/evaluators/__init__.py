@@ -49,16 +49,25 @@ async def _assess(
     case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
 ) -> Assessment:
     match spec:
-        case RubricSpec():
-            return await rubric(case, _for_judges(answer), spec, context)
-        case LlmJudgeSpec():
-            return await llm_judge(case, _for_judges(answer), spec, context)
+        case RubricSpec() | LlmJudgeSpec():
+            return await _by_judge(case, _for_judges(answer), spec, context)
         case CodeJudgeSpec():
             return await code_judge.code_judge(case, answer, spec, context)
         case CompositeSpec():
             return await composite(case, answer, spec, context, evaluate)
         case _:
             return await worked_on(len(answer.text), _measure, case, answer, spec)
+
+
+async def _by_judge(
+    case: EvalCase, answer: Answer, spec: RubricSpec | LlmJudgeSpec, context: RunContext
+) -> Assessment:
+    """Return the assessment that the estimate found in the cache, or let the judge mark."""
+    if found := context.found.take(case, spec, context.trial, answer.text):
+        return found
+    if isinstance(spec, RubricSpec):
+        return await rubric(case, answer, spec, context)
+    return await llm_judge(case, answer, spec, context)
 
 
 def _for_judges(answer: Answer) -> Answer:

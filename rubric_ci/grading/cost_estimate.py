@@ -12,7 +12,7 @@ from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.grading.resolve import judges_of
 from rubric_ci.grading.task import Task
-from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate
+from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate, request_count
 from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
@@ -116,12 +116,14 @@ async def _requests(
     side: ExpectedWork, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec
 ) -> _Requests:
     """Return the requests of one evaluator, over all trials of its case."""
-    every = estimate([replace(task.case, evaluators=(spec,))], judge)
-    total = _Requests()
-    for trial in range(side.context.trial, side.context.trial + task.trials(side.trials)):
-        left = await side.requests(task, judge, spec, trial)
-        asked = every if left is None else every.of(left)
-        total += _Requests(asked=asked, cached=max(0, every.requests - asked.requests))
+    most, first = request_count(spec, judge), side.context.trial
+    numbers = range(first, first + task.trials(side.trials))
+    left = [await side.requests(task, judge, spec, trial) for trial in numbers]
+    asked = [most if count is None else count for count in left]
+    total = _Requests(cached=sum(max(0, most - count) for count in asked))
+    if any(asked):  # the tokens of prompts that the cache answers are of no interest
+        every = estimate([replace(task.case, evaluators=(spec,))], judge)
+        total += _Requests(asked=sum(map(every.of, asked), NO_REQUESTS))
     return total
 
 

@@ -7,8 +7,8 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotReachModel, NoVerdict
 from rubric_ci.evaluators.llm_judge import llm_judge
+from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.grading.task import Task
-from rubric_ci.judge.panel import PanelRequest, decide
 from rubric_ci.model.config import (
     CliTarget,
     JudgeConfig,
@@ -70,7 +70,10 @@ async def _not_cached(
     answer: Answer,
     context: RunContext,
 ) -> int:
-    """Let the judge mark from the cache only, and count the requests that it would send."""
+    """Let the judge mark from the cache only, and count the requests that it would send.
+
+    What needs none is kept for the run.
+    """
     sent: list[ModelCall] = []
 
     async def refuse(call: ModelCall) -> ModelReply:
@@ -81,16 +84,9 @@ async def _not_cached(
     shown = replace(answer, text=redact(answer.text))
     with suppress(NoVerdict):
         if isinstance(spec, LlmJudgeSpec):
-            await llm_judge(task.case, shown, spec, dry)
+            found = await llm_judge(task.case, shown, spec, dry)
         else:
-            await decide(
-                PanelRequest(
-                    case=task.case,
-                    answer=shown.text,
-                    rubric=spec.rubric,
-                    judge=judge,
-                    context=dry,
-                    about="",
-                )
-            )
+            found = await rubric(task.case, shown, spec, dry)
+        if not sent:
+            context.found.keep(task.case, spec, context.trial, shown.text, found)
     return len(sent)

@@ -55,6 +55,14 @@ def estimate(cases: Iterable[EvalCase], judge: JudgeConfig) -> TokenEstimate:
     return sum(parts, NO_REQUESTS)
 
 
+def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
+    """Return how many requests one answer takes, without repairs; `auto` counts as one vote."""
+    if isinstance(spec, LlmJudgeSpec):
+        return 1
+    votes = 1 if judge.votes == "auto" else judge.votes
+    return votes * len(grouped(spec.rubric.criteria, most_per_request(judge)))
+
+
 def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
     match spec:
         case RubricSpec(rubric=rubric):

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.report import Responder
+from rubric_ci.model.results import Assessment
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.usage import Usage
 
@@ -43,6 +44,29 @@ class Side:
     dependencies: Dependencies | None = None  # None: answers are not cached
 
 
+@dataclass(frozen=True, slots=True)
+class FoundAssessments:
+    """Assessments that the cache held when the cost was estimated; each is used once."""
+
+    _found: dict[tuple[int, int, int, str], tuple[EvalCase, EvaluatorSpec, Assessment]] = field(
+        default_factory=dict
+    )
+
+    def keep(
+        self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: str, found: Assessment
+    ) -> None:
+        """Keep the assessment of an answer as judges see it."""
+        # The case and the evaluator are kept as well, so that their identities stay theirs.
+        self._found[id(case), id(spec), trial, answer] = (case, spec, found)
+
+    def take(
+        self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: str
+    ) -> Assessment | None:
+        """Return an assessment that was kept and forget it, or return None."""
+        _, _, found = self._found.pop((id(case), id(spec), trial, answer), (None, None, None))
+        return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
     """The dependencies of every target and evaluator of a run."""
@@ -67,3 +91,4 @@ class RunContext:
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
+    found: FoundAssessments = field(default_factory=FoundAssessments)

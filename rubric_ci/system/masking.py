@@ -24,12 +24,15 @@ def hide(secrets: Iterable[str]) -> None:
 
 def redactor() -> pure.Redactor:
     """Return what replaces the secrets that are known now."""
-    return _redactor(frozenset(_hidden), frozenset(os.environ.items()))
+    # NOTE: `os.environ` decodes each value that is read, a hundred times as long as a short text
+    # takes; what it decodes says as well whether it changed.
+    raw = getattr(os.environ, "_data", os.environ)
+    return _redactor(frozenset(_hidden), frozenset(raw.items()))
 
 
-@lru_cache(maxsize=4)  # a text is redacted often, and the environment hardly ever changes
-def _redactor(hidden: frozenset[str], environment: frozenset[tuple[str, str]]) -> pure.Redactor:
-    return pure.redactor((*hidden, *pure.environment_secrets(dict(environment))))
+@lru_cache(maxsize=4)
+def _redactor(hidden: frozenset[str], _environment: frozenset[object]) -> pure.Redactor:
+    return pure.redactor((*hidden, *pure.environment_secrets(os.environ)))
 
 
 def redact(text: str) -> str:

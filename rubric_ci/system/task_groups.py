@@ -27,8 +27,11 @@ async def gather_until_cancelled(works: Iterable[Coroutine[Any, Any, T]]) -> tup
 
 async def gather_all(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
     """Return all results in the order of the works; an error cancels all and is raised."""
+    given = list(works)
+    if len(given) == 1:  # no task, and no turn of the event loop: most cases need no more
+        return (await given[0],)
     running: list[asyncio.Task[T]] = []
-    await _run(works, running)
+    await _run(given, running)
     return tuple(task.result() for task in running)
 
 

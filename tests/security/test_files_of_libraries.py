@@ -23,7 +23,7 @@ import pytest
 import rubric_ci
 from tests.checkout import Checkout
 from tests.http_server import serving
-from tests.platforms import INHERITED
+from tests.platforms import INHERITED, symlink
 
 KEY = "key-of-the-repository"
 CONFIG = """\
@@ -116,9 +116,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     installed = next((checkout.root / ".venv").rglob("site-packages"))
     for package in Path(sysconfig.get_path("purelib")).iterdir():
         if not package.name.startswith(("_editable", "rubric_ci", "__pycache__")):
-            (installed / package.name).symlink_to(package)
+            symlink(installed / package.name, package)
     for source in (package := Path(rubric_ci.__file__).parent, package.with_name("schemas")):
-        (installed / source.name).symlink_to(source)
+        symlink(installed / source.name, source)
     (checkout.root / ".venv/bin/rubric-ci").write_text(START)
     return checkout
 

@@ -1,0 +1,88 @@
+"""What the estimate finds in the cache is what the run uses."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.grading import engine
+from rubric_ci.grading.cost_estimate import estimate_cost
+from rubric_ci.grading.expected_work import ExpectedWork
+from rubric_ci.grading.task import Task
+from rubric_ci.model.config import Endpoint, JudgeConfig, MockTarget
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.results import Graded
+from rubric_ci.model.rubric import Check, Rubric
+from tests.cases import build_case, build_context, span
+
+JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
+MARKS = '{"c1": {"evidence": "", "reasoning": "asked", "satisfied": true}}'
+SCORE = '{"score": 0.5, "hits": [], "misses": [], "reasoning": "asked"}'
+
+
+@dataclass
+class Counted:
+    """A cache in memory that counts how often each key was read."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    read: Counter[str] = field(default_factory=Counter)
+
+    def get(self, key: str) -> str | None:
+        self.read[key] += 1
+        return self.texts.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        self.texts[key] = text
+
+    def clear(self) -> None:
+        self.texts.clear()
+
+
+def rubric(text: str = "Greets") -> RubricSpec:
+    return RubricSpec(
+        name=text, span=span(), rubric=Rubric((Check(id="a", text=text, span=span()),))
+    )
+
+
+FREEFORM = LlmJudgeSpec(name="free", span=span(), prompt="Score {{ candidate_answer }}")
+
+
+@pytest.mark.parametrize(
+    "evaluators",
+    [(rubric(),), (FREEFORM,), (rubric(), rubric("Says the name"), FREEFORM)],
+    ids=["rubric", "llm_judge", "several"],
+)
+@pytest.mark.parametrize("trials", [1, 3])
+def test_a_cached_judgement_is_read_once(
+    evaluators: tuple[EvaluatorSpec, ...], trials: int, tmp_path: Path
+) -> None:
+    cache, sent = Counted(), list[ModelCall]()
+
+    async def reply(call: ModelCall) -> ModelReply:
+        sent.append(call)
+        return ModelReply(text=SCORE if "Score" in str(call.messages) else MARKS)
+
+    tasks = [
+        Task(
+            case=build_case(id=name, evaluators=evaluators),
+            target=MockTarget(name="m", response=f"Hello {name}"),
+            judge=JUDGE,
+            why="new",
+        )
+        for name in ("one", "two")
+    ]
+    runs = []
+    for _ in range(2):
+        context = build_context(tmp_path, call_model=reply, cache=cache, judge=JUDGE)
+        cache.read.clear()
+        expected = estimate_cost([ExpectedWork(tasks=tasks, context=context, trials=trials)])
+        runs.append(asyncio.run(engine.grade(tasks, context, concurrency=4, trials=trials)))
+    assert cache.read == dict.fromkeys(cache.texts, 1)
+    assert len(sent) == len(cache.texts) == len(tasks) * trials * len(evaluators)
+    assert sum(each.estimate.requests for each in expected) == 0
+    asked, found = ([(c.verdict, c.score) for c in run if isinstance(c, Graded)] for run in runs)
+    assert len(asked) == len(tasks)
+    assert found == asked

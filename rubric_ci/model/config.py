@@ -171,6 +171,7 @@ class GateConfig:
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     max_waivers: int | None = None
     on_weaker_grading: Literal["note", "fail"] = "note"
+    on_changed_grading: Literal["note", "review", "fail"] = "note"
     require_rubrics: bool = False  # a case with nothing to grade is an error
 
 

@@ -16,6 +16,7 @@ from rubric_ci.model.waivers import WaiverResult
 FailOnWord: TypeAlias = Literal["fail", "borderline", "regression", "never"]
 
 OnWeakerGrading: TypeAlias = Literal["note", "fail"]
+OnChangedGrading: TypeAlias = Literal["note", "review", "fail"]
 
 _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 
@@ -52,6 +53,7 @@ class GateInfo:
     borderline: float
     rates: tuple[PassRate, ...] = ()
     on_weaker_grading: OnWeakerGrading = "note"
+    on_changed_grading: OnChangedGrading = "note"
     max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
@@ -83,7 +85,9 @@ def gate_passes(
     changes: Sequence[GradingChange] = (),
 ) -> bool:
     """Return True if no case is forbidden, and rates, waivers and grading are in order."""
-    if any(is_forbidden(case, gate) for case in cases) or is_weakened(gate, changes):
+    if any(is_forbidden(case, gate) for case in cases):
+        return False
+    if is_weakened(gate, changes) or is_changed(gate, changes):
         return False
     if not _is_absolute(gate):
         return True
@@ -95,6 +99,20 @@ def is_weakened(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
     """Return True if the change makes the grading weaker and the gate does not allow it."""
     enforced = gate.on_weaker_grading == "fail" and gate.fail_on != "never"
     return enforced and any(change.direction == "weaker" for change in changes)
+
+
+def is_changed(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    """Return True if the change may weaken the grading and the gate does not allow it."""
+    return gate.on_changed_grading == "fail" and _may_weaken(gate, changes)
+
+
+def needs_review(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    """Return True if the change may weaken the grading and a person must look at it."""
+    return gate.on_changed_grading == "review" and _may_weaken(gate, changes)
+
+
+def _may_weaken(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    return gate.fail_on != "never" and any(each.direction != "stronger" for each in changes)
 
 
 def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:

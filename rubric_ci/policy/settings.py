@@ -111,6 +111,7 @@ SETTINGS: Final = (
     ),
     _gate("max_waivers", maximum()),
     _gate("on_weaker_grading", words("note", "fail")),
+    _gate("on_changed_grading", words("note", "review", "fail")),
     _gate("require_rubrics", words(False, True)),
     _regression("false_alarms", minimum()),
     _regression("reference_trials"),

@@ -7,6 +7,7 @@ from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
 from rubric_ci.github import checks, comments, pulls
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.client import Server, build_server
+from rubric_ci.model.gate import needs_review
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.render import annotations, markdown, wording
@@ -164,8 +165,11 @@ def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str
 def _conclusion(report: RunReport, target: _Target) -> checks.Conclusion:
     """Return the status that matches the exit code.
 
-    `neutral` if no case was graded, or if the report is not trusted.
+    `neutral` if no case was graded, if changes to the grading need a review, or if the report is
+    not trusted.
     """
     if exit_code(report) is not ExitCode.OK:
         return "failure"
+    if needs_review(report.gate, report.grading_changes):
+        return "neutral"
     return "success" if report.totals.graded and not target.distrust else "neutral"

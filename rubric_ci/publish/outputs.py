@@ -6,6 +6,7 @@ from pathlib import Path
 from rubric_ci.comparison.reference import gate_state
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.gate import needs_review
 from rubric_ci.model.report import Comparison, RunReport, Totals
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import markdown
@@ -56,6 +57,7 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
     return {
         "verdict": report.verdict,
         "gate": gate_state(report),
+        "review": "required" if needs_review(report.gate, report.grading_changes) else "none",
         "comparison": comparison_word(report.comparison) if report.comparison else "",
         "score": "" if totals.score is None else f"{totals.score:g}",
         "passed": str(totals.passed),

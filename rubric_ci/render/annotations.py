@@ -108,18 +108,22 @@ def _of_waivers(report: RunReport) -> Iterator[Annotation]:
 
 
 def _of_grading(report: RunReport) -> Iterator[Annotation]:
-    level: AnnotationLevel = "error" if report.gate.on_weaker_grading == "fail" else "warning"
+    gate = report.gate
     for change in report.grading_changes:
-        if change.direction == "weaker":
-            yield Annotation(
-                level=level,
-                rule="weaker-grading",
-                subject=(change.kind, change.about),
-                file=change.file,
-                line=change.line,
-                title=f"weaker grading: {numbers.shortened(change.about, 100)}",
-                message=grading_changes.line(change),
-            )
+        if change.direction == "stronger":
+            continue
+        if change.direction == "changed" and gate.on_changed_grading == "note":
+            continue
+        weaker = change.direction == "weaker" and gate.on_weaker_grading == "fail"
+        yield Annotation(
+            level="error" if weaker or gate.on_changed_grading == "fail" else "warning",
+            rule=f"{change.direction}-grading",
+            subject=(change.kind, change.about),
+            file=change.file,
+            line=change.line,
+            title=f"{change.direction} grading: {numbers.shortened(change.about, 100)}",
+            message=grading_changes.line(change),
+        )
 
 
 def _of_warnings(case: Graded) -> Iterator[Annotation]:

@@ -33,6 +33,10 @@ _RULES: Mapping[str, tuple[str, str]] = {
         "A change makes the grading weaker.",
         "Check that it is meant; `gate.on_weaker_grading` decides whether it fails the gate.",
     ),
+    "changed-grading": (
+        "A change edits the grading, and may make it weaker.",
+        "Check that it is meant; `gate.on_changed_grading` decides whether it fails the gate.",
+    ),
     "waiver": (
         "A waiver is not in force, or is not needed any more.",
         "Remove or renew the entry of waivers.yaml.",

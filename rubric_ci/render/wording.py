@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.gate import PassRate, is_unneeded, is_weakened, too_many_waivers
+from rubric_ci.model.gate import (
+    PassRate,
+    is_changed,
+    is_unneeded,
+    is_weakened,
+    needs_review,
+    too_many_waivers,
+)
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
@@ -72,11 +79,20 @@ def gate(report: RunReport) -> str:
     unneeded = sum(map(is_unneeded, report.waivers))
     stale = [f"{numbers.plural(unneeded, 'waiver')} to remove"] * bool(unneeded)
     excess = [limit_text(report)] * too_many_waivers(report.gate, report.waivers)
-    weakened = ["the change makes the grading weaker"] * is_weakened(
-        report.gate, report.grading_changes
-    )
-    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale, *excess, *weakened])
+    grading = _grading(report)
+    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale, *excess, *grading])
     return f"the gate {'passes' if report.gate.holds else 'fails'} ({settings})"
+
+
+def _grading(report: RunReport) -> Iterator[str]:
+    """Yield what the gate says of changes to the grading."""
+    gate, changes = report.gate, report.grading_changes
+    if is_weakened(gate, changes):
+        yield "the change makes the grading weaker"
+    if is_changed(gate, changes):
+        yield "the change edits the grading"
+    if needs_review(gate, changes):
+        yield "review the changes to the grading"
 
 
 def rate_text(rate: PassRate) -> str:

@@ -75,6 +75,7 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
         **dict.fromkeys(ran.outputs, ""),
         "verdict": "fail",
         "gate": "fail",
+        "review": "none",
         "score": ran.outputs["score"],
         "passed": "1",
         "failed": "1",

@@ -73,6 +73,8 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "more waivers": (gate(max_waivers=10), gate(max_waivers=11)),
     "any number of waivers": (gate(max_waivers=10), gate()),
     "weaker grading allowed": (gate(on_weaker_grading="fail"), gate()),
+    "no review": (gate(on_changed_grading="review"), gate()),
+    "a review": (gate(on_changed_grading="fail"), gate(on_changed_grading="review")),
     "fewer false alarms": (Config(), Config(regression=RegressionConfig(false_alarms=0.01))),
     "rule below its default": (Config(), rule(unknown_key="warning")),
     "rule off": (Config(), rule(gate_kind="off")),

@@ -57,6 +57,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
     assert read_outputs(Path(environment["GITHUB_OUTPUT"])) == {
         "verdict": "pass",
         "gate": "pass",
+        "review": "none",
         "comparison": "",
         "score": "1",
         "passed": "1",

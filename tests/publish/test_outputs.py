@@ -20,6 +20,7 @@ def test_outputs() -> None:
     assert outputs(RED, FILES) == {
         "verdict": "fail",
         "gate": "fail",
+        "review": "none",
         "comparison": "",
         "score": "0.566667",
         "passed": "1",

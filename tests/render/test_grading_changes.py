@@ -8,9 +8,11 @@ import pytest
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.config import FailOn, GateConfig
+from rubric_ci.model.gate import gate_passes, needs_review
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
-from rubric_ci.render import annotations, markdown, sarif, terminal
+from rubric_ci.publish.outputs import outputs
+from rubric_ci.render import annotations, markdown, sarif, terminal, wording
 from rubric_ci.render.html import page
 from rubric_ci.report import consistency, json_format
 from rubric_ci.report.exit_code import exit_code
@@ -81,8 +83,15 @@ def test_weaker_ones_are_annotations() -> None:
         (GateConfig(on_weaker_grading="fail"), ExitCode.GATE),
         (GateConfig(on_weaker_grading="fail", fail_on=FailOn.REGRESSION), ExitCode.GATE),
         (GateConfig(on_weaker_grading="fail", fail_on=FailOn.NEVER), ExitCode.OK),
+        (GateConfig(on_changed_grading="fail"), ExitCode.GATE),
+        (GateConfig(on_changed_grading="fail", fail_on=FailOn.REGRESSION), ExitCode.GATE),
+        (GateConfig(on_changed_grading="fail", fail_on=FailOn.NEVER), ExitCode.OK),
+        (GateConfig(on_changed_grading="review"), ExitCode.OK),
     ],
-    ids=["note", "fail", "regression", "never"],
+    ids=[
+        *("note", "fail", "regression", "never"),
+        *("changed: fail", "changed: regression", "changed: never", "changed: review"),
+    ],
 )
 def test_the_gate(config: GateConfig, code: ExitCode) -> None:
     report = reported(config)
@@ -91,6 +100,53 @@ def test_the_gate(config: GateConfig, code: ExitCode) -> None:
     assert list(consistency.problems(replace(report, grading_changes=()))) == (
         ["gate.holds is false, its cases give true"] if code is ExitCode.GATE else []
     )
+
+
+@pytest.mark.parametrize(
+    ("config", "levels", "text", "review"),
+    [
+        (GateConfig(), ["warning weaker"], "the gate passes (fail-on: fail)", "none"),
+        (
+            GateConfig(on_changed_grading="review"), ["warning weaker", "warning changed"],
+            "the gate passes (fail-on: fail; review the changes to the grading)", "required",
+        ),
+        (
+            GateConfig(on_changed_grading="fail"), ["error weaker", "error changed"],
+            "the gate fails (fail-on: fail; the change edits the grading)", "none",
+        ),
+        (
+            GateConfig(on_weaker_grading="fail", on_changed_grading="review"),
+            ["error weaker", "warning changed"],
+            (
+                "the gate fails (fail-on: fail; the change makes the grading weaker; review the "
+                "changes to the grading)"
+            ),
+            "required",
+        ),
+        (
+            GateConfig(on_changed_grading="review", fail_on=FailOn.NEVER),
+            ["warning weaker", "warning changed"], "the gate passes (fail-on: never)", "none",
+        ),
+    ],
+    ids=["note", "review", "fail", "both", "never"],
+)  # fmt: skip
+def test_what_is_done_about_changes(
+    config: GateConfig, levels: list[str], text: str, review: str
+) -> None:
+    report = reported(config)
+    found = [f"{a.level} {a.title.partition(' ')[0]}" for a in annotations.annotations(report)]
+    assert found == levels
+    assert wording.gate(report) == text
+    assert outputs(report, [])["review"] == review
+    rules = [each["ruleId"] for each in json.loads(sarif.render(report))["runs"][0]["results"]]
+    assert rules == [f"{level.split()[1]}-grading" for level in levels]
+
+
+def test_a_stronger_change_needs_no_review() -> None:
+    stronger = (replace(CHANGES[0], direction="stronger"),)
+    gate = gate_of(GateConfig(on_changed_grading="fail"), None)
+    assert gate_passes([graded("a", "pass")], gate, (), stronger)
+    assert not needs_review(replace(gate, on_changed_grading="review"), stronger)
 
 
 def test_the_base_decides_whether_weaker_grading_fails(tmp_path: Path) -> None:

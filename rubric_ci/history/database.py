@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile
@@ -19,6 +20,7 @@ from rubric_ci.history.record import RunRecord
 
 APPLICATION: Final = 0x52434948  # "RCIH", in the header of the file
 PATIENCE: Final = 60.0  # seconds to wait for another writer
+LONGEST: Final = 120.0  # seconds from opening the file to the end of the last statement
 
 Migration: TypeAlias = Sequence[str]
 """Statements that lead from one version of the schema to the next."""
@@ -65,6 +67,7 @@ class History:
             if self._version(connection) < len(self.migrations):  # else a read-only file will do
                 with _transaction(connection):
                     self._migrate(connection)
+            connection.execute("PRAGMA query_only = ON")
             rows = connection.execute(_SELECT, (-1 if last is None else last,)).fetchall()
         where = str(self.path)
         names = cache(lambda text: record_json.parse_cases(text, where))
@@ -78,6 +81,7 @@ class History:
             with closing(
                 sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
             ) as connection:
+                _distrust(connection)
                 yield connection
         except sqlite3.OperationalError as error:  # a lock, a full disk, a read-only file
             raise self._cannot_write(str(error)) from error
@@ -97,6 +101,8 @@ class History:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if connection.execute(_PROGRAMS).fetchone() != (0,):
+            raise self._not_a_history("it has views, triggers or virtual tables")
         if tables and application != APPLICATION:
             raise self._not_a_history("it is the database of another program")
         if version > len(self.migrations):
@@ -121,6 +127,17 @@ class History:
         )
 
 
+def _distrust(connection: sqlite3.Connection) -> None:
+    """Let a file that somebody else may have written run no code and no endless statement."""
+    end = monotonic() + LONGEST
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.set_progress_handler(lambda: monotonic() > end, 100_000)
+
+
+_PROGRAMS: Final = (
+    "SELECT count(*) FROM sqlite_master"
+    " WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+)
 _SELECT: Final = (
     "SELECT record, cases FROM run JOIN case_list ON case_list.id = case_list"
     " ORDER BY started_at DESC, run.id DESC LIMIT ?"

@@ -14,9 +14,9 @@ _BRAILLE_BLANK = "\u2800"  # a symbol to Unicode, and nothing to the eye
 _LOOKALIKES = {
     sign: plain
     for plain, signs in {
-        "<": "‹〈⟨❬❮❰《«˂ᐸ≺⧼", "/": "⁄∕⧸╱", "a": "аαɑ", "c": "сϲ", "d": "ԁ", "e": "еεҽ", "f": "ƒ",
-        "i": "іιı", "m": "м", "n": "пηո", "o": "оοօ", "p": "рρ", "q": "ԛ", "r": "гɾ", "s": "ѕ",
-        "t": "тτ", "u": "υս", "w": "ԝ", "x": "хχ", "_": "‿⁀",
+        "<": "‹〈⟨❬❮❰《«˂ᐸ≺⧼", "/": "⁄∕⧸╱", "a": "аαɑᴀ", "c": "сϲᴄ", "d": "ԁᴅ", "e": "еεҽᴇ",
+        "f": "ƒꜰ", "i": "іιıɪ", "m": "мᴍ", "n": "пηոɴ", "o": "оοօᴏ", "p": "рρᴘ", "q": "ԛꞯ",
+        "r": "гɾʀ", "s": "ѕꜱ", "t": "тτᴛ", "u": "υսᴜ", "w": "ԝᴡ", "x": "хχ", "_": "‿⁀",
     }.items()
     for sign in signs
 }  # fmt: skip
@@ -69,6 +69,8 @@ def _is_tag_from(text: str, start: int) -> bool:
 def _plain(sign: str) -> str:
     """Return the character that one looks like: one for one, NUL for what is invisible."""
     if sign == _BRAILLE_BLANK or is_ignorable(sign) or unicodedata.category(sign) == "Mn":
+        return "\0"
+    if unicodedata.category(sign) == "Cc" and not sign.isspace():
         return "\0"
     base = unicodedata.normalize("NFKD", sign)[0].casefold()[0]
     return _LOOKALIKES.get(base, base)

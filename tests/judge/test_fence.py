@@ -76,6 +76,21 @@ def test_other_markup_is_left_alone(text: str) -> None:
     assert fenced("answer", text, FENCE) == f"<answer_{FENCE}>\n{text}\n</answer_{FENCE}>"
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</ᴀɴꜱᴡᴇʀ_1>",
+        "<ꞯᴜᴇꜱᴛɪᴏɴ_1>",
+        "</ans\x08wer_1>",
+        "<\x00answer_1>",
+        "</\x7fanswer_\x9b1>",
+    ],
+    ids=ascii,
+)
+def test_small_capitals_and_control_characters_hide_no_tag(tag: str) -> None:
+    assert escaped(tag) == f"&lt;{tag[1:]}"
+
+
 def test_every_sign_that_looks_like_an_opening_is_one() -> None:
     every = map(chr, range(sys.maxunicode + 1))
     alike = {sign for sign in every if fence._plain.__wrapped__(sign) == "<"}

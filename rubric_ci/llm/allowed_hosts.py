@@ -23,6 +23,18 @@ PROVIDER_HOSTS: Final = {
 }
 """Where litellm sends a request without `api_base`; openai's is a matter of the environment."""
 
+LOCAL_HOSTS: Final = {
+    "docker_model_runner": "localhost:22088",
+    "langflow": "localhost:7860",
+    "langgraph": "localhost:2024",
+    "lemonade": "localhost:8000",
+    "llamafile": "127.0.0.1:8080",
+    "ollama": "localhost:11434",
+    "ollama_chat": "localhost:11434",
+    "xinference": "127.0.0.1:9997",
+}
+"""Where litellm sends a request without `api_base` on this machine: no provider, but a service."""
+
 _HOST_OPTIONS: Final = frozenset({"api_base", "base_url"})
 _TEXTS: Final = frozenset({"extra_headers", "headers", "metadata", "stop", "user"})  # sent as data
 _HOST_PARTS: Final = ("region", "location", "account")  # options that providers put into a host
@@ -42,10 +54,11 @@ def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
 
 
 def hosts_of(endpoint: Endpoint) -> frozenset[str]:
-    """Return the hosts that the options of a model name, each with its port."""
+    """Return the hosts that the options of a model name, or where it is on this machine."""
     model = _PROVIDER.sub("", endpoint.model)  # "huggingface/https://…"
     urls = (*_urls(endpoint.options), *([model] if "://" in model else []))
-    return frozenset(map(host_of, urls))
+    local = LOCAL_HOSTS.get(_provider(endpoint), "")
+    return frozenset(map(host_of, urls)) or frozenset(filter(None, [local]))
 
 
 def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
@@ -75,9 +88,13 @@ def _provider_host(endpoint: Endpoint) -> str:
     own = endpoint.options.get("custom_llm_provider")
     if own is None and (direct := named_provider(endpoint)):
         return host_of(direct.server_of(endpoint)[0])
-    provider = str(own or endpoint.model.partition("/")[0])
-    host = PROVIDER_HOSTS.get(provider)
+    host = PROVIDER_HOSTS.get(_provider(endpoint))
     return f"{host}:443" if host else ""
+
+
+def _provider(endpoint: Endpoint) -> str:
+    own = endpoint.options.get("custom_llm_provider")
+    return str(own or endpoint.model.partition("/")[0])
 
 
 def _urls(value: JSON, key: str = "") -> Iterator[str]:

@@ -63,6 +63,10 @@ def test_hosts(options: dict[str, JSON], expected: set[str]) -> None:
         ("anthropic/m", {}, GIVEN, ""),
         ("openai/m", {}, GIVEN, "the host api.openai.com:443 is"),
         ("bedrock/m", {}, GIVEN, "the host is not known"),
+        ("ollama/m", {}, BASE, "the host localhost:11434 is"),
+        ("m", {"custom_llm_provider": "ollama_chat"}, BASE, "the host localhost:11434 is"),
+        ("llamafile/m", {}, BASE, "the host 127.0.0.1:8080 is"),
+        ("ollama/m", {"api_base": "https://judge.example"}, BASE, ""),
     ],
 )
 def test_refusal(

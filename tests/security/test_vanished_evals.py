@@ -176,6 +176,35 @@ def test_a_file_that_git_checks_out_in_another_encoding(topic: Checkout, encodin
     assert changes == ["weaker case one: graded → no longer found as an eval file"]
 
 
+def filtered(topic: Checkout, name: str, smudge: str) -> None:
+    """Check a file out again through a filter that `git diff` does not show."""
+    topic.git("config", "filter.other.smudge", smudge)
+    topic.git("config", "filter.other.clean", f"git cat-file blob main:{name}")
+    topic.commit({".gitattributes": f"{name} filter=other\n"})
+    (topic.root / name).unlink()
+    topic.git("checkout", "--", name)
+    assert topic.git("diff", "main", "--", name) == ""
+
+
+@platforms.SHELL
+def test_a_filter_that_takes_the_key_away(topic: Checkout) -> None:
+    filtered(topic, "evals/a.yaml", "sed s/evalcases/description/")
+    assert graded(topic) == (
+        1,
+        ["two", "line"],
+        ["weaker case one: graded → no longer found as an eval file"],
+    )
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("since", [(), ("--changed-since", "main")], ids=["all", "changed"])
+def test_a_filter_that_edits_a_case(topic: Checkout, since: tuple[str, ...]) -> None:
+    filtered(topic, "evals/b.eval.yaml", "sed s/Greet/Shout/")
+    _, cases, changes = graded(topic, *since)
+    assert "two" in cases
+    assert changes == ["changed case two: question: Greet → Shout"]
+
+
 @platforms.SHELL
 def test_what_paths_leave_out_is_not_removed(topic: Checkout) -> None:
     change(topic, {"rubric-ci.yaml": f"evals: [evals/b.eval.yaml]\n{CONFIG}"})

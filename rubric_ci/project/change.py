@@ -149,7 +149,10 @@ class Change:
             return self._since(revision, option)
         if self._event is None:
             return base_revision.of_checkout(self.repository, option)
-        return base_revision.of_trigger(self.repository, self._event.trigger)
+        if revision not in self._found:
+            trigger = self._event.trigger
+            self._found[revision] = base_revision.of_trigger(self.repository, trigger)
+        return self._found[revision]
 
     def _since(self, revision: str, option: str) -> FoundBase:
         if revision not in self._found:

@@ -197,3 +197,17 @@ def test_git_is_asked_seldom_and_nothing_twice(
     assert len(lines) <= MOST, "\n".join(lines)
     twice = {line for line in lines if lines.count(line) > 1}
     assert twice <= {"ls-files --others --exclude-standard -z"}  # answers depend on it by then
+
+
+@platforms.SHELL
+def test_a_second_commit_costs_its_tree_and_its_difference(
+    history: History, asked: Path, tmp_path: Path
+) -> None:
+    """The policy's base and the merge base are two where a pull request's own head is out."""
+    job = history.pull_request(tmp_path / "event.json")
+    options = ("--changed-since", "auto", "--against", "auto")
+    done = invoke(history.checkout.root, AT_A_DESK | job, "run", "evals", *options)
+    assert done.returncode == 0, done.stderr
+    lines = asked.read_text().splitlines()
+    assert len(lines) <= MOST + 2, "\n".join(lines)
+    assert sum(line.startswith("merge-base") for line in lines) == 1

@@ -31,8 +31,8 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def call(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return invoke(project.root, clean_environment(), *arguments)
+def call(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return invoke(project.root, clean_environment() | environment, *arguments)
 
 
 def changes(project: Project, report: str = ".rubric-ci/report.json") -> dict[str, str]:
@@ -142,7 +142,8 @@ def test_a_part_becomes_no_reference(project: Project, command: tuple[str, ...])
 
 def test_every_format_says_so(project: Project) -> None:
     formats = "json,markdown,junit,sarif,html"
-    done = call(project, "run", "--case", "good", "--reports", formats, "--annotations")
+    options = ("--case", "good", "--reports", formats)
+    done = call(project, "run", *options, RUBRIC_CI_ANNOTATIONS="true")
     assert "; 1 of 4 cases: --case; " in done.stdout
     assert "::notice title=rubric-ci::1 of 4 cases: --case" in done.stdout
     for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):

@@ -1,9 +1,9 @@
 """All user-facing errors and all exit codes.
 
-Invalid input is a value (`model.diagnostics.Diagnostic`). Raised are a broken setup (`UserError`,
-caught once, in `cli/main.py`) and the lack of a verdict for one case (`NoVerdict`, caught where a
-target or an evaluator is called, as `Errored` or `Unassessed`). Any other exception is a bug and
-shows its traceback.
+Invalid input is a value (`model.diagnostics.Diagnostic`). Two things are raised: `UserError` for a
+broken setup, caught once, in `cli/main.py`, and `NoVerdict` for a case without a verdict, caught
+where a target or an evaluator is called, as `Errored` or `Unassessed`. Any other exception is a bug
+and shows its traceback.
 """
 
 from enum import IntEnum

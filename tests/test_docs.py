@@ -32,7 +32,7 @@ def test_examples_are_valid(kind: str, text: str) -> None:
 
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "benchmarks/*/*.md", "schemas/*.md")
+    for pattern in ("*.md", "docs/*.md", "docs/commands/*.md", "benchmarks/*/*.md", "schemas/*.md")
     for path in ROOT.glob(pattern)
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")

@@ -37,7 +37,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: objec
     """Return the page with the links of the site."""
     root = Path(config.config_file_path).parent
     source = SOURCES.get(page.file.src_uri, f"docs/{page.file.src_uri}")
-    return LINK.sub(lambda link: f"]({_target(root, source, link[1], config)}", markdown)
+    folder = posixpath.dirname(page.file.src_uri) or "."
+
+    def replaced(link: re.Match[str]) -> str:
+        return f"]({_from(folder, _target(root, source, link[1], config))}"
+
+    return LINK.sub(replaced, markdown)
+
+
+def _from(folder: str, target: str) -> str:
+    """Return a page of the site relative to the folder of another; other addresses as they are."""
+    return target if "://" in target else posixpath.relpath(target, folder)
 
 
 def _target(root: Path, source: str, link: str, config: MkDocsConfig) -> str:

@@ -98,7 +98,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A command with commands of its own, which help lists in the order of their definition."""
+    """A group of commands, which help lists in the order of their definition."""
 
     command_class = Command
 

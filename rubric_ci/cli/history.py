@@ -51,7 +51,7 @@ def history() -> None:
     "--link",
     default="",
     metavar="URL",
-    help="Address of the report on the page; default: that of the workflow run.",
+    help="Address of the report on the page; default: the workflow run.",
 )
 def add(**options: Any) -> None:
     """Add a run to the history.

@@ -23,7 +23,7 @@ def _read_sample(_: click.Context, __: click.Parameter, text: str | None) -> tup
 
 @click.group(cls=Group)
 def judge() -> None:
-    """Compare the judge with people, and attack it."""
+    """Measure the judge against people and attacks."""
 
 
 @judge.command()
@@ -41,7 +41,7 @@ def judge() -> None:
     type=FILE,
     metavar="FILE",
     default=defaults.LABELS,
-    help="File that the marks are written to.",
+    help="File to write the marks to.",
 )
 @option(
     "--sample",
@@ -56,7 +56,7 @@ def judge() -> None:
     "--split",
     type=click.Choice(["test", "tune"]),
     show_default="test",
-    help="Purpose of new labels: to test the judge, or to choose its model and prompt.",
+    help="Split of new labels: `test` measures the judge, `tune` chooses its prompt.",
 )
 def label(**options: Any) -> None:
     """Mark the answers of a report yourself.
@@ -86,8 +86,7 @@ def label(**options: Any) -> None:
     "--split",
     type=click.Choice(["test", "tune"]),
     default="test",
-    help="Labels to measure: those that test the judge, or those that chose its model and prompt "
-    "(writes no calibration.json).",
+    help="Which split to measure; `tune` writes no calibration.json.",
 )
 @_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
 @request_options.requests
@@ -113,7 +112,7 @@ def calibrate(**options: Any) -> None:
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    help="Number of changed marks that is still accepted.",
+    help="Maximum number of changed marks that is accepted.",
 )
 @request_options.requests
 def attack(**options: Any) -> None:

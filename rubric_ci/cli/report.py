@@ -18,7 +18,7 @@ def report() -> None:
 
 @report.command()
 @click.argument("parts", nargs=-1, required=True, type=LINES)
-@options.fail_on("that of the shards")
+@options.fail_on("as the shards")
 @options.baseline
 @report_options.outputs
 @report_options.posting

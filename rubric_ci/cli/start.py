@@ -27,7 +27,7 @@ from rubric_ci.model import scaffold
     "--target",
     type=click.Choice(scaffold.TARGET_KINDS),
     default="model",
-    help="What answers the cases: a model, a command, or recorded answers.",
+    help="Kind of target that answers the cases: a model, a command, or recorded answers.",
 )
 @option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
 @option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
@@ -49,7 +49,7 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
 
 def _answers(context: click.Context) -> dict[str, str]:
     """Ask for the choices that the command line does not make."""
-    questions = {"provider": "Provider of the judge", "target": "What answers the cases"}
+    questions = {"provider": "Provider of the judge", "target": "Target that answers the cases"}
     return {
         parameter.name: click.prompt(
             questions[parameter.name], type=parameter.type, default=context.params[parameter.name]

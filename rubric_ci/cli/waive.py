@@ -27,7 +27,7 @@ from rubric_ci.cli.command import command, examples, option
 def waive(until: datetime, **options: Any) -> None:
     """Add a known failure of one criterion to waivers.yaml.
 
-    The waiver excuses the criterion with its present text until a date.
+    The waiver excuses the criterion with its present text, until a date.
     """
     from rubric_ci.commands.waive import waive as add_waiver
     from rubric_ci.model.options import WaiveSettings

@@ -31,7 +31,7 @@ def demo(settings: DemoSettings) -> ExitCode:
     with chdir(folder):  # settings count from the current folder
         code = run(
             RunSettings(
-                config=Path("rubric-ci.yaml"),  # not that of a repository around the folder
+                config=Path("rubric-ci.yaml"),  # not the one of an enclosing repository
                 policy_from="head",  # nor its base, on a pull request
                 requests=RequestOptions(replay=Path("judge.replay.jsonl")),
                 reports=("json", "markdown", "html"),

@@ -8,18 +8,13 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.command import Variable
 from rubric_ci.cli.main import main
-from tests.cli.test_help import PAGES
+from tests.cli.test_help import PAGES, find
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Option]]:
     """Yield the options of every command but help."""
     for words in PAGES:
-        command: click.Command = main
-        for word in words:
-            assert isinstance(command, click.Group)
-            found = command.get_command(click.Context(command), word)
-            assert found
-            command = found
+        command = find(words)
         for option in command.params:
             if isinstance(option, click.Option) and not isinstance(option, Variable) and words:
                 yield words, option

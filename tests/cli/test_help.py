@@ -182,14 +182,20 @@ def test_a_page_has_no_placeholders(words: tuple[str, ...]) -> None:
     assert " PATH " not in text  # FILE or FOLDER
 
 
-@pytest.mark.parametrize("words", PAGES, ids=" ".join)
-def test_every_option_has_a_line_of_its_own(words: tuple[str, ...]) -> None:
+def find(words: tuple[str, ...]) -> click.Command:
+    """Return a command by the words that are typed."""
     command: click.Command = main
     for word in words:
         assert isinstance(command, click.Group)
         found = command.get_command(click.Context(command), word)
         assert found is not None
         command = found
+    return command
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_every_option_has_a_line_of_its_own(words: tuple[str, ...]) -> None:
+    command = find(words)
     silent = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
     assert silent == []
 
@@ -233,7 +239,7 @@ def test_exit_codes() -> None:
     [
         (("run",), "[default: (`gate.fail_on`, else fail)]"),
         (("run",), "[default: (`judge.votes`, else 1)]"),
-        (("report", "merge"), "[default: (that of the shards)]"),
+        (("report", "merge"), "[default: (as the shards)]"),
     ],
     ids=["fail-on", "votes", "fail-on of merge"],
 )

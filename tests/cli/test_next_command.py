@@ -24,7 +24,7 @@ class Terminal(StringIO):
 
 def end(words: str, code: ExitCode, **options: object) -> None:
     """Let a command of these options end."""
-    context = click.Context(main, info_name="rubric-ci")
+    context = click.Context(main, info_name="rubric-ci", **main.context_settings)
     for word in words.split():
         context = click.Context(click.Command(word), info_name=word, parent=context)
     context.params = options

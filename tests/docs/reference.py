@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from tests.docs import command_pages
+
 ROOT = Path(__file__).parents[2]
 PAGES = {"configuration.md": "config.schema.json", "eval-files.md": "eval.schema.json"}
 START, END = "<!-- keys: made by `make golden` -->", "<!-- end of keys -->"
@@ -227,3 +229,4 @@ if __name__ == "__main__":
         path = ROOT / "docs" / name
         text = page(path.read_text(encoding="utf-8"), read_schema(schema_name))
         path.write_text(text, encoding="utf-8", newline="\n")
+    command_pages.write()

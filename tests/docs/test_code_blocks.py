@@ -139,7 +139,7 @@ def test_commands(block: CodeBlock) -> None:
 
 def usage_error(arguments: list[str]) -> str:
     """Return what the command line finds wrong with options; empty: nothing."""
-    context = click.Context(main)
+    context = click.Context(main, **main.context_settings)
     command: click.Command = main
     while isinstance(command, click.Group):
         if arguments[:1] in (["--help"], ["--version"]):

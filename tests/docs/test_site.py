@@ -31,6 +31,8 @@ def test_every_page_can_be_found_by_search(site: Path) -> None:
     index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
     pages = {f"{page.stem}/" for page in ROOT.glob("docs/*.md")}
+    pages |= {f"commands/{page.stem}/" for page in ROOT.glob("docs/commands/*.md")}
+    pages = {page.replace("commands/index/", "commands/") for page in pages}
     assert found == {*pages, "", "changelog/", "contributing/", "releasing/", "security/"}
 
 

@@ -1,0 +1,108 @@
+"""The pages of `docs/commands/`, one per command; `tests.docs.reference` writes them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+from click.testing import CliRunner
+
+from rubric_ci.cli.command import Variable, variable
+from rubric_ci.cli.main import COMMANDS, main
+
+FOLDER: Final = Path(__file__).parents[2] / "docs" / "commands"
+MARK: Final = "<!-- made by `make golden`; do not edit -->"
+NAMES: Final = [name for names in COMMANDS.values() for name in names]
+GUIDES: Final = {
+    "init": ("The first ten minutes", "first-ten-minutes.md"),
+    "demo": ("The first ten minutes", "first-ten-minutes.md"),
+    "validate": ("Validate", "validate.md"),
+    "run": ("The gate", "gate.md"),
+    "generate": ("Generate rubrics", "generate.md"),
+    "compare": ("Regressions", "regression.md"),
+    "waive": ("Waivers", "waivers.md"),
+    "judge": ("Calibration", "calibration.md"),
+    "baseline": ("Nights", "nights.md"),
+    "history": ("History", "history.md"),
+    "plan": ("Sharding", "sharding.md"),
+    "report": ("Reports", "reports.md"),
+    "cache": ("The judge", "judge.md"),
+}
+"""The page that explains when to use a command, and why."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page, in the order of use."""
+    yield "index.md", index()
+    root = click.Context(main, info_name="rubric-ci", **main.context_settings)
+    for name, after in zip(NAMES, [*NAMES[1:], ""], strict=True):
+        command = main.get_command(root, name)
+        assert command
+        context = click.Context(command, info_name=name, parent=root)
+        yield f"{name}.md", page(name, after, context)
+
+
+def index() -> str:
+    """Return the page with the first `--help`."""
+    links = " · ".join(f"[`{name}`]({name}.md)" for name in NAMES)
+    return "\n".join(
+        (
+            "# Commands",
+            "All commands in the order of use; each has a page with its options.",
+            f"\n{links}\n",
+            shown(),
+            f"Next: [`rubric-ci {NAMES[0]}`]({NAMES[0]}.md).",
+            MARK,
+            "",
+        )
+    )
+
+
+def page(name: str, after: str, context: click.Context) -> str:
+    """Return the page of one command: its help, and the help of the commands below it."""
+    command = context.command
+    title, guide = GUIDES[name]
+    summary = f"{command.get_short_help_str(200)} [{title}](../{guide}) explains when to use it.\n"
+    lines = [f"# rubric-ci {name}", summary]
+    if isinstance(command, click.Group):
+        for word, inner in command.commands.items():
+            below = click.Context(inner, info_name=word, parent=context)
+            lines += [f"## rubric-ci {name} {word}", shown(name, word), *variables(below)]
+    else:
+        lines += [shown(name), *variables(context)]
+    following = f"[`rubric-ci {after}`]({after}.md)" if after else "[all commands](index.md)"
+    return "\n".join((*lines, f"Next: {following}.", MARK, ""))
+
+
+def shown(*words: str) -> str:
+    """Return the help of a command as a block."""
+    arguments = [*words, "--help"]
+    done = CliRunner().invoke(main, arguments, prog_name="rubric-ci", terminal_width=88)
+    assert done.exit_code == 0
+    return f"```text\n$ {' '.join(('rubric-ci', *arguments))}\n{done.output}```\n"
+
+
+def variables(context: click.Context) -> Iterator[str]:
+    """Yield the table of the variables that have no option."""
+    found = [each for each in context.command.params if isinstance(each, Variable)]
+    if found:
+        yield "Set by an environment variable, and not by an option:\n"
+        yield "| variable | meaning | default |\n|---|---|---|"
+        for each in found:
+            default = "" if each.default in (None, "", False) else f"`{each.default}`".lower()
+            choices = each.type.choices if isinstance(each.type, click.Choice) else ()
+            values = f" One of {', '.join(f'`{value}`' for value in choices)}." * bool(choices)
+            yield f"| `{variable(context, each)}` | {each.help}{values} | {known(default)} |"
+        yield ""
+
+
+def known(default: str) -> str:
+    """Return a default as it is written in a workflow; click's mark of none is left out."""
+    return "" if "unset" in default else default
+
+
+def write() -> None:
+    """Write every page."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages():
+        (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")

@@ -19,7 +19,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, print and publish."""
     shards = [read_report(path) for path in find_reports(paths)]
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
-    report = with_baseline(report, open_baseline(settings), settings)
+    report = with_baseline(report, open_baseline(settings), settings, os.environ)
     written = write_and_show(report, settings)
     delivery.publish(report, written, settings, os.environ)
     return exit_code(report)

@@ -206,7 +206,7 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
     )
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
-    return with_baseline(report, inputs.baseline, inputs.settings)
+    return with_baseline(report, inputs.baseline, inputs.settings, os.environ)
 
 
 def _list(

@@ -1,6 +1,6 @@
 """Read what a run is compared with: a report, or the folder of a pinned reference."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,11 +8,13 @@ from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.pooling import pool
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.comparison.reference_log_file import read_log
-from rubric_ci.errors import CannotReadReport
+from rubric_ci.errors import CannotReadReport, CannotUseGit
+from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.report.report_file import read_report
+from rubric_ci.system.runner import in_workflow
 
 
 def open_baseline(settings: RunSettings) -> Baseline | None:
@@ -22,7 +24,12 @@ def open_baseline(settings: RunSettings) -> Baseline | None:
     return read_baseline(settings.baseline)
 
 
-def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSettings) -> RunReport:
+def with_baseline(
+    report: RunReport,
+    baseline: Baseline | None,
+    settings: RunSettings,
+    environment: Mapping[str, str],
+) -> RunReport:
     """Add the comparison with the baseline, if one was requested.
 
     The first run of a scheduled workflow has no baseline: a note, not an error. With a base there
@@ -39,7 +46,24 @@ def with_baseline(report: RunReport, baseline: Baseline | None, settings: RunSet
         baseline.report,
         log=baseline.log,
     )
-    return replace(report, comparison=comparison)
+    notes = (*report.notes, *_of_a_commit(settings.baseline, environment))
+    return replace(report, comparison=comparison, notes=notes)
+
+
+def _of_a_commit(path: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield a note in a workflow if the baseline may have come with the change that is graded."""
+    if not in_workflow(environment):
+        return
+    try:
+        tracked = first_tracked(path, environment)
+    except CannotUseGit as error:
+        yield f"Whether git tracks the baseline {path.as_posix()} is not known: {error.message}"
+        return
+    if tracked:
+        yield (
+            f"The baseline {path.as_posix()} is tracked by git ({tracked}): a change can bring its "
+            "own; keep it out of the repository, in a cache or an artifact of the default branch"
+        )
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -205,9 +205,16 @@ def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged)
     (forged.root / ".rubric-ci/report.json").rename(forged.root / "main.json")
     Checkout(forged.root).git("add", "main.json", "evals")
     shutil.rmtree(forged.root / CACHE)
-    assert forged.run("--baseline", "main.json").returncode == 1
+    baseline = ("--baseline", "main.json")
+    assert forged.run(*baseline).returncode == 1
+    assert forged.report()["notes"] == []
+    assert forged.run(*baseline, GITHUB_ACTIONS="true").returncode == 1
     report = forged.report()
     assert [change["kind"] for change in report["comparison"]["changes"]] == ["regressed"]
+    assert (
+        "The baseline main.json is tracked by git (main.json): a change can bring its own; keep it "
+        "out of the repository, in a cache or an artifact of the default branch"
+    ) in report["notes"]
     assert report["totals"]["cached_marks"] == 0
 
 

@@ -12,6 +12,10 @@ def test_a_path_has_a_name_through_each_link_above_it() -> None:
     )
 
 
+def test_a_file_has_the_names_of_links_to_it() -> None:
+    assert seen_through({"also.md": "a.md"}, ["a.md"]) == ("a.md", "also.md")
+
+
 def test_a_link_to_a_folder_above_it_gives_names_up_to_a_depth() -> None:
     names = seen_through({"a/loop": "a"}, ["a/f"])
     assert len(names) == 50

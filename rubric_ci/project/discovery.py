@@ -225,11 +225,11 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
         return f"no file matches {written}", ""
     if path.exists():
         return f"{written} is neither a regular file nor a folder", "`validate -` reads a pipe"
-    from rubric_ci.project.near_files import near_file  # few paths are misspelt
+    from rubric_ci.project.near_files import near_path  # few paths are misspelt
     from rubric_ci.text.suggestions import did_you_mean
 
     here = os.path.realpath(HERE)
-    return f"{written} does not exist", did_you_mean(near_file(written, here, here))
+    return f"{written} does not exist", did_you_mean(near_path(written, here))
 
 
 def _matches(written: str) -> list[Path]:

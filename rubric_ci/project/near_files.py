@@ -1,15 +1,17 @@
-"""The file that a misspelt reference probably means.
+"""The file or folder that a misspelt path probably means.
 
 Paths are plain strings, as in `discovery`: `Path` (PTH) is several times slower here.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 from rubric_ci.system import confined
 from rubric_ci.text.suggestions import nearest
+
+IsKind: TypeAlias = Callable[[str], bool]
 
 MAX_NAMES: Final = 1_000  # of a folder that are compared
 
@@ -22,20 +24,25 @@ def near_file(reference: str, folder: str, top: str) -> str:
     start = "/" if reference.startswith("/") else ""
     steps = [step for step in reference.split("/") if step]
     for place in [top] if start else _upwards(folder, top):
-        found = _resolved(steps, place, top)
+        found = _resolved(steps, place, top, os.path.isfile)
         if found:
             return start + "/".join(found)
     return ""
 
 
-def _resolved(steps: Sequence[str], place: str, top: str) -> list[str]:
+def near_path(path: str, here: str) -> str:
+    """Return a path of the command line with the names of files or folders that exist, or ""."""
+    return "/".join(_resolved([step for step in path.split("/") if step], here, here, _exists))
+
+
+def _resolved(steps: Sequence[str], place: str, top: str, is_last: IsKind) -> list[str]:
     """Return each step, or the nearest name where it does not exist; empty: none is close."""
     found: list[str] = []
     for at, step in enumerate(steps):
-        is_last = at == len(steps) - 1
-        name = step if _fits(place, step, top, is_file=is_last) else ""
+        kind = is_last if at == len(steps) - 1 else os.path.isdir
+        name = step if _fits(place, step, top, kind) else ""
         if not name:
-            name = nearest(step, _names(place, top, is_file=is_last), most=MAX_NAMES)
+            name = nearest(step, _names(place, top, kind), most=MAX_NAMES)
         if not name:
             return []
         found.append(name)
@@ -43,18 +50,21 @@ def _resolved(steps: Sequence[str], place: str, top: str) -> list[str]:
     return found
 
 
-def _names(place: str, top: str, *, is_file: bool) -> list[str]:
+def _names(place: str, top: str, kind: IsKind) -> list[str]:
     try:
         names = sorted(name for name in os.listdir(place) if not name.startswith("."))  # noqa: PTH208
     except OSError:
         return []
-    return list(islice((n for n in names if _fits(place, n, top, is_file=is_file)), MAX_NAMES))
+    return list(islice((n for n in names if _fits(place, n, top, kind)), MAX_NAMES))
 
 
-def _fits(place: str, name: str, top: str, *, is_file: bool) -> bool:
+def _fits(place: str, name: str, top: str, kind: IsKind) -> bool:
     real = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
-    exists = os.path.isfile(real) if is_file else os.path.isdir(real)  # noqa: PTH112, PTH113
-    return exists and confined.is_inside(real, top)
+    return kind(real) and confined.is_inside(real, top)
+
+
+def _exists(real: str) -> bool:
+    return os.path.isfile(real) or os.path.isdir(real)  # noqa: PTH112, PTH113
 
 
 def _upwards(folder: str, top: str) -> Iterator[str]:

@@ -146,6 +146,7 @@ def test_offline_a_case_with_rubrics_is_skipped_although_they_are_required(
 
 USAGE = {
     "missing path": (["nowhere.yaml"], "nowhere.yaml does not exist"),
+    "a misspelt folder": (["eval"], "eval does not exist\n  did you mean `evals`?"),
     "folder without evals": (["empty"], "empty holds no eval file"),
     "unknown target": (
         ["--target", "defualt"],

@@ -7,11 +7,9 @@ from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
 from rubric_ci.comparison.drift import Observed
-from rubric_ci.errors import ExitCode
 from rubric_ci.model.reference_log import (
     CaseKey,
     Decision,
-    GateState,
     Night,
     ReferenceLog,
     ReferenceMove,
@@ -28,7 +26,7 @@ from rubric_ci.model.report import (
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.exit_code import gate_state
 from rubric_ci.report.gate import concluded
 
 
@@ -126,12 +124,6 @@ def night_of(head: RunReport, comparison: Comparison | None) -> Night:
         regressed=tuple((c.file, c.id) for c in changes if c.kind == "regressed"),
         log_products=comparison.log_products if comparison else (),
     )
-
-
-def gate_state(report: RunReport) -> GateState:
-    """Return whether the gate passes; a run that lacks verdicts and fails no gate has neither."""
-    states: Mapping[ExitCode, GateState] = {ExitCode.OK: "pass", ExitCode.GATE: "fail"}
-    return states.get(exit_code(report), "no-verdict")
 
 
 def since(log: ReferenceLog, holds: Callable[[Night], bool]) -> Night | None:

@@ -9,7 +9,6 @@ from rubric_ci.text.escape import xml
 
 COLOURS: Final[Mapping[str, str]] = {
     "pass": "#1a7f37",
-    "borderline": "#9a6700",
     "fail": "#cf222e",
     "error": "#8250df",
 }
@@ -36,11 +35,20 @@ def render(records: Sequence[RunRecord], label: str = "evals") -> str:
 
 
 def _message(record: RunRecord) -> tuple[str, str]:
-    colour = COLOURS.get(record.verdict, GREY)
+    colour = _colour(record)
     if record.pass_rate is None:
         return record.verdict, colour
     rate = f"{runs_text.percent(record.pass_rate.value)} pass"
     return (f"{rate}, no verdict for some" if record.verdict == "error" else rate), colour
+
+
+def _colour(record: RunRecord) -> str:
+    """Return the colour of the gate's result."""
+    if record.pass_rate is None and record.verdict != "error":
+        return GREY
+    if record.gate_passes:
+        return COLOURS["pass"]
+    return COLOURS["error" if record.verdict == "error" else "fail"]
 
 
 def _text(text: str, middle: float) -> str:

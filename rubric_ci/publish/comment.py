@@ -10,7 +10,7 @@ from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.gate import needs_review
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.render import annotations, markdown, wording
+from rubric_ci.render import annotations, heading, markdown
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.exit_code import exit_code
 from rubric_ci.text import escape
@@ -155,7 +155,7 @@ def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str
         target.head_sha,
         name=settings.check,
         conclusion=_conclusion(report, target),
-        title=escape.one_line(wording.headline(report)),
+        title=escape.one_line(heading.heading(report)),
         summary=_body(report, target, checks.SUMMARY_LIMIT),
         annotations=annotations.annotations(report),
     )

@@ -13,7 +13,7 @@ from rubric_ci.text import escape
 from rubric_ci.text.error_text import error_line
 from rubric_ci.text.workflow_commands import PER_LEVEL, command
 
-TITLE: Final = "## ⚠️ rubric-ci · no verdict: the run could not start"
+TITLE: Final = "## ⚠️ rubric-ci · Gate undecided: the run could not start"
 STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."
 
 

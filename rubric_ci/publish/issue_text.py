@@ -10,13 +10,14 @@ from rubric_ci.model.gate import is_held_against
 from rubric_ci.model.reference_log import CaseKey, Night, ReferenceLog
 from rubric_ci.model.report import CaseChange, Comparison, RunReport
 from rubric_ci.model.results import CriterionResult, Graded
-from rubric_ci.render import wording
+from rubric_ci.render import heading, wording
+from rubric_ci.render.markdown import GATE_ICONS
+from rubric_ci.report.exit_code import gate_state
 from rubric_ci.text import escape, numbers
 
 MOST_ROWS: Final = 25  # cases of each table
 LONGEST: Final = 300  # characters of a reason
 
-GATE_ICONS: Final = {"pass": "✅", "fail": "❌", "no-verdict": "⚠️"}
 WORSE, NOT_WORSE, UNKNOWN = "🔻", "✅", "⚠️"
 
 
@@ -32,13 +33,13 @@ class Subject:
     def red(self) -> bool:
         """Return True if the gate fails, the run is worse than its baseline, or the judge moved."""
         moved = bool(self.comparison.judge_moved)
-        return self.comparison.regressed or moved or reference.gate_state(self.head) == "fail"
+        return self.comparison.regressed or moved or gate_state(self.head) == "fail"
 
     @property
     def complete(self) -> bool:
         """Return True if every case has a verdict."""
         lost = self.comparison.count("errored")
-        return reference.gate_state(self.head) != "no-verdict" and not lost
+        return gate_state(self.head) != "no-verdict" and not lost
 
     def since(self, holds: Callable[[Night], bool]) -> Night | None:
         """Return the first night since which something holds; None without a log."""
@@ -59,15 +60,16 @@ def render(subject: Subject, repository_url: str) -> str:
 
 
 def _headline(subject: Subject) -> str:
-    gate = reference.gate_state(subject.head)
+    gate = gate_state(subject.head)
     words = {"pass": "the gate passes", "fail": "the gate fails", "no-verdict": "no verdict"}
     return f"{words[gate]}; {comparison_text.headline(subject.comparison)}"
 
 
 def _gate(subject: Subject, repository_url: str) -> str:
-    state = reference.gate_state(subject.head)
-    line = f"- {GATE_ICONS[state]} **Gate:** {escape.prose(wording.headline(subject.head))}"
-    first = subject.since(lambda night: night.gate == "fail") if state == "fail" else None
+    icon = GATE_ICONS[heading.tone(subject.head)]
+    line = f"- {icon} {escape.prose(heading.heading(subject.head))}"
+    fails = gate_state(subject.head) == "fail"
+    first = subject.since(lambda night: night.gate == "fail") if fails else None
     return f"{line}; it fails since {_night(first, repository_url)}" if first else line
 
 
@@ -99,7 +101,7 @@ def _was_regressed(key: CaseKey, night: Night) -> bool:
 
 
 def _failing(subject: Subject) -> Iterator[tuple[str, ...]]:
-    if reference.gate_state(subject.head) != "fail":
+    if gate_state(subject.head) != "fail":
         return
     for case in subject.head.cases:
         if isinstance(case, Graded) and is_held_against(case, subject.head.gate):

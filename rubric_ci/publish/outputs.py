@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rubric_ci.comparison.reference import gate_state
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.gate import needs_review
@@ -11,6 +10,7 @@ from rubric_ci.model.report import Comparison, RunReport, Totals
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
+from rubric_ci.report.exit_code import gate_state
 from rubric_ci.text import escape
 
 

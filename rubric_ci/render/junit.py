@@ -31,7 +31,7 @@ def _suite(file: str, cases: list[CaseResult], report: RunReport) -> Iterator[st
     yield f"  <testsuite {facts}>"
     used = sum((case.usage for case in cases if not isinstance(case, Skipped)), NOTHING_USED)
     lines = [_attributes(name=name, value=value) for name, value in _usage(used).items()]
-    lines += [_attributes(name="provenance", value=text) for text in wording.provenance(report)]
+    lines += [_attributes(name="provenance", value=text) for text in wording.basis(report)]
     lines += [_attributes(name="note", value=text) for text in report.notes]
     yield from _listed(lines, "    ")
     for case in cases:

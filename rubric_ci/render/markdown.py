@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from rubric_ci.comparison import comparison_text
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.render import base_text, grading_changes, usage_text, wording
+from rubric_ci.render import base_text, grading_changes, heading, usage_text, wording
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
@@ -18,7 +18,12 @@ SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to f
 COMMENT_CASES = 25  # in a comment, which is part of a conversation and sent by mail
 MOST_CHANGES = 20  # to the grading, in a short comment
 WARNINGS = 10  # shown; a judge that misquotes does so in every case
-_RUN_ICONS = {"pass": "✅", "borderline": "🟡", "fail": "❌", "error": "⚠️"}
+GATE_ICONS: Mapping[heading.Tone, str] = {
+    "pass": "✅",
+    "fail": "❌",
+    "error": "⚠️",
+    "nothing": "⏭️",
+}
 _NO_LINKS = Links()
 
 
@@ -115,14 +120,15 @@ class _Page:
         return "\n\n".join(block for section in sections for block in section) + "\n"
 
     def _verdict(self) -> Iterator[str]:
-        icon = _RUN_ICONS.get(self.report.verdict, "⏭️")
-        yield f"## {icon} rubric-ci · {wording.headline(self.report)}"
+        icon = GATE_ICONS[heading.tone(self.report)]
+        yield f"## {icon} rubric-ci · {escape.prose(heading.heading(self.report))}"
         totals = self.report.totals
         counts = [
             f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(totals)
         ]
         mean = [] if totals.score is None else [f"mean score **{numbers.score(totals.score)}**"]
-        facts = [*counts, *mean, wording.gate(self.report), *wording.provenance(self.report)]
+        settings = wording.gate_settings(self.report)
+        facts = [*counts, *mean, settings, *wording.provenance(self.report)]
         yield " · ".join(facts)
 
     def _omitted(self, plan: _Plan) -> Iterator[str]:

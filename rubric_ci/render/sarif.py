@@ -79,7 +79,7 @@ def _run(report: RunReport) -> dict[str, JSON]:
 
 
 def _invocation(report: RunReport) -> dict[str, JSON]:
-    notes = (*wording.provenance(report), *report.notes)
+    notes = (*wording.basis(report), *report.notes)
     return {
         "executionSuccessful": not report.scope.unfinished,
         "toolExecutionNotifications": [

@@ -13,7 +13,7 @@ from rich.text import Text
 from rubric_ci.comparison import comparison_text
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.render import base_wording, grading_changes, usage_text, wording
+from rubric_ci.render import base_wording, grading_changes, heading, usage_text, wording
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
@@ -38,7 +38,12 @@ MOST_NAMES = 10  # of cases with the same reason
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 
-_RUN_STYLES = {"pass": "green", "borderline": "yellow", "fail": "bold red", "error": "magenta"}
+_GATE_STYLES: Mapping[heading.Tone, str] = {
+    "pass": "green",
+    "fail": "bold red",
+    "error": "magenta",
+    "nothing": "",
+}
 
 
 def render(
@@ -97,8 +102,8 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
 
 
 def _verdict(report: RunReport) -> Iterator[RenderableType]:
-    yield Text(wording.headline(report), style=_RUN_STYLES.get(report.verdict, ""))
-    parts = (_counts(report), wording.gate(report), *wording.provenance(report))
+    yield Text(heading.heading(report), style=_GATE_STYLES[heading.tone(report)])
+    parts = (_counts(report), wording.gate_settings(report), *wording.provenance(report))
     yield Text("; ".join(part for part in parts if part))
 
 

@@ -50,48 +50,32 @@ def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
     return sorted(cases, key=lambda case: STATUSES.index(status(case)))
 
 
-def headline(report: RunReport) -> str:
-    """Return the verdict of the run in one line."""
-    counts = report.totals
-    match report.verdict:
-        case "pass":
-            return f"pass: {_all(counts)}"
-        case "borderline":
-            return f"borderline: {_some(counts.borderline, counts.graded, 'is', 'are')} borderline"
-        case "fail":
-            return f"fail: {_some(counts.failed, counts.graded, 'fails', 'fail')}"
-        case "error":
-            unread = "some eval files could not be read"
-            errored = f"{numbers.plural(counts.errored, 'case')} errored"
-            return f"no verdict: {errored if counts.errored else unread}"
-        case "nothing-changed":
-            return "nothing to grade: the change affects no case"
-        case "nothing-graded":
-            skipped = numbers.plural(counts.skipped, "case")
-            return f"nothing was graded: {skipped} skipped"
-
-
-def gate(report: RunReport) -> str:
-    """Return whether the gate passes, and its `fail-on`."""
-    if report.verdict == "error" and not report.gate.holds:
-        return "the gate fails (no verdict)"
+def gate_settings(report: RunReport) -> str:
+    """Return what the gate requires, and the counts of its pass rates."""
     rates = [rate_text(rate) for rate in report.gate.rates]
-    unneeded = sum(map(is_unneeded, report.waivers))
-    stale = [f"{numbers.plural(unneeded, 'waiver')} to remove"] * bool(unneeded)
-    excess = [limit_text(report)] * too_many_waivers(report.gate, report.waivers)
-    grading = _grading(report)
-    settings = "; ".join([f"fail-on: {report.gate.fail_on}", *rates, *stale, *excess, *grading])
-    return f"the gate {'passes' if report.gate.holds else 'fails'} ({settings})"
+    limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
+    return "; ".join([f"fail-on: {report.gate.fail_on}", *limits])
 
 
-def _grading(report: RunReport) -> Iterator[str]:
-    """Yield what the gate says of changes to the grading."""
-    gate, changes = report.gate, report.grading_changes
-    if is_weakened(gate, changes):
+def excess_waivers(report: RunReport) -> Iterator[str]:
+    """Yield how many waivers are not needed, and how many are too many."""
+    if unneeded := sum(map(is_unneeded, report.waivers)):
+        yield f"{numbers.plural(unneeded, 'waiver')} to remove"
+    if too_many_waivers(report.gate, report.waivers):
+        yield limit_text(report)
+
+
+def forbidden_grading(report: RunReport) -> Iterator[str]:
+    """Yield which changes to the grading the gate does not allow."""
+    if is_weakened(report.gate, report.grading_changes):
         yield "the change makes the grading weaker"
-    if is_changed(gate, changes):
+    if is_changed(report.gate, report.grading_changes):
         yield "the change edits the grading"
-    if needs_review(gate, changes):
+
+
+def to_review(report: RunReport) -> Iterator[str]:
+    """Yield that a person must look at the changes to the grading."""
+    if needs_review(report.gate, report.grading_changes):
         yield "review the changes to the grading"
 
 
@@ -106,17 +90,21 @@ def rate_text(rate: PassRate) -> str:
 
 
 def provenance(report: RunReport) -> list[str]:
-    """Return what the verdict rests on: a part of the suite, cached marks, recorded replies."""
+    """Return what the verdict rests on in addition to this run: cached marks, recorded replies."""
     totals = report.totals
     cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
     answers = numbers.plural(totals.graded + totals.errored, "answer")
     every = [
-        report.covers,
         cached if totals.cached_marks else "",
         "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
     ]
     return [part for part in every if part]
+
+
+def basis(report: RunReport) -> list[str]:
+    """Return the part of the suite and `provenance`, for formats without a heading."""
+    return [*([report.covers] if report.covers else []), *provenance(report)]
 
 
 def counts(totals: Totals) -> list[tuple[CaseStatus, int, str]]:
@@ -253,15 +241,3 @@ def shared_reasons(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
     """Return the errored cases of each reason that several of them have."""
     groups = grouped((case.reason, case) for case in cases if isinstance(case, Errored))
     return {reason: same for reason, same in groups if len(same) > 1}
-
-
-def _all(counts: Totals) -> str:
-    number = counts.graded
-    if counts.waived:
-        passing = f"{counts.passed:,} of {numbers.plural(number, 'graded case')}"
-        return f"{passing} pass, {counts.waived:,} waived"
-    return "the only case passes" if number == 1 else f"all {number:,} graded cases pass"
-
-
-def _some(number: int, graded: int, one: str, many: str) -> str:
-    return f"{number:,} of {numbers.plural(graded, 'graded case')} {one if number == 1 else many}"

@@ -73,7 +73,7 @@ def test_a_full_disk_is_reported_and_is_not_a_verdict(project: Project, words: s
 def test_a_full_disk_behind_stderr_changes_nothing(project: Project) -> None:
     code, stdout, _ = shell(project, "rubric-ci run 2> /dev/full; code=$?")
     assert code == "0"
-    assert "the gate passes" in stdout
+    assert "Gate passes" in stdout
 
 
 @pytest.mark.parametrize("words", ["run", "validate evals"])

@@ -83,7 +83,7 @@ def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target:
     assert command(tmp_path, "validate").stdout == "2 files checked: no problems\n"
     done = command(tmp_path, *OFFLINE)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 passed; the gate passes" in done.stdout
+    assert "2 passed; fail-on: fail" in done.stdout
     assert "no model calls" in done.stdout
 
 

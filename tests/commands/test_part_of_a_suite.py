@@ -144,7 +144,7 @@ def test_every_format_says_so(project: Project) -> None:
     formats = "json,markdown,junit,sarif,html"
     options = ("--case", "good", "--reports", formats)
     done = call(project, "run", *options, RUBRIC_CI_ANNOTATIONS="true")
-    assert "; 1 of 4 cases: --case; " in done.stdout
+    assert "Gate passes · the only graded case passes · 1 of 4 cases: --case\n" in done.stdout
     assert "::notice title=rubric-ci::1 of 4 cases: --case" in done.stdout
     for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):
         assert "1 of 4 cases: --case" in (project.root / ".rubric-ci" / name).read_text(), name

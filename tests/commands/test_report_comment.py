@@ -78,7 +78,7 @@ def test_on_a_pull_request(
         f"comment on pull request #7 of acme/app updated: {page}\n"
     )
     (body,) = github.bodies(7)
-    assert "## ✅ rubric-ci · pass: the only case passes" in body
+    assert "## ✅ rubric-ci · Gate passes · the only graded case passes" in body
     assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L3" in body
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
 

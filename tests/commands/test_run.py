@@ -75,7 +75,7 @@ def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Projec
     (project.root / ".rubric-ci/report.json").mkdir(parents=True)
     done = project.run()
     assert done.returncode == 2
-    assert "1 passed; the gate passes" in done.stdout
+    assert "1 passed; fail-on: fail" in done.stdout
     assert done.stderr.splitlines()[1] == (
         "rubric-ci: .rubric-ci/report.json: cannot write the report: Is a directory"
     )

@@ -119,7 +119,7 @@ def last(count: int) -> list[RunRecord]:
 
 BADGES = {
     "pass": (last(1), "evals: 100 % pass", "#1a7f37"),
-    "borderline": (last(2), "evals: 75 % pass", "#9a6700"),
+    "borderline": (last(2), "evals: 75 % pass", "#1a7f37"),
     "fail": (last(12), "evals: 60 % pass", "#cf222e"),
     "no verdict for some": (last(10), "evals: 75 % pass, no verdict for some", "#8250df"),
     "partial runs do not count": (

@@ -68,7 +68,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
         "summary": ".rubric-ci/summary.md",
     }
     summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
-    assert summary.startswith("## ✅ rubric-ci · pass")
+    assert summary.startswith("## ✅ rubric-ci · Gate passes")
     place = f"https://github.com/o/r/blob/{SHA}/evals/a.eval.yaml#L2"
     assert place in summary
 
@@ -127,7 +127,7 @@ def test_the_comment_follows_the_pushes(
     assert "not posted: GitHub does not accept the token (401: Bad credentials)" in third.stdout
     assert "comment on pull request #7 of o/r updated" in second.stdout
     (body,) = github.bodies(7)
-    assert "## ❌ rubric-ci · fail: 1 of 1 graded case fails" in body
+    assert "## ❌ rubric-ci · Gate fails: 1 of 1 graded case fails" in body
     assert [(check["name"], check["conclusion"]) for check in github.checks] == [
         ("evals", "success")
     ]

@@ -46,10 +46,10 @@ def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
     assert done.stdout.startswith("::error title=rubric-ci::")
     assert "OPENAI_API_KEY" in done.stdout
     [comment] = github.pulls[7].comments
-    assert "## ⚠️ rubric-ci · no verdict: the run could not start" in comment.body
+    assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in comment.body
     assert "A verdict that was shown here before is out of date." in comment.body
     assert "OPENAI" in comment.body
-    assert "no verdict" in (project.root / "../summary.md").read_text()
+    assert "Gate undecided" in (project.root / "../summary.md").read_text()
 
 
 def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
@@ -81,4 +81,4 @@ def test_without_annotations_errors_are_not_annotated(project: Project) -> None:
     assert "::error" not in invalid.stdout + broken.stdout
     assert "OPENAI_API_KEY" in broken.stderr
     summary = (project.root / "../summary.md").read_text()
-    assert "no verdict: the run could not start" in summary
+    assert "Gate undecided: the run could not start" in summary

@@ -43,7 +43,7 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
         == f"""\
 ## rubric-ci · the gate fails; worse than the reference: 1 case regressed
 
-- ❌ **Gate:** fail: 2 of 2 graded cases fail; it fails since {one}
+- ❌ Gate fails: 2 of 2 graded cases fail; it fails since {one}
 - 🔻 **Reference:** worse than the reference: 1 case regressed, since {two}
 
 | Regressed | Since | Evidence |
@@ -137,7 +137,7 @@ def test_a_baseline_without_a_log() -> None:
         == """\
 ## rubric-ci · the gate fails; worse than the baseline: 1 case regressed
 
-- ❌ **Gate:** fail: 1 of 1 graded case fails
+- ❌ Gate fails: 1 of 1 graded case fails
 - 🔻 **Reference:** worse than the baseline: 1 case regressed
 
 | Regressed | Since | Evidence |

@@ -93,7 +93,9 @@ def test_summary_and_outputs_are_written(tmp_path: Path) -> None:
     assert write_step_outputs(RED, FILES, Workflow(environment=around)) == []
     assert "verdict<<end-" in (tmp_path / "output").read_text()
     summary = (tmp_path / "summary").read_text()
-    assert summary.startswith("## ❌ rubric-ci · fail: 1 of 3 graded cases fails\n")
+    assert summary.startswith(
+        "## ❌ rubric-ci · Gate fails: 1 of 3 graded cases fails · 1 case errored\n"
+    )
     assert f"https://github.com/acme/app/blob/{'c' * 40}/e.yaml#L3" in summary
 
 

@@ -105,27 +105,27 @@ def test_the_gate(config: GateConfig, code: ExitCode) -> None:
 @pytest.mark.parametrize(
     ("config", "levels", "text", "review"),
     [
-        (GateConfig(), ["warning weaker"], "the gate passes (fail-on: fail)", "none"),
+        (GateConfig(), ["warning weaker"], "fail-on: fail", "none"),
         (
             GateConfig(on_changed_grading="review"), ["warning weaker", "warning changed"],
-            "the gate passes (fail-on: fail; review the changes to the grading)", "required",
+            "fail-on: fail; review the changes to the grading", "required",
         ),
         (
             GateConfig(on_changed_grading="fail"), ["error weaker", "error changed"],
-            "the gate fails (fail-on: fail; the change edits the grading)", "none",
+            "fail-on: fail; the change edits the grading", "none",
         ),
         (
             GateConfig(on_weaker_grading="fail", on_changed_grading="review"),
             ["error weaker", "warning changed"],
             (
-                "the gate fails (fail-on: fail; the change makes the grading weaker; review the "
-                "changes to the grading)"
+                "fail-on: fail; the change makes the grading weaker; review the "
+                "changes to the grading"
             ),
             "required",
         ),
         (
             GateConfig(on_changed_grading="review", fail_on=FailOn.NEVER),
-            ["warning weaker", "warning changed"], "the gate passes (fail-on: never)", "none",
+            ["warning weaker", "warning changed"], "fail-on: never", "none",
         ),
     ],
     ids=["note", "review", "fail", "both", "never"],
@@ -136,7 +136,7 @@ def test_what_is_done_about_changes(
     report = reported(config)
     found = [f"{a.level} {a.title.partition(' ')[0]}" for a in annotations.annotations(report)]
     assert found == levels
-    assert wording.gate(report) == text
+    assert wording.gate_settings(report) == text
     assert outputs(report, [])["review"] == review
     rules = [each["ruleId"] for each in json.loads(sarif.render(report))["runs"][0]["results"]]
     assert rules == [f"{level.split()[1]}-grading" for level in levels]

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.report import RunReport
 from rubric_ci.model.scope import Scope
 from rubric_ci.render import wording
-from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
+from tests.sample_reports import a_criterion, a_report, errored, graded
 
 
 @pytest.mark.parametrize(
@@ -39,44 +38,6 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
 )
 def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
     assert wording.gate_of(a_criterion(gate=gate, gated=gated)) == shown
-
-
-@pytest.mark.parametrize(
-    ("report", "shown"),
-    [
-        pytest.param(a_report(graded("a", "pass")), "pass: the only case passes", id="one"),
-        pytest.param(
-            a_report(graded("a", "pass"), graded("b", "pass")),
-            "pass: all 2 graded cases pass",
-            id="pass",
-        ),
-        pytest.param(
-            a_report(graded("a", "borderline"), graded("b", "pass")),
-            "borderline: 1 of 2 graded cases is borderline",
-            id="borderline",
-        ),
-        pytest.param(
-            a_report(graded("a"), graded("b"), errored("c")),
-            "fail: 2 of 2 graded cases fail",
-            id="fail",
-        ),
-        pytest.param(
-            a_report(errored("a"), graded("b", "pass")), "no verdict: 1 case errored", id="error"
-        ),
-        pytest.param(
-            a_report(scope=Scope(suite=3).narrowed("changed-since")),
-            "nothing to grade: the change affects no case",
-            id="no change",
-        ),
-        pytest.param(
-            a_report(skipped("a"), skipped("b")),
-            "nothing was graded: 2 cases skipped",
-            id="nothing graded",
-        ),
-    ],
-)
-def test_headline(report: RunReport, shown: str) -> None:
-    assert wording.headline(report) == shown
 
 
 @pytest.mark.parametrize(

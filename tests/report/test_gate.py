@@ -36,25 +36,25 @@ UNDECIDED = gated(
         (
             TOLERATED,
             (
-                "the gate passes (fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5, 1 "
-                "errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0)"
+                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5, 1 "
+                "errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0"
             ),
             ExitCode.NO_VERDICT,
         ),
         (
             MISSED,
             (
-                "the gate fails (fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5; "
-                "tag safety: 0 of 1 pass, 1 needed for 1.0)"
+                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5; "
+                "tag safety: 0 of 1 pass, 1 needed for 1.0"
             ),
             ExitCode.GATE,
         ),
-        (UNDECIDED, "the gate fails (fail-on: regression)", ExitCode.NO_VERDICT),
+        (UNDECIDED, "fail-on: regression", ExitCode.NO_VERDICT),
     ],
     ids=["tolerated", "missed", "undecided"],
 )
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
-    assert wording.gate(report) == text
+    assert wording.gate_settings(report) == text
     assert exit_code(report) is code
     assert list(consistency.problems(report)) == []
 

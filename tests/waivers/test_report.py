@@ -57,7 +57,7 @@ def test_at_the_terminal() -> None:
     text = at_terminal.render(APPLIED, width=100, color=False)
     assert "w waived" in text
     assert f"waived: c/gated: {REASON}" in text
-    assert "pass: 1 of 2 graded cases pass, 1 waived" in text
+    assert "Gate passes · 1 of 2 graded cases pass, 1 waived" in text
 
 
 def test_in_markdown() -> None:
@@ -143,5 +143,5 @@ def test_a_report_that_claims_a_waiver(report: RunReport, problem: str) -> None:
 def test_more_waivers_than_the_gate_allows() -> None:
     report = a_report(WAIVED, waivers=(a_waiver(),))
     limited = replace(report, gate=replace(report.gate, max_waivers=0, holds=False))
-    expected = "the gate fails (fail-on: fail; 1 waiver, at most 0 allowed)"
-    assert wording.gate(limited) == expected
+    expected = "fail-on: fail; 1 waiver, at most 0 allowed"
+    assert wording.gate_settings(limited) == expected

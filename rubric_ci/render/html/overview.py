@@ -5,7 +5,7 @@ from statistics import median
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
-from rubric_ci.render import usage_text, wording
+from rubric_ci.render import heading, usage_text, wording
 from rubric_ci.render.html import charts
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import html
@@ -13,8 +13,8 @@ from rubric_ci.text.escape import html
 
 def overview(report: RunReport) -> Iterator[str]:
     """Yield the header and the three cards."""
-    yield f'<header class="{report.verdict}"><h1>{html(wording.headline(report))}</h1>'
-    facts = " · ".join([wording.gate(report), *wording.provenance(report)])
+    yield f'<header class="{heading.tone(report)}"><h1>{html(heading.heading(report))}</h1>'
+    facts = " · ".join([wording.gate_settings(report), *wording.provenance(report)])
     yield f"<p>{html(facts)}</p></header>"
     yield '<div class="cards">'
     yield from _verdicts(report)

@@ -10,7 +10,7 @@ from typing import Final
 from rubric_ci.comparison import comparison_text
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
-from rubric_ci.render import grading_changes, wording
+from rubric_ci.render import grading_changes, heading, wording
 from rubric_ci.render.html import base, parts
 from rubric_ci.render.html.case import case_details
 from rubric_ci.render.html.evaluator import titled_list
@@ -55,7 +55,7 @@ def _head(report: RunReport, script: str) -> Iterator[str]:
     yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-    yield f"<title>{html(f'rubric-ci · {wording.headline(report)}')}</title>\n"
+    yield f"<title>{html(f'rubric-ci · {heading.heading(report)}')}</title>\n"
     yield f"<style>{style}</style></head>\n<body><main>"
 
 

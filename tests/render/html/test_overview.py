@@ -18,8 +18,8 @@ def words(text: str) -> list[str]:
 def test_overview() -> None:
     report = json_format.read(MIXED.read_text(encoding="utf-8"))
     assert words("".join(overview(report))) == [
-        "fail: 1 of 4 graded cases fails",
-        "the gate fails (fail-on: fail) · 6 of 43 cases: --changed-since",
+        "Gate fails: 1 of 4 graded cases fails · 1 case errored · 6 of 43 cases: --changed-since",
+        "fail-on: fail",
         "6 cases", "2", " passed", "1", " borderline", "1", " failed", "1", " errored",
         "1", " skipped", "Mean score 0.75", "0", "0.5", "1", "median 0.83",
         "12 model calls, $0.0184", "16,360 + 2,140 tokens, 3 replies asked for again",

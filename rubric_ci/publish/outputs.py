@@ -56,7 +56,8 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
     totals = report.totals
     return {
         "verdict": report.verdict,
-        "gate": gate_state(report),
+        # With exit code 0, as for a fork: whoever requires a verdict asks for this output.
+        "gate": "no-verdict" if report.verdict == "nothing-graded" else gate_state(report),
         "review": "required" if needs_review(report.gate, report.grading_changes) else "none",
         "comparison": comparison_word(report.comparison) if report.comparison else "",
         "score": "" if totals.score is None else f"{totals.score:g}",

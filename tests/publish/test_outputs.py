@@ -9,7 +9,7 @@ from rubric_ci.comparison.compare import compare
 from rubric_ci.model.report import RunReport
 from rubric_ci.publish.outputs import outputs, write_comparison_outputs, write_step_outputs
 from rubric_ci.publish.workflow import Workflow
-from tests.sample_reports import a_report, errored, graded
+from tests.sample_reports import a_report, errored, graded, skipped
 
 ROOT = Path(__file__).parents[2]
 FILES = [Path("out/report.json"), Path("out/summary.md"), Path("out/junit.xml")]
@@ -36,6 +36,9 @@ def test_outputs() -> None:
     ("report", "name", "value"),
     [
         pytest.param(a_report(), "score", "", id="nothing was graded"),
+        pytest.param(a_report(), "gate", "pass", id="nothing was affected"),
+        pytest.param(a_report(skipped("a")), "gate", "no-verdict", id="all cases were skipped"),
+        pytest.param(a_report(skipped("a"), graded("b", "pass")), "gate", "pass", id="one counts"),
         pytest.param(
             replace(RED, totals=replace(RED.totals, calls=2, unpriced_calls=1, cost_usd=0.5)),
             "cost-usd", "", id="a price is not known",

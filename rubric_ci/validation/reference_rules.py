@@ -53,18 +53,33 @@ PROMPT_VARIABLE: Final = Rule(
 )
 
 
+BLIND_PROMPT: Final = Rule(
+    id="blind-prompt",
+    switchable=True,
+    meaning=(
+        "A judge sees of the case only what its prompt names: without the answer, or without the "
+        "members' results for an aggregator, it scores something else."
+    ),
+    bad=with_evaluator('- {name: free, type: llm_judge, prompt: "Score how polite it is."}'),
+    good=with_evaluator(
+        '- {name: free, type: llm_judge, prompt: "Score how polite this is: {{ answer }}"}'
+    ),
+)
+
+
 class Prompt(NamedTuple):
-    """A prompt, its path and the variables that it may use."""
+    """A prompt, its path, the variables that it may use and those of which it needs one."""
 
     path: Path
     text: str
     known: tuple[str, ...]
+    needed: tuple[str, ...]
 
 
 def reference_problems(
     data: Any, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> Iterator[Problem]:
-    """Yield files that cannot be read and unknown prompt variables."""
+    """Yield files that cannot be read, unknown prompt variables and prompts without the answer."""
     if not isinstance(data, dict):
         return
     yield from _lone_parts(data)
@@ -87,13 +102,23 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Ite
             yield _missing(prompt.path, text, found, near_file)
             return
         text, where = found.text, f" in {found.path}"
-    for written in dict.fromkeys(variables(text)):
-        name = written.strip()
+    named = {written: written.strip() for written in variables(text)}
+    for written, name in named.items():
         if name not in prompt.known:
             message = f"`{{{{ {name} }}}}`{where} is not a variable of judge prompts"
             hint = suggest(name, prompt.known)
             part = "" if where else f"{{{{{written}}}}}"
             yield Problem(PROMPT_VARIABLE, prompt.path, message, hint, part=part)
+    if prompt.needed and {*named.values()} <= {*prompt.known} - {*prompt.needed}:
+        yield _blind(prompt, where)
+
+
+def _blind(prompt: Prompt, where: str) -> Problem:
+    """Return the problem of a prompt whose variables are known, but hide what it is to score."""
+    hidden = "the results of the members" if prompt.needed == (RESULTS_VARIABLE,) else "the answer"
+    listed = " or ".join(f"`{{{{ {name} }}}}`" for name in prompt.needed)
+    message = f"the prompt{where} does not show the judge {hidden}"
+    return Problem(BLIND_PROMPT, prompt.path, message, f"add {listed} to it")
 
 
 def _missing(path: Path, name: str, found: NotFound, near_file: NearFile) -> Problem:
@@ -150,13 +175,14 @@ def _of_evaluators(evaluators: Any, path: Path) -> Iterator[Prompt]:
         where: Path = (*path, index)
         prompt = evaluator.get("prompt")
         if evaluator.get("type") == "llm_judge" and isinstance(prompt, str):
-            yield Prompt((*where, "prompt"), prompt, PROMPT_VARIABLES)
+            needed = () if "rubrics" in evaluator else ANSWER_VARIABLES
+            yield Prompt((*where, "prompt"), prompt, PROMPT_VARIABLES, needed)
         yield from _of_evaluators(evaluator.get("evaluators"), (*where, "evaluators"))
         aggregator = evaluator.get("aggregator")
         prompt = aggregator.get("prompt") if isinstance(aggregator, dict) else None
         if isinstance(prompt, str):
             known = (*PROMPT_VARIABLES, RESULTS_VARIABLE)
-            yield Prompt((*where, "aggregator", "prompt"), prompt, known)
+            yield Prompt((*where, "aggregator", "prompt"), prompt, known, (RESULTS_VARIABLE,))
 
 
 PROMPT_VARIABLES: Final = (
@@ -169,6 +195,7 @@ PROMPT_VARIABLES: Final = (
     "expected_messages",
     "output_messages",
 )
+ANSWER_VARIABLES: Final = ("answer", "candidate_answer", "output_messages")
 RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
 _VARIABLE = r"\{\{([^{}]*)\}\}"

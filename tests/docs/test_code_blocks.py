@@ -33,6 +33,11 @@ evalcases:
 """
 
 
+def existing(name: str) -> Found:
+    """Return a file that exists; one with a text is the prompt of a judge."""
+    return Found(name, "{{ answer }}" if name.endswith(".md") else "")
+
+
 def blocks(*languages: str) -> list[object]:
     found = of_language(*languages)
     return [pytest.param(b, id=b.place) for b in found if not b.place.startswith(RULES)]
@@ -80,8 +85,8 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
 def of_evals(text: str) -> tuple[Diagnostic, ...]:
     """Return the problems of an eval file whose references all exist."""
     source = open_source("evals/a.yaml", text)
-    found = check_evals(source, lambda name: Found(name, ""))
-    return apply_suppressions(found, source.texts(), {})
+    problems = check_evals(source, existing)
+    return apply_suppressions(problems, source.texts(), {})
 
 
 def workflow(block: CodeBlock) -> dict[str, object]:

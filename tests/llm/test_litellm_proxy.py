@@ -167,7 +167,7 @@ class Upstream:
             "id": "1",
             "object": "chat.completion",
             "created": 1,
-            "model": f"{body['model']}-2025-04-14",
+            "model": f"{body['model']}-2026-09-22",
             "system_fingerprint": "fp_1",
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050},
@@ -301,7 +301,7 @@ def test_a_reply(gateway: Gateway, wire: str) -> None:
     assert (reply.model, reply.fingerprint) == ("openai/gpt-6-luna", "fp_1")
     assert not reply.fallback
     # The alias has no price, the header has: 1000 and 50 tokens of gpt-6-luna.
-    assert reply.usage.cost_usd == pytest.approx(0.00048)
+    assert reply.usage.cost_usd == pytest.approx(0.000125)
     assert reply.usage.unpriced_calls == 0
 
 
@@ -318,7 +318,7 @@ def test_a_fallback(gateway: Gateway, name: str, wire: str) -> None:
     reply = ask(gateway.endpoint(name, wire))
     assert isinstance(reply, ModelReply)
     assert (reply.fallback, reply.model) == (True, "gpt-6-sol-2026-09-22")
-    assert reply.usage.cost_usd == pytest.approx(0.00012)  # the price of the model that replied
+    assert reply.usage.cost_usd == pytest.approx(0.0025)  # the price of the model that replied
 
 
 def named(gateway: Gateway, wire: str) -> Sequence[tuple[Endpoint, str, FailureScope]]:

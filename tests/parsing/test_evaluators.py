@@ -22,8 +22,13 @@ from rubric_ci.project.loader import load
 Expected: TypeAlias = Callable[[Callable[[str], Span]], EvaluatorSpec]
 """The spec, from the place of each word of the text."""
 
-PROMPT = "Is it kind?"
-FILES: Mapping[str, str] = {"prompts/kind.md": PROMPT, "check.py": ""}
+PROMPT = "Is it kind? {{ answer }}"
+WEIGH = "Weigh {{ EVALUATOR_RESULTS_JSON }}"
+FILES: Mapping[str, str] = {
+    "prompts/kind.md": PROMPT,
+    "prompts/weigh.md": WEIGH,
+    "check.py": "",
+}
 
 
 def lookup() -> Lookup:
@@ -57,9 +62,9 @@ SPECS: dict[str, tuple[str, Expected]] = {
         lambda span: LlmJudgeSpec(name="free", weight=1.0, span=span("free")),
     ),
     "judge with a prompt": (
-        "{name: free, type: llm_judge, weight: 2, prompt: Is it good?, model: m}",
+        "{name: free, type: llm_judge, weight: 2, prompt: 'Is {{ answer }} good?', model: m}",
         lambda span: LlmJudgeSpec(
-            name="free", weight=2.0, prompt="Is it good?", model="m", span=span("free")
+            name="free", weight=2.0, prompt="Is {{ answer }} good?", model="m", span=span("free")
         ),
     ),
     "judge with a prompt file": (
@@ -169,13 +174,15 @@ AGGREGATORS: dict[str, tuple[str, Callable[[Span], Any]]] = {
         lambda span: CodeJudgeSpec(name="all", script="python check.py", cwd=".", span=span),
     ),
     "judge": (
-        "{type: llm_judge, prompt: Both?, model: m}",
-        lambda span: LlmJudgeSpec(name="all", prompt="Both?", model="m", span=span),
+        "{type: llm_judge, prompt: '{{ EVALUATOR_RESULTS_JSON }}?', model: m}",
+        lambda span: LlmJudgeSpec(
+            name="all", prompt="{{ EVALUATOR_RESULTS_JSON }}?", model="m", span=span
+        ),
     ),
     "judge with a prompt file": (
-        "{type: llm_judge, prompt: prompts/kind.md}",
+        "{type: llm_judge, prompt: prompts/weigh.md}",
         lambda span: LlmJudgeSpec(
-            name="all", prompt=PROMPT, prompt_path="prompts/kind.md", span=span
+            name="all", prompt=WEIGH, prompt_path="prompts/weigh.md", span=span
         ),
     ),
 }

@@ -102,7 +102,7 @@ def test_the_changes_that_are_shown() -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("openai/gpt-5", "openai"), ("gpt-5-mini", "gpt"), ("o3", "o3"), ("azure/x/y", "azure")],
+    [("openai/gpt-6-sol", "openai"), ("gpt-6-luna", "gpt"), ("o3", "o3"), ("azure/x/y", "azure")],
 )
 def test_what_a_credential_belongs_to(name: str, expected: str) -> None:
     assert provider(Endpoint(model=name)) == expected

@@ -193,7 +193,7 @@ SUITE = """\
 
 
 def test_a_case_inherits_from_its_suite() -> None:
-    case, _ = cases(SUITE, prompts__task_md="Do it")
+    case, _ = cases(SUITE, prompts__task_md="Do it {{ answer }}")
     assert case.input_messages == (Message(role="user", parts=(TextPart("Say hello"),)),)
     assert case.reference_answer == "Hello!"
     assert case.expected_outcome == "Greets"
@@ -209,9 +209,9 @@ def test_a_case_inherits_from_its_suite() -> None:
 
 
 def test_a_case_overrides_its_suite() -> None:
-    _, case = cases(SUITE, prompts__task_md="Do it", **{"../scripts/check.py": ""})
-    assert case.question == "[system]\nBe brief\n\n[user]\nRead this\n\nDo it"
-    assert case.input_messages[1].parts[1] == FilePart("prompts/task.md", "Do it")
+    _, case = cases(SUITE, prompts__task_md="Do it {{ answer }}", **{"../scripts/check.py": ""})
+    assert case.question == "[system]\nBe brief\n\n[user]\nRead this\n\nDo it {{ answer }}"
+    assert case.input_messages[1].parts[1] == FilePart("prompts/task.md", "Do it {{ answer }}")
     assert case.expected_messages[0].tool_calls == ({"tool": "search", "input": {"query": "x"}},)
     assert case.expected_messages[1].parts == (DataPart({"risk": "low", "on": "2024-01-01"}),)
     assert case.target == "older"
@@ -224,7 +224,7 @@ def test_a_case_overrides_its_suite() -> None:
 
 
 def test_evaluators_of_a_case() -> None:
-    _, case = cases(SUITE, prompts__task_md="Do it")
+    _, case = cases(SUITE, prompts__task_md="Do it {{ answer }}")
     inline, syntax, free, text, marks = case.evaluators
     assert isinstance(inline, RubricSpec)
     assert [criterion.text for criterion in inline.rubric] == ["Is right"]
@@ -240,7 +240,7 @@ def test_evaluators_of_a_case() -> None:
     assert free == LlmJudgeSpec(
         name="free",
         weight=0.5,
-        prompt="Do it",
+        prompt="Do it {{ answer }}",
         prompt_path="prompts/task.md",
         model="m",
         span=Span(48, 18, 48, 22),

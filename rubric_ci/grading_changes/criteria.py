@@ -1,8 +1,9 @@
 """Changes to the grading by criteria: kinds, texts, scales, weights, gates and tags."""
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import partial
-from typing import assert_never
+from typing import Final, assert_never
 
 from rubric_ci.grading_changes.case_place import of_case
 from rubric_ci.model.evals import EvalCase
@@ -56,9 +57,9 @@ def of_weights(
     return "changed" if decided or _shares(then) == _shares(now) else "weaker"
 
 
-def _shares(weights: Mapping[str, float]) -> dict[str, float]:
-    total = sum(weights.values())
-    return {name: round(weight / total, 9) for name, weight in weights.items()}
+def _shares(weights: Mapping[str, float]) -> dict[str, Fraction]:
+    exact = {name: Fraction(repr(weight)) for name, weight in weights.items()}
+    return {name: weight / sum(exact.values()) for name, weight in exact.items()}
 
 
 def _shown(criterion: Criterion) -> str:
@@ -104,17 +105,20 @@ def _gate(
         yield change("required", direction, about, _requires(then), _requires(now))
 
 
+_NO_GATE: Final = float("-inf")
+
+
 def _minimum(criterion: Criterion) -> float:
-    """Return what the gate of a criterion demands of its mark, 0..1; -1: there is no gate."""
+    """Return what the gate of a criterion demands of its mark, 0..1; -inf: there is no gate."""
     match criterion:
         case Check():
-            return 1 if criterion.required else -1
+            return 1 if criterion.required else _NO_GATE
         case Scored():
             least = criterion.required_min_score
-            return -1 if least is None else least / 10
+            return _NO_GATE if least is None else least / 10
         case Levelled():
             least = criterion.required_min_level
-            return -1 if least is None else _worth(criterion, least)
+            return _NO_GATE if least is None else _worth(criterion, least)
         case _:
             assert_never(criterion)
 

@@ -22,7 +22,6 @@ from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.grading_changes import (
     Direction,
     GradingChange,
-    compared,
 )
 
 
@@ -116,17 +115,17 @@ def _of_settings(was: EvaluatorSpec, spec: EvaluatorSpec) -> Direction:
         case CodeJudgeSpec() | LlmJudgeSpec():
             return "changed"
         case LatencySpec() | CostSpec() | TokenUsageSpec():
-            pairs = list(zip(_limits(was), _limits(spec), strict=True))
-            directions = {compared(-then, -now) for then, now in pairs if then != now}
-            return "stronger" if directions == {"stronger"} else "weaker"
+            then, now = _limits(was), _limits(spec)
+            raised = any(now[name] > then[name] for name in then)
+            return "weaker" if raised else "stronger"
         case _:
             return "weaker"
 
 
-def _limits(spec: EvaluatorSpec) -> list[float]:
+def _limits(spec: EvaluatorSpec) -> dict[str, float]:
     names = ("threshold_ms", "budget_usd", "max_total", "max_input", "max_output")
-    values = [getattr(spec, name) for name in names if hasattr(spec, name)]
-    return [float("inf") if value is None else float(value) for value in values]
+    values = {name: getattr(spec, name) for name in names if hasattr(spec, name)}
+    return {name: float("inf") if each is None else each for name, each in values.items()}
 
 
 def _edited(was: object, spec: object) -> tuple[str, str]:

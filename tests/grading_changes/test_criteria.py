@@ -12,6 +12,7 @@ SPAN = span()
 
 CASE = build_case(id="a")
 GATE = Check(id="gate", text="Is right", span=SPAN)
+OTHER = replace(GATE, id="other")
 SOFT = Check(id="soft", text="Is kind", required=False, span=SPAN)
 RANGES = (ScoreRange(low=0, high=10, text="any"),)
 SCORED = Scored(id="scored", ranges=RANGES, span=SPAN)
@@ -31,6 +32,8 @@ LEVELS = Levelled(
         ([replace(LEVELS, required_min_level=3)], True),
         ([replace(LEVELS, required_min_level=2)], False),
         ([SCORED], False),
+        ([LEVELS], False),
+        ([replace(LEVELS, levels=LEVELS.levels[:2], required_min_level=2)], True),
     ],
 )
 def test_whether_gates_alone_decide(criteria: list[Criterion], decided: bool) -> None:
@@ -47,6 +50,7 @@ def test_whether_gates_alone_decide(criteria: list[Criterion], decided: bool) ->
         ({"a": 0, "b": 3}, {"a": 1, "b": 3}, True, "stronger"),
         ({"a": 0, "b": 3}, {"a": 1, "b": 3}, False, "weaker"),
         ({"a": 1}, {"a": 2}, False, "changed"),
+        ({"a": 0.1, "b": 0.2}, {"a": 0.3, "b": 0.6}, False, "changed"),
         ({"a": 1}, {"a": 2, "b": 2}, False, "weaker"),
     ],
 )
@@ -73,6 +77,38 @@ TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
         [GATE], [replace(SCORED, id="gate", required_min_score=10)],
         ["weaker criterion a/gate: checklist → score-range"],
     ),
+    "a weight": (
+        [GATE, SOFT], [GATE, replace(SOFT, weight=2)], ["weaker weight a/soft: 1 → 2"],
+    ),
+    "a weight beside gates": (
+        [GATE, OTHER], [GATE, replace(OTHER, weight=2)], ["changed weight a/other: 1 → 2"],
+    ),
+    "reworded": (
+        [GATE], [replace(GATE, text="Is wrong")], ["changed criterion a/gate: Is right → Is wrong"],
+    ),
+    "required dropped": (
+        [GATE], [replace(GATE, required=False)], ["weaker required a/gate: required → "],
+    ),
+    "minimum lowered": (
+        [replace(SCORED, required_min_score=4)], [replace(SCORED, required_min_score=2)],
+        ["weaker required a/scored: at least 4 → at least 2"],
+    ),
+    "minimum dropped": (
+        [replace(SCORED, required_min_score=4)], [SCORED],
+        ["weaker required a/scored: at least 4 → "],
+    ),
+    "level of a scale from 5": (
+        [RENUMBERED], [replace(RENUMBERED, required_min_level=5)],
+        ["stronger required a/levels:  → at least 5 of 5 to 7"],
+    ),
+    "safe": (
+        [GATE], [replace(GATE, tags=("safety", "x"))], ["stronger tag a/gate:  → safety"],
+    ),
+    "no longer safe": ([replace(GATE, tags=("safety",))], [GATE], ["weaker tag a/gate: safety → "]),
+    "a gate of levels": (
+        [LEVELS], [replace(LEVELS, required_min_level=2)],
+        ["stronger required a/levels:  → at least 2 of 1 to 3"],
+    ),
     "levels that are worth the same": (
         [LEVELS], [RENUMBERED], ["changed scale a/levels: 1: 1; 2: 2; 3: 3 → 5: 1; 6: 2; 7: 3"],
     ),
@@ -86,6 +122,13 @@ TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
 def test_criteria(base: list[Criterion], head: list[Criterion], expected: list[str]) -> None:
     found = criterion_changes(CASE, rubric(*head), rubric(*base))
     assert [f"{c.direction} {c.kind} {c.about}: {c.before} → {c.after}" for c in found] == expected
+
+
+def test_the_line_of_a_criterion() -> None:
+    [change] = criterion_changes(CASE, rubric(GATE, replace(SOFT, span=span(7))), rubric(GATE))
+    assert change.line == 7
+    [change] = criterion_changes(CASE, rubric(GATE), rubric(GATE, SOFT))
+    assert change.line == CASE.span.line
 
 
 def rubric(*criteria: Criterion) -> Rubric:

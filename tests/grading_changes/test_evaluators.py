@@ -14,7 +14,13 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.model.evaluators import (
+    CostSpec,
+    FieldAccuracySpec,
+    FieldSpec,
+    LatencySpec,
+    TokenUsageSpec,
+)
 from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, span
 
@@ -26,6 +32,7 @@ SCRIPT = CodeJudgeSpec(name="s", script="exit 0", cwd=".", span=SPAN)
 JUDGE = LlmJudgeSpec(name="j", prompt="Is it right?", span=SPAN)
 MEAN = CompositeSpec(name="c", evaluators=(GATED,), aggregator=WeightedAverage(), span=SPAN)
 FAST = LatencySpec(name="l", threshold_ms=100, span=SPAN)
+CHEAP = CostSpec(name="$", budget_usd=1, span=SPAN)
 SHORT = TokenUsageSpec(name="t", max_total=100, max_input=10, span=SPAN)
 FIELD = FieldSpec(path="total", match="exact", span=SPAN)
 FIELDS = FieldAccuracySpec(name="f", fields=(FIELD,), span=SPAN)
@@ -91,6 +98,21 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
         [SHORT], [replace(SHORT, max_total=90, max_input=11)], ["weaker evaluator a/t"],
     ),
     "a limit removed": ([SHORT], [replace(SHORT, max_total=None)], ["weaker evaluator a/t"]),
+    "one limit down": ([SHORT], [replace(SHORT, max_input=9)], ["stronger evaluator a/t"]),
+    "another limit up": ([SHORT], [replace(SHORT, max_total=101)], ["weaker evaluator a/t"]),
+    "an output limit removed": (
+        [replace(SHORT, max_output=9)], [SHORT], ["weaker evaluator a/t"],
+    ),
+    "a limit added": ([SHORT], [replace(SHORT, max_output=9)], ["stronger evaluator a/t"]),
+    "more costs": ([CHEAP], [replace(CHEAP, budget_usd=2)], ["weaker evaluator a/$"]),
+    "a criterion": (
+        [GATED], [replace(GATED, rubric=Rubric((replace(GATE, text="Is wrong"),)))],
+        ["changed criterion a/gate"],
+    ),
+    "added beside a member that counts": (
+        [replace(MEAN, evaluators=(GATED, SCRIPT))],
+        [replace(MEAN, evaluators=(GATED, SCRIPT)), JUDGE], ["weaker evaluator a/j"],
+    ),
     "fields": ([FIELDS], [replace(FIELDS, fields=(FIELD, FIELD))], ["weaker evaluator a/f"]),
     "the weight of a field": (
         [FIELDS], [replace(FIELDS, fields=(replace(FIELD, weight=2),))], ["weaker evaluator a/f"],
@@ -105,6 +127,24 @@ def test_evaluators(
 ) -> None:
     found = evaluator_changes(case(head), case(base))
     assert [f"{change.direction} {change.kind} {change.about}" for change in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "before", "after", "line"),
+    [
+        ([GATED], [replace(SCRIPT, name="r", span=span(7))], "rubric", "code_judge", 7),
+        ([], [replace(SCRIPT, span=span(7))], "", "code_judge", 7),
+        ([SCRIPT], [], "code_judge", "", 3),
+        ([SHORT], [replace(SHORT, max_output=9, span=span(7))], "", "max_output: 9", 7),
+        ([FAST], [replace(FAST, threshold_ms=9)], "threshold_ms: 100", "threshold_ms: 9", 1),
+    ],
+    ids=["type", "added", "removed", "set", "edited"],
+)
+def test_values_and_lines(
+    base: list[EvaluatorSpec], head: list[EvaluatorSpec], before: str, after: str, line: int
+) -> None:
+    [change] = evaluator_changes(case(head), case(base))
+    assert (change.before, change.after, change.line) == (before, after, line)
 
 
 def case(specs: list[EvaluatorSpec]) -> EvalCase:

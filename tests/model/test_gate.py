@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from rubric_ci.model.gate import (
     FailOnWord,
     GateInfo,
+    OnChangedGrading,
     PassRate,
     gate_passes,
     is_forbidden,
     is_held_against,
     is_undecided,
+    needs_review,
     pass_rates,
     required_passes,
 )
@@ -217,6 +219,31 @@ def test_weaker_grading(
     place = {"about": "gate.fail_on", "file": "rubric-ci.yaml", "before": "fail", "after": "never"}
     changes = [GradingChange(kind="gate", direction=each, line=1, **place) for each in directions]
     assert gate_passes([PASS], gate, (), changes) is passes
+
+
+@pytest.mark.parametrize(
+    ("word", "fail_on", "direction", "passes", "review"),
+    [
+        ("note", "fail", "weaker", True, False),
+        ("review", "fail", "weaker", True, True),
+        ("review", "fail", "changed", True, True),
+        ("review", "regression", "changed", True, True),
+        ("review", "fail", "stronger", True, False),
+        ("review", "never", "changed", True, False),
+        ("fail", "fail", "changed", False, False),
+        ("fail", "regression", "weaker", False, False),
+        ("fail", "fail", "stronger", True, False),
+        ("fail", "never", "changed", True, False),
+    ],
+)
+def test_changed_grading(
+    word: OnChangedGrading, fail_on: FailOnWord, direction: Direction, passes: bool, review: bool
+) -> None:
+    gate = replace(a_gate(fail_on), on_changed_grading=word)
+    place: Any = {"about": "a/b", "file": "a.yaml", "before": "x", "after": "y", "line": 1}
+    changes = [GradingChange(kind="criterion", direction=direction, **place)]
+    assert gate_passes([PASS], gate, (), changes) is passes
+    assert needs_review(gate, changes) is review
 
 
 def test_a_waived_case_is_neither_forbidden_nor_held_against_a_rate() -> None:

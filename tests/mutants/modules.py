@@ -10,6 +10,10 @@ PACKAGE: Final = Path(__file__).parents[2] / "rubric_ci"
 HELD: Final[Mapping[str, str]] = {
     "project/links.py": "project/test_links.py",
     "selection/dependencies.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
+    "policy/target_options.py": "policy/test_target_options.py",
+    "grading_changes/criteria.py": "grading_changes/test_criteria.py",
+    "grading_changes/evaluators.py": "grading_changes/test_evaluators.py",
+    "waivers/match.py": "waivers/test_match.py",
     "judge/freeform.py": "judge/test_freeform.py evaluators/test_llm_judge.py",
     "report/sharding.py": "report/test_sharding.py",
     "judge/voting.py": "judge/test_voting.py judge/test_panel.py",

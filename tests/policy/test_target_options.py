@@ -6,7 +6,7 @@ from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Tar
 from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.changes import policy_changes
 from rubric_ci.policy.settings import governed
-from rubric_ci.policy.target_options import provider
+from rubric_ci.policy.target_options import FREE, provider
 
 GATEWAY: dict[str, JSON] = {"api_base": "https://gateway.example", "api_key": "${{ KEY }}"}
 
@@ -71,6 +71,19 @@ def test_a_connection_of_the_head(option: dict[str, JSON]) -> None:
 def test_whether_a_target_is_held_back(head: LlmTarget, held: tuple[str, ...]) -> None:
     base = config(model("a", "openai/a", GATEWAY), judge={"organization": "o"})
     assert asked(head, base)[2] == held
+
+
+def test_the_options_that_a_new_target_may_set() -> None:
+    """A further one must carry no file, credential, endpoint or header to any provider."""
+    assert sorted(FREE) == [
+        *("frequency_penalty", "input_cost_per_second", "input_cost_per_token", "logit_bias"),
+        *("logprobs", "max_completion_tokens", "max_tokens", "metadata", "min_p", "modalities"),
+        *("n", "output_cost_per_second", "output_cost_per_token", "parallel_tool_calls"),
+        *("prediction", "presence_penalty", "reasoning_effort", "repetition_penalty"),
+        *("response_format", "seed", "service_tier", "stop", "stop_sequences", "store"),
+        *("temperature", "thinking", "tool_choice", "tools", "top_k", "top_logprobs", "top_p"),
+        *("user", "verbosity"),
+    ]
 
 
 def test_another_provider_gets_no_credential_of_the_base() -> None:

@@ -122,6 +122,7 @@ MATCHES: dict[str, tuple[Waiver, list[EvalCase], date, str]] = {
         TODAY,
         "not-run",
     ),
+    "another file": (replace(WAIVER, file="b.yaml"), [REFUND], TODAY, "unmatched"),
     "edited": (replace(WAIVER, fingerprint="0" * 12), [REFUND], TODAY, "edited"),
     "a safety case": (WAIVER, [replace(REFUND, tags=("safety",))], TODAY, "safety"),
     "a safety criterion": (WAIVER, [replace(REFUND, evaluators=(SAFE,))], TODAY, "safety"),

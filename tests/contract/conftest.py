@@ -27,7 +27,7 @@ def github() -> Iterator[GitHub]:
         yield server
 
 
-@pytest.fixture(scope="module", params=["api.github.com", "ghes-3.19"])
+@pytest.fixture(scope="session", params=["api.github.com", "ghes-3.19"])
 def contracted(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GitHub]:

@@ -198,12 +198,16 @@ def test_the_token_reaches_commands_that_post(
 
 
 @platforms.MODES
-@pytest.mark.parametrize("path", ["{workspace}/bin", "bin", "{workspace}/../link", ""])
+@pytest.mark.parametrize(
+    "path", ["{workspace}/bin", "bin", "{workspace}/../link", "{workspace}/../links", ""]
+)
 def test_the_step_starts_no_python_of_the_workspace(path: str, workspace: Path) -> None:
     for name in ("python3", "python"):
         program(workspace / "bin" / name)
         program(workspace / name)
     platforms.symlink(workspace.parent / "link", workspace / "bin")
+    (workspace.parent / "links").mkdir()
+    platforms.symlink(workspace.parent / "links" / "python3", workspace / "bin" / "python3")
     Checkout.create(workspace)
     first = path.format(workspace=workspace)
     environ = {**ENVIRONMENT, "PATH": os.pathsep.join([first, os.defpath])}

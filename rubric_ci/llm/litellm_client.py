@@ -112,7 +112,9 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
 
 def _missing() -> MissingExtra:
     return MissingExtra(
-        "litellm is not installed; model requests need it", "pip install 'rubric-ci[judge]'"
+        "litellm is not installed; models of other providers than OpenAI, Anthropic and Gemini "
+        "need it, and options that only litellm knows",
+        "pip install 'rubric-ci[judge]'",
     )
 
 

@@ -22,8 +22,8 @@ class NoMajority:
 def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement | NoMajority:
     """Return the majority mark, or the median, of each criterion.
 
-    More than half of the declared panel must agree on a check, or give any score: a panel that
-    lost votes does not decide by the remaining ones.
+    More than half of the declared panel must satisfy a check or not satisfy it, or give any score:
+    a panel that lost votes does not decide by the remaining ones.
     """
     marks: dict[str, Mark] = {}
     for criterion in rubric:
@@ -53,8 +53,9 @@ def elect(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoM
     """Return the majority mark, or the median, of one criterion."""
     values = [mark.value for mark in marks]
     value = _majority(values, panel)
-    if value is None and not isinstance(criterion, Check):
-        value = _median(values, panel)
+    if value is None:
+        fallback = _not_satisfied if isinstance(criterion, Check) else _median
+        value = fallback(values, panel)
     if value is None:
         listed = ", ".join(str(v).lower() for v in values)
         return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {listed}")
@@ -64,6 +65,17 @@ def elect(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoM
 def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
     value, count = Counter(values).most_common(1)[0]
     return value if 2 * count > panel else None
+
+
+def _not_satisfied(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
+    """Return the more frequent of `false` and `cannot_assess`, which are worth the same.
+
+    Equally frequent: `false`.
+    """
+    against = [value for value in values if value is not True]
+    if 2 * len(against) <= panel:
+        return None
+    return CANNOT_ASSESS if 2 * against.count(CANNOT_ASSESS) > len(against) else False
 
 
 def _median(values: Sequence[MarkValue], panel: int) -> int | None:

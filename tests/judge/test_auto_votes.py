@@ -54,7 +54,8 @@ MORE: dict[str, tuple[Criterion, tuple[MarkValue, ...], int]] = {
     "two of four differ": (GATE, (True, True, False, False), 1),
     "scores that cannot leave their verdict": (SCORED, (9, 9, 8), 0),
     "a score that the others could outvote": (SCORED, (8, 7, 9), 1),
-    "no majority yet": (CHECK, (True, False, NO), 1),
+    "two of three are worth nothing": (CHECK, (True, False, NO), 1),
+    "three of four are worth nothing": (CHECK, (False, True, NO, NO), 0),
     "five are enough": (GATE, (True, True, False, False, True), 0),
 }
 
@@ -158,6 +159,11 @@ VOTE = st.builds(
         for values in ((True, True, False, NO), (True, False, NO), (*range(11), NO), (1, 2, 4, NO))
     ),
 )
+
+
+@given(st.lists(VOTE, min_size=PANEL, max_size=PANEL))
+def test_five_votes_of_a_mixed_rubric_always_decide(sequence: list[Judgement]) -> None:
+    assert verdict(MIXED, sequence) is not None
 
 
 @given(st.lists(VOTE, min_size=PANEL, max_size=PANEL))

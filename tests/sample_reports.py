@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rubric_ci.comparison import verdicts
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (
@@ -79,4 +80,6 @@ def a_report(*cases: CaseResult, **changes: Any) -> RunReport:
         "totals": totals(cases),
         "cases": cases,
     }
+    if against := changes.get("against"):
+        facts["comparison"] = verdicts.of_commit(against, cases)
     return RunReport(**{**facts, **changes})

@@ -18,6 +18,7 @@ from simulate import CONFIG, _case, _normal, _trial
 
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import compare
+from rubric_ci.comparison.reference import Baseline
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial
@@ -96,7 +97,8 @@ def one_run(cell: Cell, seed: int) -> tuple[bool, bool, bool, float]:
     suite = Suite(cell, Random(f"{seed} {cell.cases} {cell.noise} {cell.trials} {cell.drop}"))
     before = [suite.case(n, p, CONFIG.reference_trials) for n, p in enumerate(suite.before)]
     after = [suite.head(n, case) for n, case in enumerate(before)]
-    found = compare(report(after), report(before))
+    found = compare(report(after), Baseline(report=report(before))).comparison
+    assert found is not None
     assert found.mean_difference is not None
     assert found.interval is not None
     low, high = found.interval

@@ -21,9 +21,10 @@ from statistics import fmean
 
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import compare
+from rubric_ci.comparison.reference import Baseline
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import Comparison, RunReport, run_verdict, totals
+from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial, VerdictWord
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, verdict
 from rubric_ci.model.trials import tier
@@ -141,14 +142,14 @@ def night(suite: Suite, cell: Cell) -> Iterator[Night]:
     before = _report(reference, cell)
     for trials in (1, 3, 5):
         then, now = _first(reference, trials), _first(head, trials)
-        yield _compared(compare(_report(now, cell), _report(then, cell)), trials)
+        yield _compared(compare(_report(now, cell), Baseline(report=_report(then, cell))), trials)
     eight = _report(head, cell), _report(_first(reference, 8), cell)
     yield _tested(*eight, 8, significance.holm)
     three = [_confirmed(suite, n, each, before) for n, each in enumerate(_first(head, 3))]
     yield _tested(_report(three, cell), before, _answers(three), lambda found, _: list(found))
     for trials in HEADS:
         now = [_confirmed(suite, n, each, before) for n, each in enumerate(_first(head, trials))]
-        yield _compared(compare(_report(now, cell), before), _answers(now))
+        yield _compared(compare(_report(now, cell), Baseline(report=before)), _answers(now))
 
 
 TITLES = (
@@ -182,9 +183,10 @@ def _answers(night: Sequence[Sequence[Trial]]) -> float:
     return fmean(len(each) for each in night)
 
 
-def _compared(compared: Comparison, answers: float) -> Night:
-    worse = [int(change.id) for change in compared.changes if change.kind == "regressed"]
-    return Night(red=compared.regressed, flagged=frozenset(worse), answers=answers)
+def _compared(compared: RunReport, answers: float) -> Night:
+    assert compared.comparison is not None
+    worse = [int(case.id) for case in compared.cases if case.change == "broken"]
+    return Night(red=compared.comparison.regressed, flagged=frozenset(worse), answers=answers)
 
 
 def _tested(
@@ -197,8 +199,8 @@ def _tested(
     p_values = _p_values(after, before)
     adjusted = adjust(p_values, len(p_values))
     found = frozenset(n for n, p in enumerate(adjusted) if p <= CONFIG.false_alarms / 2)
-    whole = compare(after, before)
-    fell = whole.significant and (whole.mean_difference or 0) < 0
+    whole = compare(after, Baseline(report=before)).comparison
+    fell = whole is not None and whole.fell
     return Night(red=bool(found) or fell, flagged=found, answers=answers)
 
 

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import click
 
-from rubric_ci.comparison import comparison_text
 from rubric_ci.comparison.merge_decision import accept_merge
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import AcceptSettings, KeepSettings
 from rubric_ci.publish.outputs import write_lines_to_summary
 from rubric_ci.publish.workflow import Workflow
+from rubric_ci.render import comparison
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
@@ -41,9 +41,9 @@ def accept_run(settings: AcceptSettings) -> ExitCode:
         cases=settings.cases,
         decided_at=_now(),
     )
-    comparison = accept(head, settings.baseline, acceptance)
-    if comparison:
-        click.echo(comparison_text.text(comparison), nl=False)
+    compared = accept(head, settings.baseline, acceptance)
+    if compared:
+        click.echo(comparison.text(compared), nl=False)
     measured = escape.log_line(f"{settings.report} of {head.started_at}")
     click.echo(f"accepted: {measured} ({escape.log_line(settings.reason)})")
     return ExitCode.OK

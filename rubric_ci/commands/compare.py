@@ -4,15 +4,15 @@ import os
 
 import click
 
-from rubric_ci.comparison import comparison_text
 from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.comparison.compare import compare
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CompareSettings
-from rubric_ci.model.report import Comparison
+from rubric_ci.model.report import RunReport
 from rubric_ci.publish.issue_text import Subject
 from rubric_ci.publish.outputs import write_comparison_outputs
 from rubric_ci.publish.workflow import Workflow
+from rubric_ci.render import comparison
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape
 
@@ -20,21 +20,22 @@ from rubric_ci.text import escape
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
     head, baseline = read_report(settings.head), read_baseline(settings.baseline)
-    comparison = compare(head, baseline.report, log=baseline.log)
-    click.echo(comparison_text.FORMATS[settings.format](comparison), nl=False)
-    lines = write_comparison_outputs(head, comparison, Workflow.of(os.environ))
+    compared = compare(head, baseline)
+    click.echo(comparison.FORMATS[settings.format](compared), nl=False)
+    lines = write_comparison_outputs(compared, Workflow.of(os.environ))
     if settings.issue:
         from rubric_ci.publish.issue import update_issue
 
-        subject = Subject(head=head, comparison=comparison, log=baseline.log)
+        subject = Subject(head=compared, log=baseline.log)
         lines.append(update_issue(subject, settings.issue, os.environ))
     for line in lines:
         click.echo(escape.log_line(line), err=True)
-    return _exit_code(comparison)
+    return _exit_code(compared)
 
 
-def _exit_code(comparison: Comparison) -> ExitCode:
-    if comparison.regressed:
+def _exit_code(compared: RunReport) -> ExitCode:
+    found = compared.comparison
+    if found and found.regressed:
         return ExitCode.GATE
-    lost = comparison.judge_moved or comparison.count("errored")
+    lost = (found and found.judge_moved) or compared.totals.errored
     return ExitCode.NO_VERDICT if lost else ExitCode.OK

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rubric_ci.calibration.whole_suite import with_merged_correction
-from rubric_ci.comparison.baseline import find_reports, open_baseline, with_baseline
+from rubric_ci.comparison.baseline import find_reports, open_baseline, with_comparison
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import RunSettings
 from rubric_ci.publish import delivery
@@ -19,7 +19,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, print and publish."""
     shards = [read_report(path) for path in find_reports(paths)]
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
-    report = with_baseline(report, open_baseline(settings), settings, os.environ)
+    report = with_comparison(report, open_baseline(settings), settings, os.environ)
     written = write_and_show(report, settings)
     delivery.publish(report, written, settings, os.environ)
     return exit_code(report)

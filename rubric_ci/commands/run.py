@@ -10,7 +10,7 @@ import click
 
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.calibration.whole_suite import with_correction
-from rubric_ci.comparison.baseline import open_baseline, with_baseline
+from rubric_ci.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.grading.cost_estimate import (
@@ -206,7 +206,7 @@ def _with_facts(report: RunReport, inputs: RunInput, graded: GradedRun) -> RunRe
     )
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
-    return with_baseline(report, inputs.baseline, inputs.settings, os.environ)
+    return with_comparison(report, inputs.baseline, inputs.settings, os.environ)
 
 
 def _list(

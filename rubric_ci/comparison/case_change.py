@@ -1,15 +1,16 @@
-"""The change of one case since a baseline: its kind, and how far verdicts and scores separate."""
+"""How one case differs from an earlier report, and how far verdicts and scores separate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import fsum
 from typing import assert_never
 
+from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.alarm_budget import Tested
+from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import CaseChange, ChangeKind
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
+from rubric_ci.model.report import RemovedCase
+from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped, VerdictWord
 from rubric_ci.model.trials import DECIMALS, tier, trials_of
 
 
@@ -17,39 +18,39 @@ from rubric_ci.model.trials import DECIMALS, tier, trials_of
 class ChangeRules:
     """What decides about a case: its separation, or its p-value within a budget."""
 
+    noun: str  # "baseline" or "reference"
     config: RegressionConfig
     tested: Tested | None = None  # None: no budget applies
 
 
-def change_of(case: CaseResult, was: CaseResult | None, rules: ChangeRules) -> CaseChange | None:
-    """Return the change of a case; None if it is skipped and had no verdict before."""
-    before, after = _graded(was), _graded(case)
-    if isinstance(case, Skipped) and before is None:
-        return None
-    tested = rules.tested
-    most = rules.config.reference_trials
-    kind = _kind(case, before, rules)
-    return CaseChange(
-        kind=kind,
-        file=case.file,
-        id=case.id,
-        before=_mean(before, most) if before and tested else _trial(before),
-        after=_mean(after) if after and tested else _trial(after),
-        flips=_flips(before) or _flips(after),
-        p_value=tested.p_values.get(key_of(case)) if tested else None,
-        answer_before=_answer_before(after, before) if kind != "same" else "",
-    )
+def changed(case: CaseResult, was: CaseResult | None, rules: ChangeRules) -> CaseResult:
+    """Return the case with its change since an earlier report."""
+    found = change_of(case, was, rules)
+    return verdicts.changed(case, found, _before(case, was, found))
 
 
-def gone_cases(
+def change_of(case: CaseResult, was: CaseResult | None, rules: ChangeRules) -> Compared:
+    """Return how a case differs; without a counterpart it is new."""
+    if was is None:
+        return Compared(change="new")
+    place = f" in the {rules.noun}"
+    if problem := verdicts.without_verdict(case, "") or verdicts.without_verdict(was, place):
+        return Compared(change="not-comparable", reason=problem)
+    assert isinstance(case, Graded)  # noqa: S101 - see above
+    assert isinstance(was, Graded)  # noqa: S101 - as above
+    found = _moved(case, was, rules.config.tolerance)
+    if rules.tested:
+        return _tested(case, was, found, rules)
+    return found
+
+
+def removed_cases(
     baseline: Iterable[CaseResult], found: Iterable[CaseResult]
-) -> tuple[CaseChange, ...]:
-    """Return the changes of the baseline's cases that no case of the run matches."""
+) -> tuple[RemovedCase, ...]:
+    """Return the baseline's cases that no case of the run matches."""
     kept = {key_of(case) for case in found}
     return tuple(
-        CaseChange(kind="gone", file=case.file, id=case.id, before=_trial(_graded(case)))
-        for case in baseline
-        if key_of(case) not in kept
+        RemovedCase(file=case.file, id=case.id) for case in baseline if key_of(case) not in kept
     )
 
 
@@ -58,41 +59,35 @@ def key_of(case: CaseResult) -> CaseKey:
     return case.file, case.id
 
 
-def _kind(case: CaseResult, before: Graded | None, rules: ChangeRules) -> ChangeKind:
-    match case:
-        case Errored():
-            return "errored"
-        case Graded() if before is not None and rules.tested:
-            return _tested(case, before, rules.tested, rules.config.tolerance)
-        case Graded() if before is not None:
-            return _movement(case, before, rules.config.tolerance)
-        case Graded():
-            return "new"
-        case Skipped():
-            return "gone"  # it is no longer graded
-        case _:
-            assert_never(case)
-
-
-def _tested(after: Graded, before: Graded, tested: Tested, tolerance: float) -> ChangeKind:
-    """Return `regressed` for a confirmed suspect only; one that is not confirmed is `flaky`."""
+def _tested(after: Graded, before: Graded, found: Compared, rules: ChangeRules) -> Compared:
+    """Return `broken` for a confirmed suspect only; one that is not confirmed is `flaky`."""
+    assert rules.tested is not None  # noqa: S101 - a budget applies
     key = key_of(after)
-    if tested.confirmed(key):
-        return "regressed"
-    kind = _movement(after, before, tolerance)
-    return "flaky" if kind == "regressed" or key in tested.p_values else kind
+    p_value = rules.tested.p_values.get(key)
+    if p_value is None:
+        if found.change != "broken":
+            return found
+        return Compared(change="flaky", reason="lower, but by no more than its trials differ")
+    seen = verdicts.seen(after, before, f"in the {rules.noun}")
+    facts = f"{seen} (p = {p_value:.2g})"
+    if rules.tested.confirmed(key):
+        return Compared(change="broken", reason=f"confirmed: {facts}", suspected=True)
+    word = "undecided, too few trials" if key in rules.tested.undecided else "not confirmed"
+    return Compared(change="flaky", reason=f"{word}: {facts}", suspected=True)
 
 
-def _movement(after: Graded, before: Graded, tolerance: float) -> ChangeKind:
+def _moved(after: Graded, before: Graded, tolerance: float) -> Compared:
     rise = tier(after.verdict) - tier(before.verdict)
     difference = round(after.score - before.score, DECIMALS)
     if not rise and abs(difference) <= tolerance:
-        return "same"
+        return verdicts.same(after)
     better = (rise or difference) > 0
     low, high = (before, after) if better else (after, before)
     if not _separated(low, high, tolerance):
-        return "flaky"
-    return "improved" if better else "regressed"
+        return Compared(change="flaky", reason="differs by no more than its trials do")
+    if not better:
+        return Compared(change="broken")
+    return Compared(change="fixed") if rise else verdicts.same(after)
 
 
 def _separated(low: Graded, high: Graded, tolerance: float) -> bool:
@@ -118,30 +113,25 @@ def _scores(case: Graded) -> list[float]:
     return [trial.score for trial in trials_of(case)]
 
 
-def _answer_before(after: Graded | None, before: Graded | None) -> str:
-    """Return the answer in the baseline, if both are known and differ."""
-    if after is None or before is None or after.answer == before.answer:
-        return ""
-    return before.answer
-
-
-def _flips(case: Graded | None) -> bool:
-    return case is not None and len(set(_verdicts(case))) > 1
-
-
 def _verdicts(case: Graded) -> list[VerdictWord]:
     return [trial.verdict for trial in trials_of(case)]
 
 
-def _graded(case: CaseResult | None) -> Graded | None:
-    return case if isinstance(case, Graded) else None
-
-
-def _trial(case: Graded | None) -> Trial | None:
-    return None if case is None else Trial(verdict=case.verdict, score=case.score)
-
-
-def _mean(case: Graded, most: int | None = None) -> Trial:
-    """Return the verdict of a case and the mean score of its trials, of `most` at most."""
-    scores = [trial.score for trial in trials_of(case)[:most]]
-    return Trial(verdict=case.verdict, score=round(fsum(scores) / len(scores), DECIMALS))
+def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseResult | None:
+    """Return what a report shows of the earlier case; its answer if that is part of a change."""
+    match was:
+        case None:
+            return None
+        case Skipped() | Errored():
+            return BaseResult(outcome=was.outcome, reason=was.reason, source="report")
+        case Graded():
+            differs = isinstance(case, Graded) and case.answer != was.answer
+            return BaseResult(
+                outcome="graded",
+                verdict=was.verdict,
+                score=was.score,
+                answer=was.answer if differs and found.change != "unchanged" else "",
+                source="report",
+            )
+        case _:
+            assert_never(was)

@@ -1,4 +1,4 @@
-"""Compare a report with a baseline: case by case, and with a significance test."""
+"""A run compared with an earlier report: case by case, and with a significance test."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from math import fsum
 
 from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.alarm_budget import Tested
-from rubric_ci.comparison.case_change import ChangeRules, change_of, gone_cases, key_of
+from rubric_ci.comparison.case_change import ChangeRules, changed, key_of, removed_cases
 from rubric_ci.comparison.notes import (
     cached_marks,
     differing_judges,
@@ -16,16 +16,11 @@ from rubric_ci.comparison.notes import (
     too_few_trials,
     why_judge_moved,
 )
-from rubric_ci.model.reference_log import CaseKey, ReferenceLog
+from rubric_ci.comparison.reference import Baseline
+from rubric_ci.model.comparison import Comparison, SuspectCounts
+from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import (
-    CHANGE_KINDS,
-    CaseChange,
-    Comparison,
-    ReferenceInfo,
-    RunReport,
-    SuspectCounts,
-)
+from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import DECIMALS, first_mean
 from rubric_ci.statistics import significance
@@ -33,60 +28,45 @@ from rubric_ci.statistics import significance
 SIGNIFICANT = 0.05
 
 
-def compare(
-    head: RunReport,
-    baseline: RunReport,
-    *,
-    log: ReferenceLog | None = None,
-) -> Comparison:
-    """Compare each case of `head` with the same case of `baseline`.
+def compare(head: RunReport, baseline: Baseline) -> RunReport:
+    """Return the head with how each case differs from a report or a pinned reference.
 
-    A case that a part of the suite left out was not run; it is not `gone`. A budget of false alarms
-    applies if the baseline has the trials of a reference, and always if it is pinned, which is if
-    it has a log.
+    A case that a part of the suite left out was not run; it is not `removed`.
     """
-    matched = counterparts(map(key_of, head.cases), baseline.cases)
-    rules = _rules(head, baseline, matched, pinned=log is not None)
-    compared = (change_of(case, matched.get(key_of(case)), rules) for case in head.cases)
-    changes = [change for change in compared if change]
-    gone = gone_cases(baseline.cases, matched.values()) if head.scope.complete else ()
-    every = sorted((*changes, *gone), key=lambda change: CHANGE_KINDS.index(change.kind))
-    notes = (
-        *parts_of_suite(head, baseline),
-        *differing_judges(head, baseline),
-        *too_few_trials(head, baseline, rules),
-        *cached_marks(head, rules),
-    )
-    clusters = _clustered(head.cases, matched, rules.config)
-    whole = _whole(every, clusters, head, rules, notes)
-    if moved := why_judge_moved(head, baseline, pinned=log is not None):
-        return _with_moved_judge(whole, moved, reference.info(head, baseline, log))
+    matched = counterparts(map(key_of, head.cases), baseline.report.cases)
+    rules = _rules(head, baseline, matched)
+    cases = tuple(changed(case, matched.get(key_of(case)), rules) for case in head.cases)
+    everything = baseline.report.cases if head.scope.complete else ()
+    removed = removed_cases(everything, matched.values())
+    whole = _whole(cases, head, baseline, rules, _clustered(head.cases, matched, rules.config))
+    moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
+    if moved:
+        cases = tuple(_unclear(case, moved) for case in cases)
+        whole = replace(whole, judge_moved=moved, significant=False, regressed=False, suspects=None)
+    else:
+        whole = _with_slide(whole, head, baseline, matched, rules)
+    return replace(head, cases=cases, removed=removed, comparison=whole, against=None)
+
+
+def _unclear(case: CaseResult, reason: str) -> CaseResult:
+    """Return a case without a conclusion if it differs: that may come from the judge."""
+    if case.change not in {"broken", "fixed", "flaky"}:
+        return case
+    return replace(case, change="not-comparable", change_reason=reason)
+
+
+def _with_slide(
+    whole: Comparison,
+    head: RunReport,
+    baseline: Baseline,
+    matched: Mapping[CaseKey, CaseResult],
+    rules: ChangeRules,
+) -> Comparison:
     evidence = reference.evidence(head.cases, matched, rules.config) if rules.tested else ()
+    log = baseline.log
     slide = reference.slide(log, head, evidence, rules.config) if log else None
-    return replace(
-        whole,
-        reference=reference.info(head, baseline, log),
-        slide=slide,
-        log_products=evidence,
-        regressed=whole.regressed or (slide is not None and slide.detected),
-    )
-
-
-def _with_moved_judge(whole: Comparison, reason: str, info: ReferenceInfo | None) -> Comparison:
-    """Return the comparison without a conclusion: what differs may come from the judge."""
-    differs = {"regressed", "improved", "flaky"}
-    changes: list[CaseChange] = [
-        replace(each, kind="unclear") if each.kind in differs else each for each in whole.changes
-    ]
-    return replace(
-        whole,
-        changes=tuple(sorted(changes, key=lambda change: CHANGE_KINDS.index(change.kind))),
-        reference=info,
-        judge_moved=reason,
-        significant=False,
-        regressed=False,
-        suspects=None,
-    )
+    found = replace(whole, slide=slide, log_products=evidence)
+    return replace(found, regressed=whole.regressed or found.fell)
 
 
 def counterparts(
@@ -97,31 +77,38 @@ def counterparts(
 
 
 def _whole(
-    changes: Sequence[CaseChange],
-    clusters: Sequence[Sequence[float]],
+    cases: Sequence[CaseResult],
     head: RunReport,
+    baseline: Baseline,
     rules: ChangeRules,
-    notes: tuple[str, ...],
+    clusters: Sequence[Sequence[float]],
 ) -> Comparison:
     differences = [difference for cluster in clusters for difference in cluster]
-    mean = _mean(differences)
     p_value = significance.p_value([fsum(c) for c in clusters]) if differences else None
     level = rules.config.false_alarms if rules.tested else SIGNIFICANT
-    significant = p_value is not None and p_value < level
-    worse = significant and mean is not None and mean < 0
-    return Comparison(
-        changes=tuple(changes),
+    info = reference.info(head, baseline.report, baseline.log)
+    found = Comparison(
+        source=baseline.source,
+        ref=baseline.ref,
+        commit=info.commit if info else "",
         tolerance=rules.config.tolerance,
         paired=len(differences),
-        mean_difference=mean,
+        mean_difference=_mean(differences),
         interval=significance.interval(clusters),
         p_value=p_value,
         clusters=len(clusters),
-        significant=significant,
+        significant=p_value is not None and p_value < level,
         suspects=_suspects(head, rules.tested, rules.config),
-        regressed=worse or any(change.kind == "regressed" for change in changes),
-        notes=(*notes, *too_few_clusters(len(clusters), level)),
+        reference=info,
+        notes=(
+            *parts_of_suite(head, baseline.report),
+            *differing_judges(head, baseline.report),
+            *too_few_trials(head, baseline.report, rules),
+            *cached_marks(head, rules),
+            *too_few_clusters(len(clusters), level),
+        ),
     )
+    return replace(found, regressed=found.fell or any(c.change == "broken" for c in cases))
 
 
 def _matched(
@@ -141,22 +128,20 @@ def _matched(
 
 def _rules(
     head: RunReport,
-    baseline: RunReport,
+    baseline: Baseline,
     matched: Mapping[CaseKey, CaseResult],
-    *,
-    pinned: bool,
 ) -> ChangeRules:
-    """Return the budget's rules for a pinned reference and for a baseline with enough trials."""
     config = head.regression or RegressionConfig()
-    if not (pinned or alarm_budget.pools_enough(baseline.cases, config)):
-        return ChangeRules(config=config)
+    noun = "baseline" if baseline.source == "report" else "reference"
+    rules = ChangeRules(noun=noun, config=config)
+    if not baseline.is_reference(config):
+        return rules
     pairs = {
         key_of(case): alarm_budget.pair(case, was, config)
         for case in head.cases
         if isinstance(case, Graded) and isinstance(was := matched.get(key_of(case)), Graded)
     }
-    tested = alarm_budget.confirm_cases(pairs, config)
-    return ChangeRules(config=config, tested=tested)
+    return replace(rules, tested=alarm_budget.confirm_cases(pairs, config))
 
 
 def _clustered(
@@ -179,12 +164,14 @@ def _suspects(
         return None
     graded = [case for case in head.cases if isinstance(case, Graded)]
     suspects = [c for c in graded if c.further_trials or key_of(c) in tested.p_values]
+    found = [tested.p_values[key_of(c)] for c in suspects if tested.confirmed(key_of(c))]
     return SuspectCounts(
         false_alarms=config.false_alarms,
         suspects=len(suspects),
-        confirmed=sum(tested.confirmed(key_of(case)) for case in suspects),
+        confirmed=len(found),
         undecided=len(tested.undecided),
         further_trials=max((case.further_trials for case in suspects), default=0),
+        p_values=(min(found), max(found)) if found else None,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.comparison import comparison_text, reference
+from rubric_ci.comparison import reference, wording
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference_folder import Acceptance, accept, open_folder
 from rubric_ci.errors import CannotReadReport
@@ -20,7 +20,7 @@ from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
 from rubric_ci.model.trials import tier
-from rubric_ci.text import numbers
+from rubric_ci.text import escape, numbers
 
 NAMED: Final = 5  # cases that a reason lists
 
@@ -89,11 +89,11 @@ def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str
 
 def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:
     moved = numbers.plural(len(found.fixed) + len(found.accepted), "case")
-    commit = head.metadata.get("head_sha", "")[: comparison_text.SHORT] or "an unknown commit"
+    commit = escape.commit(head.metadata.get("head_sha", "")) or "an unknown commit"
     yield f"the reference moved to {commit} for {moved} ({found.reason})"
     present = open_folder(folder)
     if present and (info := reference.info(head, present.report, present.log)):
-        yield f"Reference: {comparison_text.reference(info)}"
+        yield f"Reference: {wording.reference(info)}"
 
 
 def _is_fixed(case: Graded, was: Graded) -> bool:
@@ -105,5 +105,4 @@ def _is_accepted(case: Graded, was: Graded) -> bool:
 
 
 def _names(keys: tuple[CaseKey, ...]) -> str:
-    more = f" and {len(keys) - NAMED:,} more" if len(keys) > NAMED else ""
-    return ", ".join(name for _, name in keys[:NAMED]) + more
+    return numbers.listed([name for _, name in keys], NAMED)

@@ -7,6 +7,8 @@ from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
 from rubric_ci.comparison.drift import Observed
+from rubric_ci.comparison.rule import rule_of
+from rubric_ci.model.comparison import ReferenceInfo, SlowSlide, Source
 from rubric_ci.model.reference_log import (
     CaseKey,
     Decision,
@@ -15,14 +17,7 @@ from rubric_ci.model.reference_log import (
     ReferenceMove,
 )
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import (
-    Comparison,
-    ReferenceInfo,
-    RunReport,
-    SlowSlide,
-    run_verdict,
-    totals,
-)
+from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
@@ -36,10 +31,16 @@ class Baseline:
 
     report: RunReport
     log: ReferenceLog | None = None
+    ref: str = ""  # the file or folder
+
+    @property
+    def source(self) -> Source:
+        """What a comparison with it is called."""
+        return "reference" if self.log else "report"
 
     def is_reference(self, config: RegressionConfig) -> bool:
         """Return True if the budget of false alarms applies: it is pinned, or has enough trials."""
-        return self.log is not None or alarm_budget.pools_enough(self.report.cases, config)
+        return rule_of(self.source, self.report.cases, config) == "budget"
 
 
 def info(head: RunReport, baseline: RunReport, log: ReferenceLog | None) -> ReferenceInfo | None:
@@ -112,16 +113,17 @@ def slide(
     )
 
 
-def night_of(head: RunReport, comparison: Comparison | None) -> Night:
-    """Return the entry of a run in the log; `comparison` None: the run is the reference itself."""
-    changes = comparison.changes if comparison else ()
+def night_of(head: RunReport) -> Night:
+    """Return the entry of a run in the log; without a comparison it is the reference itself."""
+    comparison = head.comparison
+    broken = [case for case in head.cases if comparison and case.change == "broken"]
     return Night(
         started_at=head.started_at,
         commit=head.metadata.get("head_sha", ""),
         run_url=head.metadata.get("run_url", ""),
         gate=gate_state(head),
         worse=comparison is not None and comparison.regressed,
-        regressed=tuple((c.file, c.id) for c in changes if c.kind == "regressed"),
+        regressed=tuple((case.file, case.id) for case in broken),
         log_products=comparison.log_products if comparison else (),
     )
 
@@ -158,7 +160,8 @@ def lacking(head: RunReport, reference: RunReport | None, trials: int) -> RunRep
 
 def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | None:
     """Return the report of some of its graded cases, without a comparison; None: of no case."""
-    cases = tuple(case for case in report.cases if isinstance(case, Graded) and wanted(case))
+    graded = (case for case in report.cases if isinstance(case, Graded) and wanted(case))
+    cases = tuple(map(_uncompared, graded))
     if not cases:
         return None
     word = run_verdict(cases)
@@ -170,4 +173,10 @@ def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | Non
         verdict=word,
         gate=concluded(report.gate, cases, word, report.waivers, report.grading_changes),
         comparison=None,
+        against=None,
+        removed=(),
     )
+
+
+def _uncompared(case: Graded) -> Graded:
+    return replace(case, change=None, change_reason="", suspected=False, before=None)

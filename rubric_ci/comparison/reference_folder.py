@@ -18,7 +18,7 @@ from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import Comparison, RunReport
+from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text
 from rubric_ci.report import json_format
@@ -72,19 +72,19 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
         yield "no reference yet: no case of this run was graded"
         return
     log = present.log if present else None
-    comparison = compare(head, present.report, log=log) if present else None
+    night = night_of(compare(head, present) if present else replace(head, comparison=None))
     if added:
         _write(added, folder)
         yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the reference"
     if not fits:
         yield "no trials were added: judge or thresholds are not those of the reference"
-    log = (log or _first_log(head, present)).with_night(night_of(head, comparison))
+    log = (log or _first_log(head, present)).with_night(night)
     write_log(folder, log)
     yield f"night {len(log.nights):,} in {(folder / LOG_FILE).as_posix()}"
 
 
-def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison | None:
-    """Make the results of a run the reference; return what they were compared with before.
+def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport | None:
+    """Make the results of a run the reference; return the run compared with the one before.
 
     Cases that the run did not grade, or that `acceptance` does not name, keep their reference.
     """
@@ -96,7 +96,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison 
             "no case to accept: the report has no graded case that --case matches",
             "check --case, or pass the report of a complete run",
         )
-    comparison = compare(head, present.report, log=present.log) if present else None
+    compared = compare(head, present) if present else None
     keys = {(case.file, case.id) for case in moved.cases}
     kept = _others(folder, keys, head) if present else []
     if kept and not all(comparable(head, each) for each in kept):
@@ -114,7 +114,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> Comparison 
         partial=bool(kept),
     )
     _log_decision(folder, present, decision, keeps_evidence=acceptance.keeps_evidence)
-    return comparison
+    return compared
 
 
 def _log_decision(

@@ -1,4 +1,4 @@
-"""How a case differs from the base, and when a suspected break counts.
+"""How a case differs from the base commit, and when a suspected break counts.
 
 A case that is worse at the head gets further trials on both sides. It is broken if the p-value of
 an exact rank-sum test of all trials is within the budget of false alarms, which suspects share.
@@ -6,11 +6,13 @@ an exact rank-sum test of all trials is within the budget of false alarms, which
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, assert_never
 
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.report import Against
 from rubric_ci.model.results import (
     AnswerSource,
     BaseResult,
@@ -76,7 +78,7 @@ def may_be_broken(head: Graded, base: Graded, level: float, more: int) -> bool:
 
 def compare(head: CaseResult, base: CaseResult) -> Compared:
     """Return how a case differs, before any further trial."""
-    if problem := _without_verdict(head, "") or _without_verdict(base, " at the base"):
+    if problem := without_verdict(head, "") or without_verdict(base, " at the base"):
         return Compared(change="not-comparable", reason=problem)
     assert isinstance(head, Graded)  # noqa: S101 - see above
     assert isinstance(base, Graded)  # noqa: S101 - as above
@@ -84,19 +86,51 @@ def compare(head: CaseResult, base: CaseResult) -> Compared:
         return Compared(change="fixed")
     if is_suspect(head, base):
         return Compared(change="broken", suspected=True)
-    return _same(head)
+    return same(head)
 
 
 def conclude(head: Graded, base: Graded, level: float, lost: Sequence[str]) -> Compared:
     """Return what the trials of a suspect show; `lost` are the reasons of those without verdict."""
-    seen = f"{_counted(head)} here, {_counted(base)} at the base"
+    trials = seen(head, base, "at the base")
     if is_broken(head, base, level):
-        return Compared(change="broken", reason=f"confirmed: {seen}", suspected=True)
+        return Compared(change="broken", reason=f"confirmed: {trials}", suspected=True)
     if lost and may_be_broken(head, base, level, len(lost)):
         reason = f"suspected, and further trials gave no verdict: {lost[-1]}"
         return Compared(change="not-comparable", reason=reason, suspected=True)
-    found = _same(head) if head.verdict == base.verdict else Compared(change="unchanged")
-    return Compared(change=found.change, reason=f"not confirmed: {seen}", suspected=True)
+    found = same(head) if head.verdict == base.verdict else Compared(change="unchanged")
+    return Compared(change=found.change, reason=f"not confirmed: {trials}", suspected=True)
+
+
+def without_verdict(result: CaseResult, where: str) -> str:
+    """Return why a case is in no comparison; empty if it has a verdict."""
+    match result:
+        case Graded():
+            return ""
+        case Errored(reason=reason):
+            return f"no verdict{where}: {reason}"
+        case Skipped(reason=reason):
+            return f"not graded{where}: {reason}"
+        case _:
+            assert_never(result)
+
+
+def same(head: Graded) -> Compared:
+    """Return what a case is that has not changed."""
+    return Compared(change="failing-before" if head.verdict == "fail" else "unchanged")
+
+
+def seen(head: Graded, base: Graded, place: str) -> str:
+    """Return the verdicts of the trials on both sides."""
+    return f"{_counted(head)} here, {_counted(base)} {place}"
+
+
+def changed(case: CaseResult, found: Compared, before: BaseResult | None = None) -> CaseResult:
+    """Return a case with how it differs, and what it was before."""
+    change, reason = found.change, found.reason
+    if isinstance(case, Skipped):
+        return replace(case, change=change, change_reason=reason)
+    suspected = found.suspected
+    return replace(case, change=change, change_reason=reason, suspected=suspected, before=before)
 
 
 def base_result(base: CaseResult) -> BaseResult:
@@ -130,22 +164,6 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
     )
 
 
-def _without_verdict(result: CaseResult, where: str) -> str:
-    match result:
-        case Graded():
-            return ""
-        case Errored(reason=reason):
-            return f"no verdict{where}: {reason}"
-        case Skipped(reason=reason):
-            return f"not graded{where}: {reason}"
-        case _:
-            assert_never(result)
-
-
-def _same(head: Graded) -> Compared:
-    return Compared(change="failing-before" if head.verdict == "fail" else "unchanged")
-
-
 def _ranked(case: Graded) -> list[Observation]:
     return [(float(tier(trial.verdict)), 0.0) for trial in trials_of(case)]
 
@@ -155,3 +173,18 @@ def _counted(case: Graded) -> str:
     counts = Counter(trial.verdict for trial in trials)
     words = ", ".join(f"{counts[word]} {word}" for word in _WORDS if counts[word])
     return f"{words} of {len(trials)}"
+
+
+def of_commit(against: Against, cases: Sequence[CaseResult]) -> Comparison:
+    """Return the comparison of a run with a commit that was graded with it."""
+    return Comparison(
+        source="commit",
+        ref=against.ref,
+        commit=against.commit,
+        paired=sum(isinstance(case, Graded) and _has_verdict(case.before) for case in cases),
+        regressed=any(case.change == "broken" for case in cases),
+    )
+
+
+def _has_verdict(before: BaseResult | None) -> bool:
+    return before is not None and before.verdict is not None

@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.grading_changes import GradingChange, added_cases
 from rubric_ci.model.results import CaseResult, Errored, Graded, standing
 from rubric_ci.model.waivers import WaiverResult
@@ -83,8 +84,11 @@ def gate_passes(
     gate: GateInfo,
     waivers: Sequence[WaiverResult] = (),
     changes: Sequence[GradingChange] = (),
+    comparison: Comparison | None = None,
 ) -> bool:
-    """Return True if no case is forbidden, and rates, waivers and grading are in order."""
+    """Return True if no case is forbidden, and rates, waivers, grading and mean are in order."""
+    if gate.fail_on == "regression" and comparison is not None and comparison.fell:
+        return False
     if any(is_forbidden(case, gate) for case in cases):
         return False
     if is_weakened(gate, changes) or is_changed(gate, changes):
@@ -130,10 +134,9 @@ def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     if not isinstance(case, Graded) or gate.fail_on == "never":
         return False
     if gate.fail_on == "regression":
-        if standing(case) in {"pass", "waived"}:
-            return False
-        is_new_failure = case.change in {"new", None} and standing(case) == "fail"
-        return case.change == "broken" or is_new_failure
+        if case.change == "broken":
+            return standing(case) != "waived"
+        return case.change in {"new", None} and standing(case) == "fail"
     return standing(case) in _FORBIDDEN[gate.fail_on] and not any(
         rate.covers(case) for rate in gate.rates
     )

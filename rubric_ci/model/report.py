@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.correction import CorrectedPassRate
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
-from rubric_ci.model.reference_log import ReferenceMove
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, Trial, standing
+from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.trials import mean_score
@@ -90,100 +90,9 @@ class ShardInfo:
     positions: tuple[int, ...] = ()  # of its cases among those of the whole run, from 0
 
 
-ChangeKind: TypeAlias = Literal[
-    "regressed", "errored", "gone", "unclear", "flaky", "improved", "new", "same"
-]
-"""`flaky`: the case differs by no more than its own trials differ; `unclear`: it differs, but the
-judge is not that of the reference."""
-
-
-CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-"""In order of importance."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseChange:
-    """One case in the baseline and in this run."""
-
-    kind: ChangeKind
-    file: str
-    id: str
-    before: Trial | None = None  # None: no verdict
-    after: Trial | None = None
-    flips: bool = False  # the verdicts of its trials differ, in the baseline or in this run
-    p_value: float | None = None  # of a suspect, adjusted for all cases; None: not a suspect
-    answer_before: str = ""  # in the baseline, if the case changed and its answer differs
-
-    @property
-    def difference(self) -> float | None:
-        """The score difference, or None without two scores."""
-        if self.before is None or self.after is None:
-            return None
-        return round(self.after.score - self.before.score, 6)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuspectCounts:
-    """The cases whose trials are mostly below the reference, and what further trials showed."""
-
-    false_alarms: float  # the budget: probability of a false alarm per comparison
-    suspects: int
-    confirmed: int  # regressed
-    undecided: int  # of those not confirmed, the ones with too few trials
-    further_trials: int  # per suspect
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceInfo:
-    """The baseline that a run is compared with: the run that was measured, and why it counts."""
-
-    commit: str  # empty: unknown
-    measured_at: str  # RFC 3339, UTC
-    age_days: int | None = None  # at the start of this run; None: this run is older
-    trials: int  # per case
-    reason: str = ""  # of the decision that made it the reference; empty: not pinned
-    moves: tuple[ReferenceMove, ...] = ()  # of some cases since then, the newest last
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlowSlide:
-    """Evidence over all nights since the decision that the mean is below the reference."""
-
-    evidence: float
-    threshold: float  # of the evidence, from which the mean counts as lower
-    nights: int  # with this run
-    since: str = ""  # start of the likely first night with lower scores; empty: none
-    detected: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A run compared with its baseline: every case, and the mean difference of the paired ones."""
-
-    changes: tuple[CaseChange, ...]
-    tolerance: float  # a score may fall by this much
-    paired: int  # cases with both scores
-    mean_difference: float | None = None
-    interval: tuple[float, float] | None = None  # 95 %, of the mean difference
-    p_value: float | None = None  # paired permutation test; None: no case has both scores
-    clusters: int = 0  # independent groups of the paired cases
-    suspects: SuspectCounts | None = None  # None: no budget of false alarms applies
-    significant: bool = False  # the mean difference is statistically significant
-    regressed: bool = False  # a case is worse, or the mean significantly, or a slide is detected
-    reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
-    slide: SlowSlide | None = None  # None: the baseline is not a pinned reference
-    log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
-    judge_moved: str = ""  # why marks are not comparable with the reference's; empty: they are
-    notes: tuple[str, ...] = ()
-
-    def count(self, kind: ChangeKind) -> int:
-        """Count the cases that changed in this way."""
-        return sum(change.kind == kind for change in self.changes)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedCase:
-    """A case that the base has and the head has not."""
+    """A case that the run is compared with and does not have."""
 
     file: str
     id: str
@@ -235,11 +144,11 @@ class RunReport:
     responders: tuple[Responder, ...] = ()  # the models that replied; not of cached judgements
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
-    comparison: Comparison | None = None  # with a baseline, where one was given
+    comparison: Comparison | None = None  # with a commit, a report or a reference
     against: Against | None = None  # the base of the change; None: head only
     grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
-    removed: tuple[RemovedCase, ...] = ()  # cases that the base has and the head has not
+    removed: tuple[RemovedCase, ...] = ()  # cases that only what it is compared with has
     preflight: Usage = NOTHING_USED  # of the requests before the first case
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels

@@ -16,14 +16,23 @@ T = TypeVar("T", "Trial", "Graded")
 
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
-AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared"]
+AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared", "report"]
 """`asked`: in this run; `reused`: from the cache; `recorded`: from a file of recorded answers;
-`shared`: that of the head, as nothing that determines it differs."""
+`shared`: that of the head, as nothing that determines it differs; `report`: from an earlier run."""
 
 Change: TypeAlias = Literal[
-    "broken", "fixed", "failing-before", "unchanged", "new", "not-comparable"
+    "broken",
+    "fixed",
+    "failing-before",
+    "unchanged",
+    "flaky",
+    "new",
+    "removed",
+    "not-comparable",
 ]
-"""How a case differs from the base of a change; a removed case has no result."""
+"""How a case differs from what a run is compared with; a removed case has no result.
+
+`flaky`: it differs by no more than its own trials do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +201,7 @@ def kth_best(trials: "Sequence[T]", rank: int) -> "T":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseResult:
-    """A case at the base of a change, graded under the head's rubrics by the head's judge."""
+    """A case in what the run is compared with: graded at the base, or as a report has it."""
 
     outcome: Literal["graded", "errored", "skipped"]
     verdict: VerdictWord | None = None  # None: not graded
@@ -237,10 +246,10 @@ class Graded:
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
-    change: Change | None = None  # None: not compared with a base
+    change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
-    suspected: bool = False  # worse than at the base before further trials
-    before: BaseResult | None = None  # the case at the base
+    suspected: bool = False  # worse before further trials
+    before: BaseResult | None = None  # the case in what it is compared with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,10 +273,10 @@ class Errored:
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
-    change: Change | None = None  # None: not compared with a base
+    change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
-    suspected: bool = False  # worse than at the base before further trials
-    before: BaseResult | None = None  # the case at the base
+    suspected: bool = False  # worse before further trials
+    before: BaseResult | None = None  # the case in what it is compared with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +291,7 @@ class Skipped:
     why: str = ""
     question: str = ""
     expected_outcome: str = ""
-    change: Change | None = None  # None: not compared with a base
+    change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from rubric_ci.comparison import comparison_text, reference
+from rubric_ci.comparison import reference
+from rubric_ci.comparison import wording as compared
 from rubric_ci.model.gate import is_held_against
 from rubric_ci.model.reference_log import CaseKey, Night, ReferenceLog
-from rubric_ci.model.report import CaseChange, Comparison, RunReport
-from rubric_ci.model.results import CriterionResult, Graded
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.render import heading, wording
 from rubric_ci.render.markdown import GATE_ICONS
 from rubric_ci.report.exit_code import gate_state
@@ -23,23 +24,30 @@ WORSE, NOT_WORSE, UNKNOWN = "🔻", "✅", "⚠️"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What an issue is about: a run, its comparison, and the log of a pinned reference."""
+    """What an issue is about: a run that was compared, and the log of a pinned reference."""
 
     head: RunReport
-    comparison: Comparison
     log: ReferenceLog | None = None  # None: the baseline is a report
 
     @property
     def red(self) -> bool:
         """Return True if the gate fails, the run is worse than its baseline, or the judge moved."""
-        moved = bool(self.comparison.judge_moved)
-        return self.comparison.regressed or moved or gate_state(self.head) == "fail"
+        return self.worse or self.moved or gate_state(self.head) == "fail"
+
+    @property
+    def worse(self) -> bool:
+        """Return True if the run is worse than what it is compared with."""
+        return self.head.comparison is not None and self.head.comparison.regressed
+
+    @property
+    def moved(self) -> bool:
+        """Return True if the judge moved."""
+        return self.head.comparison is not None and bool(self.head.comparison.judge_moved)
 
     @property
     def complete(self) -> bool:
         """Return True if every case has a verdict."""
-        lost = self.comparison.count("errored")
-        return gate_state(self.head) != "no-verdict" and not lost
+        return gate_state(self.head) != "no-verdict" and not self.head.totals.errored
 
     def since(self, holds: Callable[[Night], bool]) -> Night | None:
         """Return the first night since which something holds; None without a log."""
@@ -51,9 +59,9 @@ def render(subject: Subject, repository_url: str) -> str:
     blocks = [
         f"## rubric-ci · {_headline(subject)}",
         "\n".join((_gate(subject, repository_url), _reference(subject, repository_url))),
-        *_table(("Regressed", "Since", "Evidence"), _regressed(subject, repository_url)),
+        *_table(("Broken", "Since", "Evidence"), _broken(subject, repository_url)),
         *_table(("Fails the gate", "Why"), _failing(subject)),
-        "\n".join(f"- {escape.prose(line)}" for line in comparison_text.lines(subject.comparison)),
+        "\n".join(f"- {escape.prose(line)}" for line in compared.lines(subject.head)),
         " · ".join(_links(subject, repository_url)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -62,7 +70,7 @@ def render(subject: Subject, repository_url: str) -> str:
 def _headline(subject: Subject) -> str:
     gate = gate_state(subject.head)
     words = {"pass": "the gate passes", "fail": "the gate fails", "no-verdict": "no verdict"}
-    return f"{words[gate]}; {comparison_text.headline(subject.comparison)}"
+    return f"{words[gate]}; {compared.headline(subject.head)}"
 
 
 def _gate(subject: Subject, repository_url: str) -> str:
@@ -74,29 +82,25 @@ def _gate(subject: Subject, repository_url: str) -> str:
 
 
 def _reference(subject: Subject, repository_url: str) -> str:
-    comparison = subject.comparison
-    icon = WORSE if comparison.regressed else UNKNOWN if comparison.judge_moved else NOT_WORSE
-    line = f"- {icon} **Reference:** {escape.prose(comparison_text.headline(comparison))}"
-    first = subject.since(lambda night: night.worse) if comparison.regressed else None
+    icon = WORSE if subject.worse else UNKNOWN if subject.moved else NOT_WORSE
+    line = f"- {icon} **Reference:** {escape.prose(compared.headline(subject.head))}"
+    first = subject.since(lambda night: night.worse) if subject.worse else None
     return f"{line}, since {_night(first, repository_url)}" if first else line
 
 
-def _regressed(subject: Subject, repository_url: str) -> Iterator[tuple[str, ...]]:
-    said = comparison_text.by_case(subject.comparison)
-    for change in subject.comparison.changes:
-        if change.kind == "regressed":
-            key = (change.file, change.id)
-            first = subject.since(partial(_was_regressed, key))
-            evidence = escape.markdown(said[key])
-            why = _why(subject.head, change)
-            yield (
-                _name(change.id, change.file),
-                _night(first, repository_url) if first else "this run",
-                f"{evidence}<br>{why}" if why else evidence,
-            )
+def _broken(subject: Subject, repository_url: str) -> Iterator[tuple[str, ...]]:
+    for case in compared.broken(subject.head):
+        first = subject.since(partial(_was_broken, (case.file, case.id)))
+        facts = (compared.in_words(case), case.change_reason)
+        evidence = [escape.markdown(fact) for fact in facts if fact]
+        yield (
+            _name(case.id, case.file),
+            _night(first, repository_url) if first else "this run",
+            "<br>".join([*evidence, *_why(subject.head, case)]),
+        )
 
 
-def _was_regressed(key: CaseKey, night: Night) -> bool:
+def _was_broken(key: CaseKey, night: Night) -> bool:
     return key in night.regressed
 
 
@@ -118,13 +122,11 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[s
         yield f"and {len(every) - MOST_ROWS:,} more: see the run."
 
 
-def _why(head: RunReport, change: CaseChange) -> str:
-    """Return the reasons of the judge for the criteria that a case misses."""
-    for case in head.cases:
-        if isinstance(case, Graded) and (case.file, case.id) == (change.file, change.id):
-            missed = [criterion for _, criterion in wording.missed(case, head)]
-            return "<br>".join(map(_criterion, missed[:3]))
-    return ""
+def _why(head: RunReport, case: CaseResult) -> Iterator[str]:
+    """Yield the reasons of the judge for the criteria that a case misses."""
+    if isinstance(case, Graded):
+        missed = [criterion for _, criterion in wording.missed(case, head)]
+        yield from map(_criterion, missed[:3])
 
 
 def _criterion(criterion: CriterionResult) -> str:
@@ -149,7 +151,7 @@ def _night(night: Night, repository_url: str) -> str:
 
 def _commit(commit: str, repository_url: str) -> str:
     target = escape.link_target(f"{repository_url}/commit/{commit}")
-    return f"[{escape.code_span(commit[: comparison_text.SHORT], in_table=True)}]({target})"
+    return f"[{escape.code_span(escape.commit(commit), in_table=True)}]({target})"
 
 
 def _links(subject: Subject, repository_url: str) -> Iterator[str]:
@@ -158,7 +160,7 @@ def _links(subject: Subject, repository_url: str) -> Iterator[str]:
     if run := metadata.get("run_url", ""):
         yield f"[Run]({escape.link_target(run)})"
     now = metadata.get("head_sha", "")
-    then = subject.comparison.reference.commit if subject.comparison.reference else ""
+    then = subject.head.comparison.commit if subject.head.comparison else ""
     if now and then and now != then:
         target = escape.link_target(f"{repository_url}/compare/{then}...{now}")
         yield f"[Changes since the reference]({target})"

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.gate import needs_review
-from rubric_ci.model.report import Comparison, RunReport, Totals
+from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
@@ -29,11 +30,9 @@ def write_step_outputs(
     ]
 
 
-def write_comparison_outputs(
-    head: RunReport, comparison: Comparison, workflow: Workflow | None
-) -> list[str]:
+def write_comparison_outputs(compared: RunReport, workflow: Workflow | None) -> list[str]:
     """Write the outputs of `compare`; return one line per failure."""
-    values = {"gate": gate_state(head), "comparison": comparison_word(comparison)}
+    values = {"gate": gate_state(compared), "comparison": comparison_word(compared.comparison)}
     return _problems(lambda: workflow.set_outputs(values)) if workflow else []
 
 
@@ -43,8 +42,10 @@ def write_lines_to_summary(lines: Sequence[str], workflow: Workflow | None) -> l
     return _problems(lambda: workflow.add_summary(text)) if workflow else []
 
 
-def comparison_word(comparison: Comparison) -> str:
-    """Return how a run compares with its baseline, as `action.yml` names it."""
+def comparison_word(comparison: Comparison | None) -> str:
+    """Return how a run compares, as `action.yml` names it; empty if it was not compared."""
+    if comparison is None or (comparison.source == "commit" and not comparison.commit):
+        return ""
     if comparison.judge_moved:
         return "judge-moved"
     return "worse" if comparison.regressed else "not-worse"
@@ -59,7 +60,7 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
         # With exit code 0, as for a fork: whoever requires a verdict asks for this output.
         "gate": "no-verdict" if report.verdict == "nothing-graded" else gate_state(report),
         "review": "required" if needs_review(report.gate, report.grading_changes) else "none",
-        "comparison": comparison_word(report.comparison) if report.comparison else "",
+        "comparison": comparison_word(report.comparison),
         "score": "" if totals.score is None else f"{totals.score:g}",
         "passed": str(totals.passed),
         "failed": str(totals.failed),

@@ -59,6 +59,8 @@ def _why_it_fails(report: RunReport, cases: str) -> Iterator[str]:
     fail_on = report.gate.fail_on
     if held := sum(is_forbidden(case, report.gate) for case in report.cases):
         yield numbers.plural(held, "regression") if fail_on == "regression" else cases
+    if fail_on == "regression" and report.comparison and report.comparison.fell:
+        yield "the mean score fell"
     if fail_on in {"fail", "borderline"}:
         yield from (rate_text(rate) for rate in report.gate.rates if not rate.holds)
         yield from excess_waivers(report)

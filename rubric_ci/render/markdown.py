@@ -4,10 +4,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.render import base_text, grading_changes, heading, usage_text, wording
+from rubric_ci.render import comparison, grading_changes, heading, usage_text, wording
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
@@ -53,7 +53,6 @@ def render(
     cases = wording.by_attention(report.cases)
     page = _Page(
         report=report,
-        changes=comparison_text.by_case(report.comparison) if report.comparison else None,
         links=links,
         failing=[case for case in cases if wording.status(case) not in {"pass", "skipped"}],
         passing=[case for case in cases if wording.status(case) == "pass"],
@@ -95,7 +94,6 @@ def _fewer(number: int) -> Iterator[int]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
     report: RunReport
-    changes: Mapping[tuple[str, str], str] | None
     links: Links
     failing: list[CaseResult]  # the cases without a pass, most urgent first
     passing: list[CaseResult]
@@ -105,9 +103,8 @@ class _Page:
         sections = (
             self._verdict(),
             self._omitted(plan),
-            self._base(plan),
-            self._grading(plan),
             self._compared(plan),
+            self._grading(plan),
             self._table(plan),
             self._details(plan),
             self._waivers(plan),
@@ -155,20 +152,14 @@ class _Page:
                 f"The report files of the {place} contain everything."
             )
 
-    def _base(self, plan: _Plan) -> Iterator[str]:
-        if section := base_text.render(self.report, most=min(plan.details, 10), texts=plan.texts):
-            yield section
-
     def _compared(self, plan: _Plan) -> Iterator[str]:
-        if self.report.comparison:
-            lines = [
-                self._prose(line, plan) for line in comparison_text.lines(self.report.comparison)
-            ]
-            yield from _list("Compared with the baseline", lines)
+        most = min(plan.details, 10)
+        if section := comparison.section(self.report, most=most, texts=plan.texts):
+            yield section
 
     def _table(self, plan: _Plan) -> Iterator[str]:
         shown = self.failing[: plan.rows]
-        if shown and (self.report.against or self.report.grading_changes):
+        if shown and (self.report.comparison or self.report.grading_changes):
             yield "### Cases"
         if shown:
             yield self._rows(shown)
@@ -224,7 +215,7 @@ class _Page:
             yield "</details>"
 
     def _rows(self, cases: Iterable[CaseResult]) -> str:
-        change, priced = self.changes is not None, self.priced
+        change, priced = self.report.comparison is not None, self.priced
         head = ["Case", "Score", "Verdict", *["Change"] * change, *["Cost"] * priced]
         rule = [":--", "--:", ":--", *[":--"] * change, *["--:"] * priced]
         return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
@@ -238,8 +229,8 @@ class _Page:
         trials = wording.trials(case)
         verdict = f"{ICONS[kind]} {word}" + (f"<br><sub>{trials}</sub>" if trials else "")
         cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
-        if self.changes is not None:
-            cells.append(escape.markdown(self.changes.get((case.file, case.id), "")))
+        if self.report.comparison:
+            cells.append(escape.markdown(compared.in_words(case)))
         return [*cells, *[usage_text.price(case)] * self.priced]
 
     def _not_run(self, plan: _Plan) -> Iterator[str]:
@@ -281,6 +272,4 @@ def _items(lines: list[str]) -> str:
 
 
 def _names(cases: list[CaseResult]) -> str:
-    shown = [escape.code_span(numbers.shortened(case.id, 120)) for case in cases[:10]]
-    more = [f"and {len(cases) - 10:,} more"] if len(cases) > 10 else []
-    return ", ".join([*shown, *more])
+    return numbers.listed([escape.code_span(numbers.shortened(case.id, 120)) for case in cases])

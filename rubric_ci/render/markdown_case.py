@@ -15,7 +15,6 @@ from rubric_ci.model.results import (
 from rubric_ci.render import usage_text, wording
 from rubric_ci.text import escape, numbers
 
-MOST_NAMES = 10  # of cases with the same reason
 LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
 ICONS: Mapping[wording.CaseStatus, str] = {
     "pass": "✅",
@@ -80,11 +79,10 @@ def errored(cases: list[Errored], detail: Detail) -> Iterator[str]:
 
 
 def _error(reason: str, cases: list[CaseResult], detail: Detail) -> str:
-    names = ", ".join(_name_and_place(case, detail) for case in cases[:MOST_NAMES])
+    names = numbers.listed([_name_and_place(case, detail) for case in cases])
     if len(cases) == 1:
         return f"{names}: {detail.prose(reason)}"
-    more = f" and {len(cases) - MOST_NAMES:,} more" if len(cases) > MOST_NAMES else ""
-    return f"**{len(cases):,} cases**: {detail.prose(reason)}<br>{names}{more}"
+    return f"**{len(cases):,} cases**: {detail.prose(reason)}<br>{names}"
 
 
 def _name_and_place(case: CaseResult, detail: Detail) -> str:

@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.render import base_wording, grading_changes, heading, usage_text, wording
+from rubric_ci.render import grading_changes, heading, usage_text, wording
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
@@ -34,7 +34,6 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
     "skipped": "-",
 }
 MOST_ROWS = MOST_DETAILS = 50
-MOST_NAMES = 10  # of cases with the same reason
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 
@@ -91,10 +90,8 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
         yield _text(f"the reasons of {more} are in the report files", "dim")
     for reason, cases in shared.items():
         yield from _same_reason(reason, cases)
-    yield from _against(report)
+    yield from _compared(report)
     yield from _left_out(report)
-    for line in comparison_text.lines(report.comparison) if report.comparison else ():
-        yield _text(f"baseline: {line}")
     yield from _verdict(report)
     yield _text(" · ".join(usage_text.summary(report)), "dim")
     for file in files:
@@ -160,9 +157,7 @@ def _reason(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> str
 def _same_reason(reason: str, cases: Sequence[CaseResult]) -> Iterator[RenderableType]:
     head = f"{SIGNS['errored']} {len(cases):,} cases: "
     yield _text(head, STYLES["errored"]) + _text(numbers.shortened(reason, 600))
-    names = ", ".join(case.id for case in cases[:MOST_NAMES])
-    more = f" and {len(cases) - MOST_NAMES:,} more" if len(cases) > MOST_NAMES else ""
-    yield Padding(_text(f"{names}{more}", "dim"), (0, 0, 0, 2))
+    yield Padding(_text(numbers.listed([case.id for case in cases]), "dim"), (0, 0, 0, 2))
     yield Text()
 
 
@@ -228,11 +223,12 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
         yield Text()
 
 
-def _against(report: RunReport) -> Iterator[RenderableType]:
-    if report.against is None:
+def _compared(report: RunReport) -> Iterator[RenderableType]:
+    if report.comparison is None:
         return
-    yield _text(f"{base_wording.TITLE}: {base_wording.base(report)}", "bold")
-    for line in base_wording.class_lines(report):
+    head = ": ".join(filter(None, [compared.title(report), compared.source(report)]))
+    yield _text(head, "bold")
+    for line in (*compared.kind_lines(report), *compared.facts(report)):
         yield Padding(_text(line), (0, 0, 0, 2))
     yield Text()
 

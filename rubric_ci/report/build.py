@@ -13,7 +13,6 @@ from rubric_ci.grading.engine import is_failure
 from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
 from rubric_ci.grading.task import Task
 from rubric_ci.model.config import MockTarget
-from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
     JudgeInfo,
@@ -67,7 +66,7 @@ def build_report(
         cases=cases,
         grading_changes=changes,
         waivers=waivers,
-        notes=(*_notes(loaded), *_without_base(gate, cases), *_ungraded(tasks), *selection.notes),
+        notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),
         metadata=run_metadata(os.environ),
         shard=shard,
         regression=loaded.config.regression,
@@ -151,15 +150,6 @@ def _notes(loaded: LoadedProject) -> tuple[str, ...]:
         f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
         for name in loaded.invalid
     )
-
-
-def _without_base(gate: GateInfo, cases: Sequence[CaseResult]) -> Iterator[str]:
-    """Yield a note if the gate needs a comparison that no case has."""
-    if gate.fail_on == "regression" and cases and all(case.change is None for case in cases):
-        yield (
-            "fail-on is regression and there is no comparison with a base, so every case that "
-            "fails counts: set `--against`"
-        )
 
 
 def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:

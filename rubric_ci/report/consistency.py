@@ -13,7 +13,7 @@ from rubric_ci.model.scope import Scope
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.waivers import with_waivers
 from rubric_ci.report import case_consistency
-from rubric_ci.report.gate import concluded
+from rubric_ci.report.gate import with_gate
 from rubric_ci.text import numbers
 
 
@@ -45,8 +45,6 @@ def _scores(report: RunReport) -> Iterator[float]:
         if not isinstance(case, Skipped):
             yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
             yield from _base_scores(case.before)
-    for change in report.comparison.changes if report.comparison else ():
-        yield from (side.score for side in (change.before, change.after) if side)
 
 
 def _base_scores(before: BaseResult | None) -> Iterator[float]:
@@ -140,9 +138,7 @@ def _run_verdict(report: RunReport) -> Iterator[str]:
 
 
 def _gate(report: RunReport) -> Iterator[str]:
-    found = concluded(
-        report.gate, report.cases, report.verdict, report.waivers, report.grading_changes
-    )
+    found = with_gate(report).gate
     for claimed, rate in zip(report.gate.rates, found.rates, strict=True):
         if claimed != rate:
             name = f"group {rate.group}" if rate.group else "all cases"

@@ -13,7 +13,9 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
 
     A report does not list its unusable eval files, so `run` passes `invalid_files`.
     """
-    if not gate_passes(report.cases, report.gate, report.waivers, report.grading_changes):
+    if not gate_passes(
+        report.cases, report.gate, report.waivers, report.grading_changes, report.comparison
+    ):
         return ExitCode.GATE
     if invalid_files:
         return ExitCode.USAGE

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
 from rubric_ci.model.grading_changes import GradingChange
-from rubric_ci.model.report import RunVerdict
+from rubric_ci.model.report import RunReport, RunVerdict
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult
 
@@ -43,8 +44,23 @@ def concluded(
     verdict: RunVerdict,
     waivers: Sequence[WaiverResult] = (),
     changes: Sequence[GradingChange] = (),
+    comparison: Comparison | None = None,
 ) -> GateInfo:
     """Return the gate with the counts of these cases, and whether it passes."""
     counted = replace(gate, rates=pass_rates(cases, gate.rates, changes))
     complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
-    return replace(counted, holds=gate_passes(cases, counted, waivers, changes) and complete)
+    holds = gate_passes(cases, counted, waivers, changes, comparison)
+    return replace(counted, holds=holds and complete)
+
+
+def with_gate(report: RunReport) -> RunReport:
+    """Return a report with its gate decided again."""
+    gate = concluded(
+        report.gate,
+        report.cases,
+        report.verdict,
+        report.waivers,
+        report.grading_changes,
+        report.comparison,
+    )
+    return replace(report, gate=gate)

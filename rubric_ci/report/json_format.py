@@ -7,11 +7,15 @@ from math import isfinite
 from typing import Any
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.model.report import REPORT_VERSION, Comparison, RunReport
+from rubric_ci.model.report import REPORT_VERSION, RunReport
 from rubric_ci.parsing import typed_json
 from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.report import consistency
 
+_COMPARED = (
+    *("file", "line", "id", "outcome", "verdict", "score"),
+    *("change", "change_reason", "before"),
+)
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -20,9 +24,20 @@ def render(report: RunReport) -> str:
     return _json(report)
 
 
-def render_comparison(comparison: Comparison) -> str:
-    """Return a comparison alone, with the keys that it has in a report."""
-    return _json({"version": REPORT_VERSION, **_plain(comparison)})
+def render_comparison(report: RunReport) -> str:
+    """Return what a report has about its comparison, with the keys that it has in a report."""
+    cases = [
+        {name: _plain(getattr(case, name)) for name in _COMPARED if hasattr(case, name)}
+        for case in report.cases
+    ]
+    return _json(
+        {
+            "version": REPORT_VERSION,
+            "comparison": _plain(report.comparison),
+            "cases": cases,
+            "removed": _plain(report.removed),
+        }
+    )
 
 
 def read(text: str, name: str = "report") -> RunReport:

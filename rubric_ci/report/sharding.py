@@ -93,6 +93,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
         metadata=_shared(reports),
+        comparison=None,
         shard=None,
     )
 

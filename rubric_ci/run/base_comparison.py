@@ -10,7 +10,7 @@ from rubric_ci.grading.task import Task
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import Against, RemovedCase
-from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.run.base_side import BaseSide, Key
 from rubric_ci.run.confirmation import INTERRUPTED, Confirmed, Pair, confirm
 from rubric_ci.run.sides import Sides
@@ -41,7 +41,7 @@ async def compare(
             return Outcome(results=head)
         case NoBase(reason=reason):
             found = Compared(change="not-comparable", reason=f"no base: {reason}")
-            results = tuple(_changed(case, found) for case in head)
+            results = tuple(verdicts.changed(case, found) for case in head)
             return Outcome(results=results, against=Against(ref=ref, commit=""))
         case Sides():
             return await _compare(sides, ref, tasks, head)
@@ -78,26 +78,20 @@ def _result(case: CaseResult, base: BaseSide, confirmed: Confirmed, shared: set[
     key = case.file, case.id
     if key in confirmed.pairs:
         pair = confirmed.pairs[key]
-        return _changed(pair.head, confirmed.compared[key], verdicts.base_result(pair.base))
+        return verdicts.changed(pair.head, confirmed.compared[key], verdicts.base_result(pair.base))
     if key in base.incomparable:
-        return _changed(case, Compared(change="not-comparable", reason=base.incomparable[key]))
+        return verdicts.changed(
+            case, Compared(change="not-comparable", reason=base.incomparable[key])
+        )
     if key not in base.tasks:
-        return _changed(case, Compared(change="new"))
+        return verdicts.changed(case, Compared(change="new"))
     found = verdicts.compare(case, case)
     if isinstance(case, Graded) and key in shared:
         side = replace(verdicts.base_result(case), source="shared", usage=NOTHING_USED)
-        return _changed(case, found, side)
+        return verdicts.changed(case, found, side)
     if isinstance(case, Graded):
         found = Compared(change="not-comparable", reason=INTERRUPTED)
-    return _changed(case, found)
-
-
-def _changed(case: CaseResult, found: Compared, before: BaseResult | None = None) -> CaseResult:
-    change, reason = found.change, found.reason
-    if isinstance(case, Skipped):
-        return replace(case, change=change, change_reason=reason)
-    suspected = found.suspected
-    return replace(case, change=change, change_reason=reason, suspected=suspected, before=before)
+    return verdicts.changed(case, found)
 
 
 def no_answers(ref: str, base: BaseSide) -> Against:

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from rubric_ci.comparison import wording
 from rubric_ci.grading import case_list
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.task import Task
 from rubric_ci.model.git_changes import NoBase
-from rubric_ci.render import base_wording
 from rubric_ci.run.base_comparison import no_answers
 from rubric_ci.run.sides import Sides
 from rubric_ci.text import numbers
@@ -41,7 +41,7 @@ def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) ->
         case NoBase(reason=reason):
             yield f"no base: {reason}"
         case Sides():
-            commit = base_wording.commit(no_answers("", sides.base), now.isoformat())
+            commit = wording.commit(no_answers("", sides.base), now.isoformat())
             yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
 
 

@@ -204,3 +204,8 @@ def _code_point(match: re.Match[str]) -> str:
 
 def _percent(sign: str) -> str:
     return "".join(f"%{byte:02X}" for byte in sign.encode())
+
+
+def commit(sha: str) -> str:
+    """Return how a commit is shown: its first ten characters."""
+    return sha[:10]

@@ -1,5 +1,7 @@
 """Numbers, costs and durations as all formats show them."""
 
+from collections.abc import Sequence
+
 from rubric_ci.model.report import Totals
 from rubric_ci.model.scoring import format_score
 from rubric_ci.model.usage import Usage
@@ -46,6 +48,12 @@ def dollars(amount: float) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """Return a number and its unit, in the plural if needed."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def points(share: float) -> str:

@@ -26,19 +26,19 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     assert rubric_ci(tmp_path, "baseline", "keep", second).returncode == 0
     compared = rubric_ci(tmp_path, "compare", *folder)
     assert compared.returncode == 1
-    assert compared.stdout.splitlines()[-1] == "worse than the reference: 1 case regressed"
+    assert compared.stdout.splitlines()[-1] == "worse than the reference: 1 case broken"
 
     reason = ("--reason", "shorter answers are wanted")
     accepted = rubric_ci(tmp_path, "baseline", "accept", second, *reason)
     assert (accepted.returncode, accepted.stderr) == (0, "")
-    assert accepted.stdout.splitlines()[0].startswith("e.yaml: a: ▼ regressed: pass 1.00 → fail")
+    assert accepted.stdout.splitlines()[0].startswith("e.yaml: a: ▼ broken: pass 1.00 → fail")
     assert accepted.stdout.splitlines()[-1] == (
         "accepted: second.json of 2026-01-02T00:00:00+00:00 (shorter answers are wanted)"
     )
     again = rubric_ci(tmp_path, "compare", *folder)
     assert again.returncode == 0
     shown = (
-        "Reference: commit `2222222` of 2026-01-02, 0 days old, 3 trials per case "
+        "Reference: commit `2222222222` of 2026-01-02, 0 days old, 3 trials per case "
         "(shorter answers are wanted)"
     )
     assert shown in again.stdout
@@ -56,15 +56,16 @@ def test_a_merge_is_named_in_the_summary(tmp_path: Path) -> None:
     at = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
     done = rubric_ci(tmp_path, "baseline", "accept-merge", merged, **at)
     assert (done.returncode, done.stderr) == (0, "")
-    moved = "the reference moved to 2222222 for 1 case (merge: fixed b)"
+    moved = "the reference moved to 2222222222 for 1 case (merge: fixed b)"
     reference = (
-        "Reference: commit `1111111` of 2026-01-01, 1 day old, 15 trials per case (first run); "
-        "1 case since commit `2222222` of 2026-01-02, 0 days old (merge: fixed b)"
+        "Reference: commit `1111111111` of 2026-01-01, 1 day old, 15 trials per case "
+        "(first run); "
+        "1 case since commit `2222222222` of 2026-01-02, 0 days old (merge: fixed b)"
     )
     assert done.stdout.splitlines() == [moved, reference]
     assert summary.read_text() == f"- {moved}\n- {reference}\n"
     night_after = rubric_ci(tmp_path, "compare", ".rubric-ci/reference", merged, "--format", "json")
-    (move,) = json.loads(night_after.stdout)["reference"]["moves"]
+    (move,) = json.loads(night_after.stdout)["comparison"]["reference"]["moves"]
     assert (move["commit"], move["cases"], move["age_days"]) == ("2" * 40, 1, 0)
 
 

@@ -9,13 +9,14 @@ import pytest
 
 from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.comparison.reference_log_file import read_log
-from rubric_ci.model.report import Comparison
+from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.report import json_format
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.commands import test_compare
 from tests.commands.test_compare import on_github
+from tests.compared import whole
 from tests.contract.fake_github import GitHub, serving
 
 pytestmark = pytest.mark.timeout(240)
@@ -61,12 +62,12 @@ def night(project: Path) -> str:
     return f"{compared.returncode}: {compared.stdout.splitlines()[-1]}"
 
 
-def compared(project: Path) -> Comparison:
+def compared(project: Path) -> RunReport:
     """Run a night and return its comparison with the reference."""
     rubric_ci(project, "run", "--baseline", FOLDER, "--fail-on", "never")
     report = json_format.read((project / ".rubric-ci/report.json").read_text())
     assert report.comparison
-    return report.comparison
+    return report
 
 
 def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: AnswerJudge) -> None:
@@ -84,11 +85,11 @@ def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: Answer
     report = json_format.read((project / ".rubric-ci/report.json").read_text())
     assert report.totals.cached_marks == 0
     assert report.comparison
-    assert [change.kind for change in report.comparison.changes] == ["unclear", "unclear"]
+    assert [case.change for case in report.cases] == ["not-comparable"] * 2
     moved = "The judge moved: 4 of 4 marks of remembered answers differ, 0 of 10 did when"
     assert report.comparison.judge_moved.startswith(moved)
     summary = (project / ".rubric-ci/summary.md").read_text()
-    assert "No case is called regressed until `rubric-ci baseline rejudge` has judged" in summary
+    assert "No case is called broken until `rubric-ci baseline rejudge` has judged" in summary
 
     with serving(GitHub()) as github:
         head = ".rubric-ci/report.json"
@@ -117,7 +118,7 @@ def test_a_judge_that_moves_twice_is_asked_and_not_the_cache(
     project: Path, judge: AnswerJudge, *, rejudged: bool
 ) -> None:
     judge.word = "farewell"
-    assert compared(project).judge_moved
+    assert whole(compared(project)).judge_moved
     judge.word = "there"  # which the answers have, as they had the first word
     if rejudged:
         assert rubric_ci(project, "baseline", "rejudge").returncode == 0
@@ -125,8 +126,10 @@ def test_a_judge_that_moves_twice_is_asked_and_not_the_cache(
         verdicts = {t.verdict for c in marked.cases if isinstance(c, Graded) for t in c.trials}
         assert verdicts == {"pass"}
     before = len(judge.answers)
-    found = compared(project)
-    assert (found.judge_moved, [change.kind for change in found.changes]) == ("", ["same"] * 2)
+    night = compared(project)
+    assert [case.change for case in night.cases] == ["unchanged"] * 2
+    found = whole(night)
+    assert found.judge_moved == ""
     assert found.suspects
     assert found.suspects.suspects == 0
     assert len(judge.answers) - before == 2 * 2 + 2

@@ -60,12 +60,12 @@ def written(folder: Path, name: str, report: RunReport) -> str:
     ("head", "code", "last"),
     [
         (PASSING, 0, "no regression larger than 85 points"),
-        (REGRESSED, 1, "worse than the baseline: 1 case regressed"),
+        (REGRESSED, 1, "worse than the baseline: 1 case broken"),
         (LOST, 3, "not worse than the baseline: too few cases to exclude a regression"),
-        (SLIGHTLY, 1, "worse than the baseline: 1 case regressed"),
+        (SLIGHTLY, 1, "worse than the baseline: 1 case broken"),
         (TOLERATED, 0, "no regression larger than 48 points"),
     ],
-    ids=["same", "regressed", "no verdict", "beyond the tolerance", "within it"],
+    ids=["unchanged", "broken", "no verdict", "beyond the tolerance", "within it"],
 )
 def test_exit_code(tmp_path: Path, head: RunReport, code: int, last: str) -> None:
     reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", head)]
@@ -78,7 +78,7 @@ def test_formats(tmp_path: Path) -> None:
     markdown = rubric_ci(tmp_path, "compare", *reports, "--format", "markdown").stdout
     assert markdown.startswith("## ❌ rubric-ci · worse than the baseline")
     shown = json.loads(rubric_ci(tmp_path, "compare", *reports, "--format", "json").stdout)
-    assert [change["kind"] for change in shown["changes"]] == ["regressed", "same"]
+    assert sorted(case["change"] for case in shown["cases"]) == ["broken", "unchanged"]
 
 
 def test_a_folder_of_reports_is_pooled(tmp_path: Path) -> None:
@@ -117,11 +117,10 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Bye")
     second = rubric_ci(tmp_path, *run)
     assert second.returncode == 1
-    assert "baseline: 1 regressed\n" in second.stdout
-    assert "▼ regressed: pass 1.00 → fail 0.00" in (tmp_path / ".rubric-ci/summary.md").read_text()
-    comparison = json_format.read((tmp_path / ".rubric-ci/report.json").read_text()).comparison
-    assert comparison is not None
-    assert [change.kind for change in comparison.changes] == ["regressed"]
+    assert "Compared with the baseline\n  1 broken: " in second.stdout
+    assert "▼ broken: pass 1.00 → fail 0.00" in (tmp_path / ".rubric-ci/summary.md").read_text()
+    report = json_format.read((tmp_path / ".rubric-ci/report.json").read_text())
+    assert [case.change for case in report.cases] == ["broken"]
 
 
 SETTINGS = """\
@@ -233,3 +232,28 @@ def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) ->
     assert refused.returncode == 1
     assert refused.stderr.startswith("no issue: GitHub does not accept the token (401")
     assert refused.stderr.count("\n") == 1
+
+
+TWO_CASES = f"""\
+{EVALS.rstrip()}
+  - id: fails
+    input: Say bye
+    evaluators: [{{name: s, type: code_judge, script: 'grep -q never {{answer_file}}'}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [pytest.param("Hello", 0, id="unchanged"), pytest.param("Bye", 1, id="broken")],
+)
+def test_the_gate_of_a_run_fails_where_compare_does(tmp_path: Path, answer: str, code: int) -> None:
+    """A case that fails as before is no regression, whatever the run is compared with."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.eval.yaml").write_text(TWO_CASES)
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
+    assert rubric_ci(tmp_path, "run").returncode == 1
+    (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "base.json")
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % answer)
+    done = rubric_ci(tmp_path, "run", "--baseline", "base.json", "--fail-on", "regression")
+    compared = rubric_ci(tmp_path, "compare", "base.json", ".rubric-ci/report.json")
+    assert (done.returncode, compared.returncode) == (code, code)

@@ -286,19 +286,24 @@ def test_a_run_that_stops_early_compares_what_it_graded(changed: Checkout, log: 
     assert report(changed)["against"]["asked"] == 1
 
 
+NOT_READ = (
+    "`--against`: the baseline none.json was not read, as a run is compared with one of them."
+)
+
+
 @pytest.mark.parametrize(
-    ("against", "notes"),
+    ("against", "note"),
     [
-        (("--against", "HEAD"), []),
-        (("--against", "auto"), ["No comparison: the baseline none.json does not exist."]),
-        ((), ["No comparison: the baseline none.json does not exist."]),
+        (("--against", "HEAD"), f"Compared with the commit of {NOT_READ}"),
+        (("--against", "auto"), f"No base was found for {NOT_READ}"),
+        ((), "No comparison: the baseline none.json does not exist."),
     ],
     ids=["a base", "no base", "without --against"],
 )
-def test_the_note_about_a_missing_baseline(
-    checkout: Checkout, against: tuple[str, ...], notes: list[str]
+def test_the_note_about_a_baseline_that_is_not_compared_with(
+    checkout: Checkout, against: tuple[str, ...], note: str
 ) -> None:
     target = "targets: [{name: default, provider: mock, response: hello}]\n"
     checkout.commit({"rubric-ci.yaml": target, "evals/a.yaml": cases("one")})
     run(checkout, "evals", "--baseline", "none.json", *against)
-    assert report(checkout)["notes"] == notes
+    assert report(checkout)["notes"] == [note]

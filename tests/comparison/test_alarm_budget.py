@@ -1,16 +1,18 @@
 """Suspects and their p-values within a budget of false alarms."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rubric_ci.comparison import alarm_budget, comparison_text
+from rubric_ci.comparison import alarm_budget, wording
 from rubric_ci.comparison.alarm_budget import Pair
-from rubric_ci.comparison.compare import compare
+from rubric_ci.model.comparison import SuspectCounts
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import ChangeKind, Comparison, RunReport, SuspectCounts
-from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Change, Graded, Trial, VerdictWord
+from tests.compared import compared, kinds, whole
 from tests.sample_reports import a_report, errored, graded
 
 CONFIG = RegressionConfig()
@@ -29,11 +31,11 @@ def reference(*names: str) -> RunReport:
     return a_report(*(case(name, 15) for name in names))
 
 
-def against_20(*head: Graded) -> Comparison:
+def against_20(*head: Graded) -> RunReport:
     """Compare with a reference of 20 cases; those that are not in `head` are unchanged."""
     names = [f"c{n}" for n in range(20)]
     changed = {each.id: each for each in head}
-    return compare(
+    return compared(
         a_report(*(changed.get(name, case(name, 3)) for name in names)), reference(*names)
     )
 
@@ -41,20 +43,22 @@ def against_20(*head: Graded) -> Comparison:
 @pytest.mark.parametrize(
     ("head", "kind", "p_value"),
     [
-        pytest.param(case("c0", 3), "same", None, id="unchanged"),
-        pytest.param(case("c0", 2, 1), "same", None, id="one-of-three-fails"),
+        pytest.param(case("c0", 3), "unchanged", None, id="unchanged"),
+        pytest.param(case("c0", 2, 1), "unchanged", None, id="one-of-three-fails"),
         pytest.param(case("c0", 1, 2), "flaky", 20 * 3 / 153, id="two-of-three-fail"),
-        pytest.param(case("c0", 0, 3), "regressed", 20 / 816, id="all-of-three-fail"),
-        pytest.param(case("c0", 4, 6), "regressed", 0.0237154, id="a-confirmed-suspect"),
+        pytest.param(case("c0", 0, 3), "broken", 20 / 816, id="all-of-three-fail"),
+        pytest.param(case("c0", 4, 6), "broken", 0.0237154, id="a-confirmed-suspect"),
         pytest.param(case("c0", 5, 5), "flaky", 0.0948617, id="a-cleared-suspect"),
-        pytest.param(case("c0", 6, 4), "same", None, id="below-in-too-few-pairs"),
-        pytest.param(case("c0", 0, 10), "regressed", 20 / 3_268_760, id="every-trial-fails"),
+        pytest.param(case("c0", 6, 4), "unchanged", None, id="below-in-too-few-pairs"),
+        pytest.param(case("c0", 0, 10), "broken", 20 / 3_268_760, id="every-trial-fails"),
     ],
 )
-def test_a_case(head: Graded, kind: ChangeKind, p_value: float | None) -> None:
-    (change,) = [change for change in against_20(head).changes if change.id == "c0"]
-    assert change.p_value == (None if p_value is None else pytest.approx(p_value, rel=1e-4))
-    assert change.kind == kind
+def test_a_case(head: Graded, kind: Change, p_value: float | None) -> None:
+    case = against_20(head).cases[0]
+    assert case.change == kind
+    shown = re.search(r"p = ([0-9.e-]+)", case.change_reason)
+    found = float(shown.group(1)) if shown else None
+    assert found == (None if p_value is None else pytest.approx(p_value, rel=0.05))
 
 
 def flipped(name: str, bad: int, good: int) -> Graded:
@@ -64,46 +68,56 @@ def flipped(name: str, bad: int, good: int) -> Graded:
 
 
 def test_the_suspects_are_counted() -> None:
-    compared = against_20(
+    found = against_20(
         case("c0", 0, 10, further_trials=7),
         case("c1", 5, 5, further_trials=7),
         case("c2", 0, 2),
         case("c3", 9, 1, further_trials=7),
     )
-    assert compared.suspects == SuspectCounts(
-        false_alarms=0.05, suspects=4, confirmed=1, undecided=1, further_trials=7
+    assert whole(found).suspects == SuspectCounts(
+        false_alarms=0.05,
+        suspects=4,
+        confirmed=1,
+        undecided=1,
+        further_trials=7,
+        p_values=(20 / 3_268_760, 20 / 3_268_760),
     )
-    lines = list(comparison_text.lines(compared))
+    lines = list(wording.lines(found))
     assert lines[:2] == [
-        "1 regressed, 2 flaky, 17 same",
+        "1 broken, 17 unchanged, 2 flaky",
         (
             "4 suspects, 2 cleared by 7 more trials each, 1 confirmed (p = 6.1e-06), "
             "1 undecided (too few trials: `run --baseline` adds them)"
         ),
     ]
-    cells = comparison_text.by_case(compared)
-    assert cells["e.yaml", "c0"] == "▼ regressed: pass 1.00 → fail 0.00 (p = 6.1e-06)"
-    assert compared.regressed
+    first, second, third, *_ = found.cases
+    assert wording.in_words(first) == "▼ broken: pass 1.00 → fail 0.00"
+    assert [case.change_reason for case in (first, second, third)] == [
+        "confirmed: 10 fail of 10 here, 15 pass of 15 in the baseline (p = 6.1e-06)",
+        "not confirmed: 5 pass, 5 fail of 10 here, 15 pass of 15 in the baseline (p = 0.09)",
+        "undecided, too few trials: 2 fail of 2 here, 15 pass of 15 in the baseline (p = 0.13)",
+    ]
+    assert whole(found).regressed
 
 
 def test_a_fall_within_the_tolerance_is_no_suspect() -> None:
     then = replace(graded("a", "pass"), trials=(Trial(verdict="pass", score=0.9),) * 15)
     now = replace(graded("a", "pass"), trials=(Trial(verdict="pass", score=0.88),) * 10)
-    compared = compare(a_report(now), a_report(then))
-    assert [(c.kind, c.p_value) for c in compared.changes] == [("same", None)]
+    found = compared(a_report(now), a_report(then))
+    assert (kinds(found), found.cases[0].change_reason) == (["unchanged a"], "")
     strict = a_report(now, regression=RegressionConfig(tolerance=0.01))
-    assert compare(strict, a_report(then)).count("regressed") == 1
+    assert kinds(compared(strict, a_report(then))) == ["broken a"]
 
 
 def test_many_small_falls_of_the_mean_are_found() -> None:
     """No case is a suspect, but the mean of the trials fell in all of them."""
-    compared = against_20(*(case(f"c{n}", 2, 1) for n in range(20)))
-    assert (compared.count("regressed"), compared.suspects) == (
-        0,
+    comparison = whole(against_20(*(case(f"c{n}", 2, 1) for n in range(20))))
+    assert (comparison.fell, comparison.suspects) == (
+        True,
         SuspectCounts(false_alarms=0.05, suspects=0, confirmed=0, undecided=0, further_trials=0),
     )
-    assert compared.mean_difference == pytest.approx(-1 / 3, abs=1e-5)
-    assert compared.regressed
+    assert comparison.mean_difference == pytest.approx(-1 / 3, abs=1e-5)
+    assert comparison.regressed
 
 
 @pytest.mark.parametrize(
@@ -118,18 +132,20 @@ def test_many_small_falls_of_the_mean_are_found() -> None:
 def test_further_trials_leave_the_mean_alone(low: Graded, mean: float) -> None:
     """Five of 20 cases fail their only first trial, and one of them was asked again."""
     others = [case(f"c{n}", 0, 1) for n in range(1, 5)]
-    compared = against_20(low, *others)
-    assert compared.mean_difference == mean
-    assert compared.interval == pytest.approx((-0.457922, -0.042078), abs=1e-5)
-    assert compared.p_value == 0.0625
+    comparison = whole(against_20(low, *others))
+    assert comparison.mean_difference == mean
+    assert comparison.interval == pytest.approx((-0.457922, -0.042078), abs=1e-5)
+    assert comparison.p_value == 0.0625
 
 
 def test_clusters_are_flipped_together() -> None:
     names = [f"c{n}" for n in range(20)]
     head = [case(name, 2, 1, cluster=f"conversation {n % 5}") for n, name in enumerate(names)]
-    compared = compare(a_report(*head), reference(*names))
-    assert (compared.clusters, compared.p_value, compared.regressed) == (5, 0.0625, False)
-    *_, mean, note = comparison_text.lines(compared)
+    found = compared(a_report(*head), reference(*names))
+    comparison = whole(found)
+    assert (comparison.clusters, comparison.p_value) == (5, 0.0625)
+    assert not comparison.regressed
+    *_, mean, note = wording.lines(found)
     assert mean.startswith("Mean score -0.333 (20 cases in both reports in 5 clusters, ")
     assert note == (
         "With fewer than 6 independent cases or clusters (5 here), "
@@ -155,9 +171,9 @@ def test_a_reference_has_enough_trials(
 
 
 def test_a_baseline_with_too_few_trials_is_named() -> None:
-    compared = compare(a_report(case("a", 3)), a_report(case("a", 3)))
-    assert compared.suspects is None
-    assert compared.notes[0] == (
+    comparison = whole(compared(a_report(case("a", 3)), a_report(case("a", 3))))
+    assert comparison.suspects is None
+    assert comparison.notes[0] == (
         "The baseline has 3 trials per case; false alarms are kept within a budget from 15 on "
         "(`regression.reference_trials`): create it with `rubric-ci run --trials 15`."
     )

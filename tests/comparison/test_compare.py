@@ -6,24 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.comparison.compare import compare
+from rubric_ci.model.comparison import SuspectCounts
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.reference_log import Decision, Night, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import (
-    CaseChange,
-    ChangeKind,
-    Comparison,
-    JudgeInfo,
-    RunReport,
-    SuspectCounts,
-    run_verdict,
-    totals,
+from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
+from rubric_ci.model.results import (
+    BaseResult,
+    CaseResult,
+    Change,
+    Errored,
+    Graded,
+    Skipped,
+    Trial,
+    VerdictWord,
 )
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial, VerdictWord
 from rubric_ci.model.scope import NARROWINGS, Narrowing, Scope
 from rubric_ci.model.scoring import verdict
 from tests import nights
+from tests.compared import against as whole_of
+from tests.compared import compared, kinds, whole
 
 JUDGE = JudgeInfo(model="openai/m", prompt_version="1")
 
@@ -56,64 +58,87 @@ def report(*cases: CaseResult) -> RunReport:
     )
 
 
-def against(before: CaseResult | None, after: CaseResult | None) -> tuple[CaseChange, ...]:
+def against(before: CaseResult | None, after: CaseResult | None) -> RunReport:
     then, now = (report(*([case] if case else [])) for case in (before, after))
-    return compare(now, then).changes
+    return compared(now, then)
+
+
+def kind_of(before: CaseResult | None, after: CaseResult | None) -> Change:
+    found = against(before, after)
+    return found.cases[0].change or "unchanged" if found.cases else "removed"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "kind"),
     [
-        (graded(0.9), graded(0.9), "same"),
-        (graded(0.9), graded(0.85), "same"),
-        (graded(0.95), graded(0.9), "same"),  # 0.05 in decimals, a little more in binary
-        (graded(0.9), graded(0.84), "regressed"),
-        (graded(0.84), graded(0.9), "improved"),
-        (graded(0.8), graded(0.79), "regressed"),
-        (graded(0.59), graded(0.6), "improved"),
-        (graded(0.9), graded(0.9, fails=True), "regressed"),
-        (graded(0.7), graded(0.95, fails=True), "regressed"),
-        (graded(0.95, fails=True), graded(0.7), "improved"),
+        (graded(0.9), graded(0.9), "unchanged"),
+        (graded(0.9), graded(0.85), "unchanged"),
+        (graded(0.95), graded(0.9), "unchanged"),  # 0.05 in decimals, a little more in binary
+        (graded(0.9), graded(0.84), "broken"),
+        (graded(0.84), graded(0.9), "unchanged"),  # better, and passed before
+        (graded(0.8), graded(0.79), "broken"),
+        (graded(0.59), graded(0.6), "fixed"),
+        (graded(0.3), graded(0.3), "failing-before"),
+        (graded(0.3), graded(0.5), "failing-before"),
+        (graded(0.9), graded(0.9, fails=True), "broken"),
+        (graded(0.7), graded(0.95, fails=True), "broken"),
+        (graded(0.95, fails=True), graded(0.7), "fixed"),
         (None, graded(0.1), "new"),
-        (ERRORED, graded(0.1), "new"),
-        (SKIPPED, graded(0.1), "new"),
-        (graded(0.9), ERRORED, "errored"),
-        (ERRORED, ERRORED, "errored"),
-        (None, ERRORED, "errored"),
-        (graded(0.9), SKIPPED, "gone"),
-        (graded(0.9), None, "gone"),
+        (ERRORED, graded(0.1), "not-comparable"),
+        (SKIPPED, graded(0.1), "not-comparable"),
+        (graded(0.9), ERRORED, "not-comparable"),
+        (ERRORED, ERRORED, "not-comparable"),
+        (None, ERRORED, "new"),
+        (graded(0.9), SKIPPED, "not-comparable"),
+        (graded(0.9), None, "removed"),
     ],
 )
-def test_kind(before: CaseResult | None, after: CaseResult | None, kind: ChangeKind) -> None:
-    (change,) = against(before, after)
-    assert change.kind == kind
-
-
-@pytest.mark.parametrize("before", [None, SKIPPED, ERRORED], ids=["new", "skipped", "errored"])
-def test_a_skipped_case_without_an_earlier_verdict_is_not_compared(
-    before: CaseResult | None,
-) -> None:
-    assert against(before, SKIPPED) == ()
+def test_kind(before: CaseResult | None, after: CaseResult | None, kind: Change) -> None:
+    assert kind_of(before, after) == kind
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "kind", "flips"),
+    ("before", "after", "reason"),
     [
-        (trials(0.9, 0.9, 0.9), trials(0.5, 0.5, 0.5), "regressed", False),
-        (trials(0.9, 0.9, 0.5), trials(0.5, 0.5, 0.5), "flaky", True),
-        (trials(0.9, 0.9, 0.9), trials(0.9, 0.5, 0.5), "flaky", True),
-        (trials(0.9, 0.9, 0.5), trials(0.9, 0.5, 0.9), "same", True),
-        (trials(0.9, 0.9, 0.7), trials(0.5, 0.4, 0.3), "regressed", True),
-        (trials(0.95, 0.9, 0.9), trials(0.85, 0.8, 0.8), "regressed", False),
-        (trials(0.95, 0.9, 0.84), trials(0.85, 0.8, 0.8), "flaky", False),
-        (trials(0.5, 0.5, 0.5), trials(0.9, 0.9, 0.9), "improved", False),
-        (graded(0.9), trials(0.5, 0.5, 0.9), "flaky", True),
-        (graded(0.9), trials(0.5, 0.5, 0.6), "regressed", True),
+        (ERRORED, graded(0.1), "no verdict in the baseline: no answer"),
+        (SKIPPED, graded(0.1), "not graded in the baseline: no rubrics"),
+        (graded(0.9), ERRORED, "no verdict: no answer"),
+        (graded(0.9), SKIPPED, "not graded: no rubrics"),
     ],
 )
-def test_trials(before: Graded, after: Graded, kind: ChangeKind, *, flips: bool) -> None:
-    (change,) = against(before, after)
-    assert (change.kind, change.flips) == (kind, flips)
+def test_why_a_case_is_not_comparable(before: CaseResult, after: CaseResult, reason: str) -> None:
+    (case,) = against(before, after).cases
+    assert case.change_reason == reason
+
+
+def test_the_report_keeps_what_a_case_was() -> None:
+    then = replace(graded(0.9), answer="It was good.")
+    found = [against(then, replace(graded(score), answer="Now")).cases[0] for score in (0.1, 0.9)]
+    assert [case.before for case in found if isinstance(case, Graded)] == [
+        BaseResult(
+            outcome="graded", verdict="pass", score=0.9, answer="It was good.", source="report"
+        ),
+        BaseResult(outcome="graded", verdict="pass", score=0.9, source="report"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        (trials(0.9, 0.9, 0.9), trials(0.5, 0.5, 0.5), "broken"),
+        (trials(0.9, 0.9, 0.5), trials(0.5, 0.5, 0.5), "flaky"),
+        (trials(0.9, 0.9, 0.9), trials(0.9, 0.5, 0.5), "flaky"),
+        (trials(0.9, 0.9, 0.5), trials(0.9, 0.5, 0.9), "unchanged"),
+        (trials(0.9, 0.9, 0.7), trials(0.5, 0.4, 0.3), "broken"),
+        (trials(0.95, 0.9, 0.9), trials(0.85, 0.8, 0.8), "broken"),
+        (trials(0.95, 0.9, 0.84), trials(0.85, 0.8, 0.8), "flaky"),
+        (trials(0.5, 0.5, 0.5), trials(0.9, 0.9, 0.9), "fixed"),
+        (graded(0.9), trials(0.5, 0.5, 0.9), "flaky"),
+        (graded(0.9), trials(0.5, 0.5, 0.6), "broken"),
+    ],
+)
+def test_trials(before: Graded, after: Graded, kind: Change) -> None:
+    assert kind_of(before, after) == kind
 
 
 def mixed(*each: tuple[VerdictWord, float]) -> Graded:
@@ -137,7 +162,7 @@ def mixed(*each: tuple[VerdictWord, float]) -> Graded:
         pytest.param(
             mixed(("pass", 0.82), ("pass", 0.82), ("pass", 0.8)),
             mixed(("fail", 0.95), ("fail", 0.95), ("fail", 1.0)),
-            "regressed",
+            "broken",
             id="every-score-rose-and-every-verdict-fell",
         ),
         pytest.param(
@@ -149,55 +174,56 @@ def mixed(*each: tuple[VerdictWord, float]) -> Graded:
         pytest.param(
             mixed(("pass", 0.9), ("pass", 0.9), ("borderline", 0.79)),
             mixed(("borderline", 0.7), ("borderline", 0.7), ("borderline", 0.7)),
-            "regressed",
+            "broken",
             id="the-scores-are-separated-and-fell",
         ),
     ],
 )
-def test_the_separation_is_in_what_changed(before: Graded, after: Graded, kind: ChangeKind) -> None:
-    (change,) = against(before, after)
-    assert change.kind == kind
+def test_the_separation_is_in_what_changed(before: Graded, after: Graded, kind: Change) -> None:
+    assert kind_of(before, after) == kind
 
 
 def test_many_rises_and_fewer_larger_falls_are_no_fall_of_the_mean() -> None:
     scores = [0.51] * 350 + [0.49] * 147 + [0.48] * 104
     then = report(*(graded(0.5, case=f"c{n}") for n in range(601)))
-    comparison = compare(report(*(graded(s, case=f"c{n}") for n, s in enumerate(scores))), then)
+    comparison = whole_of(report(*(graded(s, case=f"c{n}") for n, s in enumerate(scores))), then)
     assert comparison.p_value == pytest.approx(0.8686, abs=1e-4)
     assert (comparison.significant, comparison.regressed) == (False, False)
 
 
 def test_a_case_that_has_moved_is_the_same_case() -> None:
-    (change,) = against(graded(0.9), graded(0.5, file="b.yaml"))
-    assert (change.kind, change.file, change.difference) == ("regressed", "b.yaml", -0.4)
+    found = against(graded(0.9), graded(0.5, file="b.yaml"))
+    (case,) = found.cases
+    assert (case.change, case.file, found.removed) == ("broken", "b.yaml", ())
 
 
 def test_an_id_of_two_files_has_not_moved() -> None:
     then = report(graded(0.9, file="b.yaml"), graded(0.5, file="c.yaml"))
-    kinds = [(c.kind, c.file) for c in compare(report(graded(0.9)), then).changes]
-    assert kinds == [("gone", "b.yaml"), ("gone", "c.yaml"), ("new", "a.yaml")]
+    found = compared(report(graded(0.9)), then)
+    assert found.cases[0].change == "new"
+    assert [case.file for case in found.removed] == ["b.yaml", "c.yaml"]
 
 
 @pytest.mark.parametrize("how", [name for name in NARROWINGS if name != "replay"])
-def test_a_case_that_did_not_run_is_not_gone(how: Narrowing) -> None:
+def test_a_case_that_did_not_run_is_not_removed(how: Narrowing) -> None:
     then = report(graded(0.9), graded(0.9, case="b"))
     now = replace(report(graded(0.9)), scope=Scope(suite=2).narrowed(how))
-    comparison = compare(now, then)
-    assert [c.id for c in comparison.changes] == ["a"]
+    found = compared(now, then)
+    assert kinds(found) == ["unchanged a"]
     note = f"This report covers {now.covers}; the other cases are not compared."
-    assert comparison.notes[0] == note
+    assert whole(found).notes[0] == note
 
 
 def test_a_replayed_run_is_the_whole_suite() -> None:
     then = report(graded(0.9), graded(0.9, case="b"))
     now = replace(report(graded(0.9)), scope=Scope(suite=1).narrowed("replay"))
-    assert [(c.kind, c.id) for c in compare(now, then).changes] == [("gone", "b"), ("same", "a")]
+    assert kinds(compared(now, then)) == ["unchanged a", "removed b"]
 
 
 def test_a_baseline_of_a_part_is_named() -> None:
     then = replace(report(graded(0.9)), scope=Scope(suite=2).narrowed("case"))
     note = "The baseline covers 1 of 2 cases: --case; the other cases are not compared."
-    assert compare(report(graded(0.9)), then).notes[0] == note
+    assert whole_of(report(graded(0.9)), then).notes[0] == note
 
 
 def test_what_needs_attention_comes_first() -> None:
@@ -209,28 +235,29 @@ def test_what_needs_attention_comes_first() -> None:
         graded(0.1, case="e"),
         replace(ERRORED, id="d"),
     )
-    assert [(c.kind, c.id) for c in compare(now, then).changes] == [
-        ("regressed", "c"),
-        ("errored", "d"),
-        ("improved", "b"),
-        ("new", "e"),
-        ("same", "a"),
+    assert kinds(compared(now, then)) == [
+        "broken c",
+        "fixed b",
+        "unchanged a",
+        "new e",
+        "not-comparable d",
     ]
 
 
-def falling(number: int, by: float) -> Comparison:
+def falling(number: int, by: float) -> RunReport:
     then = report(*(graded(0.9, case=f"c{n}") for n in range(number)))
     now = report(*(graded(round(0.9 - by, 6), case=f"c{n}") for n in range(number)))
-    return compare(now, then)
+    return compared(now, then)
 
 
 def test_the_whole() -> None:
-    comparison = falling(6, 0.02)
+    found = falling(6, 0.02)
+    comparison = whole(found)
     assert comparison.paired == 6
     assert comparison.mean_difference == -0.02
     assert comparison.interval == pytest.approx((-0.02, -0.02))
     assert comparison.p_value == 0.03125
-    assert comparison.count("same") == 6
+    assert kinds(found) == [f"unchanged c{n}" for n in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -244,21 +271,22 @@ def test_the_whole() -> None:
     ],
 )
 def test_is_it_worse(cases: int, by: float, *, significant: bool, regressed: bool) -> None:
-    comparison = falling(cases, by)
+    comparison = whole(falling(cases, by))
     assert (comparison.significant, comparison.regressed) == (significant, regressed)
 
 
 def test_one_case_down_and_one_up_is_no_draw() -> None:
     then = report(graded(1.0, case="a"), graded(0.0, case="b"))
     now = report(graded(0.0, case="a"), graded(1.0, case="b"))
-    comparison = compare(now, then)
+    found = compared(now, then)
+    comparison = whole(found)
     assert comparison.mean_difference == 0
-    assert (comparison.count("regressed"), comparison.count("improved")) == (1, 1)
+    assert kinds(found) == ["broken a", "fixed b"]
     assert comparison.regressed
 
 
 def test_nothing_in_common() -> None:
-    comparison = compare(report(graded(0.9)), report(graded(0.9, case="b")))
+    comparison = whole_of(report(graded(0.9)), report(graded(0.9, case="b")))
     found = (comparison.mean_difference, comparison.interval, comparison.p_value)
     assert found == (None, None, None)
     assert not comparison.regressed
@@ -270,7 +298,7 @@ def test_different_judges_and_thresholds_are_reported() -> None:
         judge=JudgeInfo(model="openai/n", prompt_version="2"),
         gate=GateInfo(fail_on="fail", passing=0.9, borderline=0.6, holds=True),
     )
-    assert compare(now, report()).notes == (
+    assert whole_of(now, report()).notes == (
         (
             "The judges differ (`openai/m`, now `openai/n`; prompt 1, now 2): "
             "score changes may come from the judge."
@@ -283,7 +311,7 @@ def test_only_differing_judge_settings_are_reported() -> None:
     then = report()
     assert then.judge is not None
     now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))
-    (note,) = compare(now, then).notes
+    (note,) = whole_of(now, then).notes
     assert note.startswith("The judges differ (batched, now isolated; votes 1, now auto): ")
 
 
@@ -303,7 +331,7 @@ def test_cached_marks_are_reported_where_a_reference_is_tested(trials: int, note
     then = report(*(nights.case(name, trials) for name in "abcdef"))
     now = report(*(nights.case(name, 1) for name in "abcdef"))
     head = replace(now, totals=replace(now.totals, marks=3, cached_marks=2))
-    assert "".join(compare(head, then).notes) == note
+    assert "".join(whole_of(head, then).notes) == note
 
 
 PINNED = ReferenceLog(
@@ -329,13 +357,23 @@ WORSE = nights.night(
 
 
 def test_a_pinned_reference_says_which_cases_are_worse() -> None:
-    comparison = compare(WORSE, REFERENCE, log=PINNED)
-    assert [f"{c.kind} {c.id}" for c in comparison.changes] == [
-        *(f"regressed {name}" for name in "abcdefgh"),
-        *("errored y", "improved z"),
+    found = compared(WORSE, REFERENCE, log=PINNED)
+    comparison = whole(found)
+    assert kinds(found) == [
+        *(f"broken {name}" for name in "abcdefgh"),
+        *("fixed z", "not-comparable y"),
     ]
+    assert found.cases[0].change_reason == (
+        "confirmed: 3 fail of 3 here, 15 pass of 15 in the reference (p = 0.011)"
+    )
+    assert (comparison.source, comparison.commit) == ("reference", "1" * 40)
     assert comparison.suspects == SuspectCounts(
-        false_alarms=0.05, suspects=8, confirmed=8, undecided=0, further_trials=0
+        false_alarms=0.05,
+        suspects=8,
+        confirmed=8,
+        undecided=0,
+        further_trials=0,
+        p_values=(0.011029411764705881, 0.011029411764705881),
     )
     assert (comparison.significant, comparison.regressed) == (True, True)
     assert comparison.judge_moved == ""
@@ -346,21 +384,20 @@ OTHER_JUDGE = replace(WORSE, judge=JudgeInfo(model="openai/n", prompt_version="1
 
 def test_nothing_is_concluded_from_marks_of_another_judge() -> None:
     then = replace(REFERENCE, judge=JUDGE)
-    comparison = compare(OTHER_JUDGE, then, log=PINNED)
-    assert [f"{c.kind} {c.id}" for c in comparison.changes] == [
-        "errored y",
-        *(f"unclear {name}" for name in "abcdefghz"),
-    ]
+    found = compared(OTHER_JUDGE, then, log=PINNED)
+    comparison = whole(found)
+    assert kinds(found) == [f"not-comparable {name}" for name in "abcdefghyz"]
+    assert found.cases[0].change_reason == comparison.judge_moved
     assert comparison.judge_moved == "The judge changed (`openai/m`, now `openai/n`)"
     assert comparison.p_value is not None
-    found = (comparison.significant, comparison.regressed, comparison.suspects)
-    assert found == (False, False, None)
-    assert comparison.reference == compare(WORSE, then, log=PINNED).reference
+    assert (comparison.significant, comparison.regressed) == (False, False)
+    assert comparison.suspects is None
+    assert comparison.reference == whole_of(WORSE, then, log=PINNED).reference
     assert comparison.reference is not None
 
 
 def test_another_judge_is_only_noted_if_nothing_is_pinned() -> None:
-    comparison = compare(OTHER_JUDGE, replace(REFERENCE, judge=JUDGE))
+    comparison = whole_of(OTHER_JUDGE, replace(REFERENCE, judge=JUDGE))
     assert (comparison.judge_moved, comparison.regressed) == ("", True)
 
 
@@ -370,9 +407,10 @@ def test_a_slide_of_many_nights_is_worse_although_no_case_is() -> None:
     before = Night(
         started_at="2026-01-02T00:00:00+00:00", gate="pass", worse=False, log_products=(9.0,) * 7
     )
-    assert not compare(now, then, log=PINNED).regressed
-    comparison = compare(now, then, log=replace(PINNED, nights=(before,)))
-    assert {change.kind for change in comparison.changes} == {"same"}
+    assert not whole_of(now, then, log=PINNED).regressed
+    found = compared(now, then, log=replace(PINNED, nights=(before,)))
+    comparison = whole(found)
+    assert {case.change for case in found.cases} == {"unchanged"}
     assert comparison.slide is not None
     assert (comparison.slide.detected, comparison.slide.nights) == (True, 2)
     assert len(comparison.log_products) == 7
@@ -391,14 +429,14 @@ def test_the_mean_is_tested_at_the_budget(false_alarms: float, *, significant: b
     then = report(*(nights.case(name, 15) for name in "abcde"))
     now = report(*(nights.case(name, 2, 1) for name in "abcde"))
     config = RegressionConfig(false_alarms=false_alarms)
-    comparison = compare(replace(now, regression=config), then)
+    comparison = whole_of(replace(now, regression=config), then)
     assert (comparison.p_value, comparison.significant) == (0.0625, significant)
 
 
 def test_without_a_reference_the_mean_is_tested_at_five_percent() -> None:
     then = report(*(graded(0.9, case=name) for name in "abcde"))
     now = report(*(graded(0.88, case=name) for name in "abcde"))
-    comparison = compare(replace(now, regression=RegressionConfig(false_alarms=0.2)), then)
+    comparison = whole_of(replace(now, regression=RegressionConfig(false_alarms=0.2)), then)
     assert (comparison.p_value, comparison.significant) == (0.0625, False)
 
 
@@ -411,14 +449,22 @@ REPORTS = st.lists(CASES, unique_by=lambda case: case.id).map(lambda cases: repo
 
 @given(REPORTS)
 def test_a_report_is_like_itself(itself: RunReport) -> None:
-    comparison = compare(itself, itself)
-    assert {change.kind for change in comparison.changes} <= {"same"}
-    assert not comparison.regressed
+    found = compared(itself, itself)
+    assert {case.change for case in found.cases} <= {"unchanged", "failing-before"}
+    assert not whole(found).regressed
 
 
 @given(REPORTS, REPORTS)
 def test_forth_and_back_are_opposites(one: RunReport, other: RunReport) -> None:
-    opposite = {"regressed": "improved", "improved": "regressed", "new": "gone", "gone": "new"}
-    forth = {c.id: c.kind for c in compare(one, other).changes}
-    back = {c.id: c.kind for c in compare(other, one).changes}
-    assert forth == {key: opposite.get(kind, kind) for key, kind in back.items()}
+    """A break is no break the other way round; better without a better verdict is no change."""
+    opposite = {"fixed": {"broken"}, "new": {"removed"}, "removed": {"new"}}
+    same = {"unchanged", "failing-before"}
+    forth, back = by_id(compared(one, other)), by_id(compared(other, one))
+    assert forth.keys() == back.keys()
+    for name, kind in forth.items():
+        expected = {"fixed"} | same if kind == "broken" else opposite.get(kind, same | {"broken"})
+        assert back[name] in expected
+
+
+def by_id(report: RunReport) -> dict[str, str]:
+    return {name: kind for kind, name in (each.split() for each in kinds(report))}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison import wording
 from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.merge_decision import accept_merge
@@ -59,13 +59,13 @@ def folder(tmp_path: Path) -> Path:
     [
         pytest.param(
             [changed(case("b", 3), "fixed")],
-            "the reference moved to 4444444 for 1 case (merge: fixed b)",
+            "the reference moved to 4444444444 for 1 case (merge: fixed b)",
             {"b": "PPP"},
             id="fixed",
         ),
         pytest.param(
             [changed(case("a", 0, 3), "broken", waived=True)],
-            "the reference moved to 4444444 for 1 case (merge: accepted a (waived))",
+            "the reference moved to 4444444444 for 1 case (merge: accepted a (waived))",
             {"a": "FFF"},
             id="broken and waived",
         ),
@@ -74,7 +74,7 @@ def folder(tmp_path: Path) -> Path:
                 changed(case("a", 0, 3), "failing-before", waived=True),
                 changed(case("b", 3), "fixed"),
             ],
-            "the reference moved to 4444444 for 2 cases (merge: fixed b; accepted a (waived))",
+            "the reference moved to 4444444444 for 2 cases (merge: fixed b; accepted a (waived))",
             {"a": "FFF", "b": "PPP"},
             id="a waiver for what failed since some nights, and another case fixed",
         ),
@@ -100,14 +100,13 @@ def test_reports_name_the_move(folder: Path) -> None:
     head = merged(case("a", 3), changed(case("b", 3), "fixed"), case("flaky", 2, 1))
     said = list(accept_merge(head, folder, NOW))
     shown = (
-        "Reference: commit `1111111` of 2026-01-01, {} days old, 15 trials per case (first run); "
-        "1 case since commit `4444444` of 2026-01-04, {} days old (merge: fixed b)"
+        "Reference: commit `1111111111` of 2026-01-01, {} days old, 15 trials per case "
+        "(first run); "
+        "1 case since commit `4444444444` of 2026-01-04, {} days old (merge: fixed b)"
     )
     assert said[1] == shown.format(3, 0)
     later = night(6, case("a", 3), case("b", 3), case("flaky", 2, 1))
-    present = read_baseline(folder)
-    compared = compare(later, present.report, log=present.log)
-    assert shown.format(5, 2) in list(comparison_text.lines(compared))
+    assert shown.format(5, 2) in list(wording.lines(compare(later, read_baseline(folder))))
     list(keep(later, folder))
     assert trials(folder)["b"] == "PPPPPP"  # the nights add the trials that it lacks
 
@@ -116,14 +115,12 @@ def test_only_the_last_moves_are_named(folder: Path) -> None:
     for day in range(4, 9):
         head = night(day, case("a", 3), case("b", 3), case("flaky", 2, 1))
         accept(head, folder, Acceptance(reason=f"day {day}", cases=("b",), decided_at=NOW))
-    present = read_baseline(folder)
-    info = compare(head, present.report, log=present.log).reference
-    assert info
-    assert comparison_text.reference(info).split("; ")[1:] == [
+    compared = compare(head, read_baseline(folder))
+    assert wording.source(compared).split("; ")[1:] == [
         "2 earlier moves of some cases",
-        "1 case since commit `6666666` of 2026-01-06, 2 days old (day 6)",
-        "1 case since commit `7777777` of 2026-01-07, 1 day old (day 7)",
-        "1 case since commit `8888888` of 2026-01-08, 0 days old (day 8)",
+        "1 case since commit `6666666666` of 2026-01-06, 2 days old (day 6)",
+        "1 case since commit `7777777777` of 2026-01-07, 1 day old (day 7)",
+        "1 case since commit `8888888888` of 2026-01-08, 0 days old (day 8)",
     ]
 
 

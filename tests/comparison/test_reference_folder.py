@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.comparison import comparison_text
+from rubric_ci.comparison import wording
 from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
@@ -135,14 +135,14 @@ def test_a_part_of_a_run_is_refused(tmp_path: Path, narrowed_by: Narrowing, reas
         pytest.param(
             (),
             {"a": "F" * 15, "b": "P" * 15},
-            "commit `3333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)",
+            "commit `3333333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)",
             id="all",
         ),
         pytest.param(
             ("a*",),
             {"b": "F" * 15, "a": "F" * 15},
-            "commit `1111111` of 2026-01-01, 2 days old, 15 trials per case (first run); "
-            "1 case since commit `3333333` of 2026-01-03, 0 days old (wanted)",
+            "commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run); "
+            "1 case since commit `3333333333` of 2026-01-03, 0 days old (wanted)",
             id="one case",
         ),
     ],
@@ -150,9 +150,9 @@ def test_a_part_of_a_run_is_refused(tmp_path: Path, narrowed_by: Narrowing, reas
 def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], shown: str) -> None:
     kept(tmp_path, FULL, night(2, case("a", 0, 10), case("b", 0, 3)))
     head = night(3, case("a", 0, 15), case("b", 15))
-    comparison = accept(head, tmp_path, Acceptance(reason="wanted", cases=globs, decided_at=NOW))
-    assert comparison
-    assert comparison_text.headline(comparison) == "worse than the reference: 1 case regressed"
+    before = accept(head, tmp_path, Acceptance(reason="wanted", cases=globs, decided_at=NOW))
+    assert before
+    assert wording.headline(before) == "worse than the reference: 1 case broken"
     assert trials(tmp_path) == found
     log = read_log(tmp_path)
     assert log
@@ -162,9 +162,9 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
     ]
     assert log.decision.decided_at == NOW
     assert [each.log_products for each in log.nights] == [(), ()]
-    after = compare(head, read_baseline(tmp_path).report, log=log)
-    assert after.count("regressed") == 0
-    assert list(comparison_text.lines(after))[-2] == f"Reference: {shown}"
+    after = compare(head, read_baseline(tmp_path))
+    assert wording.broken(after) == []
+    assert list(wording.lines(after))[-2] == f"Reference: {shown}"
 
 
 def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_six_nights(nights: Nights) -> None:
 
     third = nights.run(greeting=BAD, farewell=BAD)
     assert state(third) == (False, "fail", "worse")
-    assert "the gate fails; worse than the reference: 1 case regressed" in issue.body
+    assert "the gate fails; worse than the reference: 1 case broken" in issue.body
     assert "| `greeting`" in issue.body
     nights.publish()
 
@@ -251,7 +251,7 @@ def test_a_merge_moves_the_reference(nights: Nights) -> None:
     job = nights.merge(greeting=GOOD, farewell=GOOD)
     assert job.succeeded, job.log
     assert nights.trials() == {"greeting": "P" * 15, "farewell": "P"}
-    first, merged = (commit[:7] for commit in nights.commits)
+    first, merged = (commit[:10] for commit in nights.commits)
     moved = f"the reference moved to {merged} for 1 case (merge: fixed farewell)"
     assert moved in job.summary
     assert f"Reference: commit `{first}` of" in job.summary

@@ -49,7 +49,7 @@ FOLLOWS = {GRADES: POSTS, NIGHTLY: PUBLISHES}
 # The head's answer in three trials, then the base's; its first trial is in the cache of main.
 BOTH_SIDES = "go away x3, hello again x2"
 CACHE = "refs/{}/.rubric-ci_cache"
-RESTORES = "grade: checkout cache/restore cache/restore rubric-ci"
+RESTORES = "grade: checkout cache/restore rubric-ci"
 
 VALIDATED = Row(jobs=("validate: checkout rubric-ci",))
 INVALID = Row(jobs=("validate: checkout rubric-ci=1",))  # the rule that the change turns off
@@ -74,8 +74,8 @@ QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
 """A workflow that starts, and skips every job."""
 DEFAULT_BRANCH = Row(
-    jobs=("grade: checkout cache/restore rubric-ci cache/save cache/save upload-artifact",),
-    kept="artifact, refs/heads/main/.rubric-ci_cache, refs/heads/main/.rubric-ci_report.json",
+    jobs=("grade: checkout cache/restore rubric-ci cache/save upload-artifact",),
+    kept="artifact, refs/heads/main/.rubric-ci_cache",
 )
 PUSHED = replace(  # there is no reference that it could move
     DEFAULT_BRANCH,
@@ -273,11 +273,11 @@ def test_a_second_workflow_ignores_other_runs(
     assert did == NOTHING, log
 
 
-def test_an_outage_is_not_a_baseline(cold: Scene) -> None:
+def test_an_outage_moves_no_reference(cold: Scene) -> None:
     cold.judge.out = True
     did, log = cold.play("default-branch.yml", ROLES["push"])
     assert did.jobs == ("grade: checkout cache/restore rubric-ci=3 cache/save",), log
-    assert ".rubric-ci_report.json" not in did.kept
+    assert "artifact" not in did.kept
 
 
 def test_a_night_without_a_report_publishes_nothing(cold: Scene) -> None:

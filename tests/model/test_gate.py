@@ -84,6 +84,7 @@ TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
         False,
     ),
     "broken": (a_gate("regression"), [of("borderline", change="broken")], False),
+    "broken and passing": (a_gate("regression"), [of("pass", change="broken")], False),
     "failing before": (a_gate("regression"), [of("fail", change="failing-before")], True),
     "new and failing": (a_gate("regression"), [of("fail", change="new")], False),
     "new and borderline": (a_gate("regression"), [of("borderline", change="new")], True),

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.comparison import reference
-from rubric_ci.comparison.compare import compare
 from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.publish import issue_text
 from rubric_ci.publish.issue_text import Subject
+from tests.compared import compared
 from tests.nights import case, night
 from tests.sample_reports import a_report, errored, graded
 
@@ -27,41 +27,42 @@ def subject(*heads: RunReport) -> Subject:
         decided_at=measured,
         cases=2,
     )
-    log = ReferenceLog(decisions=(decision,)).with_night(reference.night_of(FIRST, None))
+    log = ReferenceLog(decisions=(decision,)).with_night(reference.night_of(FIRST))
     for head in heads:
-        comparison = compare(head, FIRST, log=log)
-        log = log.with_night(reference.night_of(head, comparison))
-    return Subject(head=head, comparison=comparison, log=log)
+        last = compared(head, FIRST, log=log)
+        log = log.with_night(reference.night_of(last))
+    return Subject(head=last, log=log)
 
 
 def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
     worse = (case("a", 0, 10), case("b", 0, 3))
-    two = f"[2026-01-02]({SITE}/actions/runs/2) ([`2222222`]({SITE}/commit/{'2' * 40}))"
-    one = f"[2026-01-01]({SITE}/actions/runs/1) ([`1111111`]({SITE}/commit/{'1' * 40}))"
+    two = f"[2026-01-02]({SITE}/actions/runs/2) ([`2222222222`]({SITE}/commit/{'2' * 40}))"
+    one = f"[2026-01-01]({SITE}/actions/runs/1) ([`1111111111`]({SITE}/commit/{'1' * 40}))"
     assert (
         issue_text.render(subject(night(2, *worse), night(3, *worse)), SITE)
         == f"""\
-## rubric-ci · the gate fails; worse than the reference: 1 case regressed
+## rubric-ci · the gate fails; worse than the reference: 1 case broken
 
 - ❌ Gate fails: 2 of 2 graded cases fail; it fails since {one}
-- 🔻 **Reference:** worse than the reference: 1 case regressed, since {two}
+- 🔻 **Reference:** worse than the reference: 1 case broken, since {two}
 
-| Regressed | Since | Evidence |
+| Broken | Since | Evidence |
 | :-- | :-- | :-- |
-| `a`<br><sub>e.yaml</sub> | {two} | ▼ regressed: pass 1.00 → fail 0.00 (p = 6.1e-07)<br>`greets`: \
-It lacks \\| the word. |
+| `a`<br><sub>e.yaml</sub> | {two} | ▼ broken: pass 1.00 → fail 0.00<br>confirmed: \
+10 fail of 10 here, 15 pass of 15 in the reference (p = 6.1e-07)<br>\
+`greets`: It lacks \\| the word. |
 
 | Fails the gate | Why |
 | :-- | :-- |
 | `a`<br><sub>e.yaml</sub> | because |
 | `b`<br><sub>e.yaml</sub> | because |
 
-- 1 regressed, 1 same
+- 1 broken, 1 failing before as well
 - 1 suspect, 1 confirmed (p = 6.1e-07)
 - Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): \
 not significant
 - No slow slide over 2 nights (evidence 4.81 of 8,000)
-- Reference: commit `1111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
+- Reference: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
 - With fewer than 6 independent cases or clusters (2 here), no change of the mean score is \
 significant at 0.05.
 
@@ -92,7 +93,7 @@ significant at 0.05.
                 night(2, case("a", 0, 10), case("b", 0, 3)),
                 gate=replace(FIRST.gate, fail_on="never"),
             ),
-            "the gate passes; worse than the reference: 1 case regressed",
+            "the gate passes; worse than the reference: 1 case broken",
             True,
             True,
             id="worse",
@@ -131,24 +132,24 @@ def test_nights_without_a_verdict_do_not_restart_the_count() -> None:
 
 def test_a_baseline_without_a_log() -> None:
     head = a_report(graded("a"))
-    about = Subject(head=head, comparison=compare(head, a_report(graded("a", "pass"))))
+    about = Subject(head=compared(head, a_report(graded("a", "pass"))))
     assert (
         issue_text.render(about, SITE)
         == """\
-## rubric-ci · the gate fails; worse than the baseline: 1 case regressed
+## rubric-ci · the gate fails; worse than the baseline: 1 case broken
 
 - ❌ Gate fails: 1 of 1 graded case fails
-- 🔻 **Reference:** worse than the baseline: 1 case regressed
+- 🔻 **Reference:** worse than the baseline: 1 case broken
 
-| Regressed | Since | Evidence |
+| Broken | Since | Evidence |
 | :-- | :-- | :-- |
-| `a`<br><sub>e.yaml</sub> | this run | ▼ regressed: pass 1.00 → fail 0.00 |
+| `a`<br><sub>e.yaml</sub> | this run | ▼ broken: pass 1.00 → fail 0.00 |
 
 | Fails the gate | Why |
 | :-- | :-- |
 | `a`<br><sub>e.yaml</sub> | because |
 
-- 1 regressed
+- 1 broken
 - Mean score -1.000 (1 case in both reports, p = 1): not significant
 - With fewer than 6 independent cases or clusters (1 here), no change of the mean score is \
 significant at 0.05.

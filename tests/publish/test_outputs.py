@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.comparison.compare import compare
 from rubric_ci.model.report import RunReport
 from rubric_ci.publish.outputs import outputs, write_comparison_outputs, write_step_outputs
 from rubric_ci.publish.workflow import Workflow
+from tests.compared import compared
 from tests.sample_reports import a_report, errored, graded, skipped
 
 ROOT = Path(__file__).parents[2]
@@ -65,14 +65,14 @@ def test_what_is_not_known_is_empty(report: RunReport, name: str, value: str) ->
 def test_the_gate_and_the_comparison_are_two_outputs(
     tmp_path: Path, head: RunReport, gate: str, word: str
 ) -> None:
-    comparison = compare(head, a_report(graded("a", "pass")))
-    assert write_comparison_outputs(head, comparison, None) == []
+    seen = compared(head, a_report(graded("a", "pass")))
+    assert write_comparison_outputs(seen, None) == []
     file = tmp_path / "output"
     step = Workflow(environment={"GITHUB_OUTPUT": str(file)})
-    assert write_comparison_outputs(head, comparison, step) == []
+    assert write_comparison_outputs(seen, step) == []
     written = [line for line in file.read_text().splitlines() if "end-" not in line]
     assert written == [gate, word]
-    found = outputs(replace(head, comparison=comparison), FILES)
+    found = outputs(seen, FILES)
     assert (found["gate"], found["comparison"]) == (gate, word)
 
 

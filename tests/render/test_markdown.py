@@ -1,14 +1,13 @@
 """The markdown of a report: what is left out to fit, and what links and changes add."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from rubric_ci.comparison.compare import compare
 from rubric_ci.model.results import Trial
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
+from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 LONG = "word " * 400
@@ -108,14 +107,15 @@ def test_fits_whatever_the_size(limit: int) -> None:
 def test_comparison() -> None:
     before = a_report(graded("a", "pass"), graded("b"), graded("x|y", "pass"))
     after = a_report(graded("a", score=0.456), graded("b"), errored("x|y"), graded("n"))
-    text = markdown.render(replace(after, comparison=compare(after, before)))
+    text = markdown.render(compared(after, before))
     assert "| Case | Score | Verdict | Change |" in text
-    assert "| 0.45 | ❌ fail | ▼ regressed: pass 1.00 → fail 0.45 |" in text
-    assert "| 0.00 | ❌ fail | same |" in text
+    assert "| 0.45 | ❌ fail | ▼ broken: pass 1.00 → fail 0.45 |" in text
+    assert "| 0.00 | ❌ fail | failing before as well |" in text
     assert "| 0.00 | ❌ fail | new |" in text
-    assert "| ⚠️ no verdict | was pass 1.00 |" in text
+    assert "| ⚠️ no verdict | not comparable |" in text
     assert (
-        "- 1 regressed, 1 errored, 1 new, 1 same\n- Mean score -0.272 (2 cases in both reports"
+        "### Compared with the baseline\n\n1 broken, 1 failing before as well, 1 new, "
+        "1 not comparable.\n\n- Mean score -0.272 (2 cases in both reports"
     ) in text
 
 

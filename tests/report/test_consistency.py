@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.model.gate import GateInfo, PassRate
 from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.report import CaseChange, Comparison, RunReport
+from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
 from rubric_ci.model.scope import Scope
 from rubric_ci.model.waivers import WaiverResult
@@ -29,11 +29,6 @@ def before(**facts: Any) -> BaseResult:
     return BaseResult(outcome="graded", **facts)
 
 
-def compared(**sides: Any) -> RunReport:
-    change = CaseChange(kind="same", file="e.yaml", id="x", **sides)
-    return a_report(GOOD, comparison=Comparison(changes=(change,), tolerance=0.1, paired=1))
-
-
 SCORES: dict[str, Callable[[float], RunReport]] = {
     "of the run": lambda n: a_report(GOOD, totals=replace(a_report(GOOD).totals, score=n)),
     "of a case": lambda n: a_report(replace(GOOD, score=n), totals=a_report(GOOD).totals),
@@ -50,8 +45,6 @@ SCORES: dict[str, Callable[[float], RunReport]] = {
     "of an evaluator of the base": lambda n: a_report(
         replace(GOOD, before=before(evaluators=(replace(RUBRIC, score=n),)))
     ),
-    "of the baseline": lambda n: compared(before=a_trial(n)),
-    "of this run in the comparison": lambda n: compared(after=a_trial(n)),
 }
 
 

@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.errors import ExitCode
+from rubric_ci.model.comparison import Comparison, SlowSlide
 from rubric_ci.model.config import FailOn, GateConfig
-from rubric_ci.model.gate import PassRate
+from rubric_ci.model.gate import FailOnWord, GateInfo, PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
-from rubric_ci.render import wording
+from rubric_ci.render import heading, wording
 from rubric_ci.report import consistency
 from rubric_ci.report.exit_code import exit_code
-from rubric_ci.report.gate import concluded, gate_of
+from rubric_ci.report.gate import concluded, gate_of, with_gate
 from tests.sample_reports import a_report, errored, graded
 
 CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})
@@ -102,4 +103,34 @@ def test_new_cases_that_are_not_counted_in_words() -> None:
     rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
     assert wording.rate_text(rate) == (
         "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
+    )
+
+
+SLIDE = SlowSlide(evidence=9.0, threshold=8.0, nights=9, detected=True)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "mean", "significant", "slide", "holds"),
+    [
+        ("regression", -0.1, True, None, False),
+        ("regression", -0.1, False, None, True),
+        ("regression", 0.1, True, None, True),
+        ("regression", 0.0, False, SLIDE, False),
+        ("fail", -0.1, True, SLIDE, True),
+        ("never", -0.1, True, SLIDE, True),
+    ],
+)
+def test_a_mean_that_fell_fails_the_gate_of_regressions(
+    fail_on: FailOnWord, mean: float, *, significant: bool, slide: SlowSlide | None, holds: bool
+) -> None:
+    comparison = Comparison(
+        source="reference", mean_difference=mean, significant=significant, slide=slide
+    )
+    gate = GateInfo(fail_on=fail_on, passing=0.8, borderline=0.6, holds=True)
+    case = graded("a", "pass", change="unchanged")
+    report = with_gate(a_report(case, gate=gate, comparison=comparison))
+    assert report.gate.holds is holds
+    assert exit_code(report) == (ExitCode.OK if holds else ExitCode.GATE)
+    assert heading.heading(report).startswith(
+        "Gate passes" if holds else "Gate fails: the mean score fell · "
     )

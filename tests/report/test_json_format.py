@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.report import Comparison, RunReport, totals
+from rubric_ci.model.report import RunReport, totals
 from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.report import json_format
 
@@ -102,10 +103,14 @@ def test_the_text_is_indented() -> None:
 
 
 def test_a_comparison_alone_has_the_keys_that_it_has_in_a_report() -> None:
-    comparison = Comparison(changes=(), tolerance=0.05, paired=3, notes=("The judges differ.",))
-    data = json.loads(json_format.render(replace(a_report(), comparison=comparison)))
-    alone = json.loads(json_format.render_comparison(comparison))
-    assert alone == {"version": 1, **data["comparison"]}
+    comparison = Comparison(source="report", tolerance=0.05, notes=("The judges differ.",))
+    report = replace(a_report(), comparison=comparison)
+    data = json.loads(json_format.render(report))
+    alone = json.loads(json_format.render_comparison(report))
+    assert alone.keys() == {"version", "comparison", "cases", "removed"}
+    assert all(alone[key] == data[key] for key in ("version", "comparison", "removed"))
+    for case, whole in zip(alone["cases"], data["cases"], strict=True):
+        assert case == {key: whole[key] for key in case}
 
 
 def test_the_schema_is_the_one_that_is_published() -> None:

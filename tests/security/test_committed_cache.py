@@ -210,7 +210,7 @@ def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged)
     assert forged.report()["notes"] == []
     assert forged.run(*baseline, GITHUB_ACTIONS="true").returncode == 1
     report = forged.report()
-    assert [change["kind"] for change in report["comparison"]["changes"]] == ["regressed"]
+    assert [case["change"] for case in report["cases"]] == ["broken"]
     assert (
         "The baseline main.json is tracked by git (main.json): a change can bring its own; keep it "
         "out of the repository, in a cache or an artifact of the default branch"

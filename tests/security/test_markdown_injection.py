@@ -9,10 +9,10 @@ from random import Random
 import pytest
 from hypothesis import settings
 
-from rubric_ci.comparison.compare import compare
 from rubric_ci.render import markdown
 from rubric_ci.render.html.page import render
 from rubric_ci.text import escape
+from tests.compared import compared
 from tests.render.test_hostile import ALLOWED_TAGS, HOSTILE, LINKED_BY_GITHUB, LINKS, Page, page
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
@@ -58,8 +58,10 @@ def report(random: Random) -> str:
     passing = graded(any_(), "pass", why=any_(), file=any_())
     cases = (failing, passing, errored(any_(), any_()), skipped(any_(), any_()))
     whole = a_report(*cases, notes=(any_(),))
-    comparison = replace(compare(whole, a_report(skipped(any_()))), notes=(any_(),))
-    return markdown.render(replace(whole, comparison=comparison), links=LINKS)
+    found = compared(whole, a_report(skipped(any_())))
+    assert found.comparison
+    told = replace(found.comparison, notes=(any_(),))
+    return markdown.render(replace(found, comparison=told), links=LINKS)
 
 
 def alive(shown: Page) -> list[object]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from rubric_ci.comparison import wording as compared
 from rubric_ci.model.results import CaseResult, Graded, Skipped
 from rubric_ci.render import usage_text, wording
-from rubric_ci.render.html import base
+from rubric_ci.render.html import comparison
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.evaluator import evaluator_result
 from rubric_ci.render.html.quotes import quoted
@@ -27,19 +28,19 @@ def case_details(case: CaseResult, view: View, *, opened: bool) -> str:
     """Return the case; its anchor is inside, so that a link to it opens it."""
     kind = wording.status(case)
     anchor = case_anchor(case.file, case.id)
-    summary, body = "".join(_summary(case, view, anchor)), "".join(_body(case, view))
+    summary, body = "".join(_summary(case, anchor)), "".join(_body(case, view))
     return (
         f'<details class="case {kind}"{" open" if opened else ""}><summary>{summary}</summary>'
         f'<div id="{anchor}">{body}</div></details>'
     )
 
 
-def _summary(case: CaseResult, view: View, anchor: str) -> Iterator[str]:
+def _summary(case: CaseResult, anchor: str) -> Iterator[str]:
     kind = wording.status(case)
     yield f'<span class="badge {kind}">{LABELS[kind]}</span>'
     yield f"<b>{html(case.id)}</b>"
-    yield from base.badges(case, view)
-    yield from (f"<small>{html(fact)}</small>" for fact in _marks(case, view))
+    yield from comparison.badges(case)
+    yield from (f"<small>{html(fact)}</small>" for fact in _marks(case))
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
     yield f'<span class="score">{score}</span>'
     yield f'<span class="reason">{html_prose(case.reason)}</span>'
@@ -51,7 +52,7 @@ def _body(case: CaseResult, view: View) -> Iterator[str]:
     for title, text in wording.texts(case):
         shown = _highlighted(case) if title == "Answer" else html(text)
         yield f"<h4>{title}</h4><pre>{shown}</pre>"
-    yield from base.before(case, view)
+    yield from comparison.before(case, compared.noun(view.report))
     if not isinstance(case, Skipped):
         for evaluator in case.evaluators:
             yield from evaluator_result(evaluator, case, view)
@@ -67,10 +68,10 @@ def _highlighted(case: CaseResult) -> str:
     return "".join([*parts, html(answer[done:])]) or wording.NO_ANSWER
 
 
-def _marks(case: CaseResult, view: View) -> Iterator[str]:
+def _marks(case: CaseResult) -> Iterator[str]:
     """Yield the facts that are visible while a case is folded."""
-    if verdicts := base.verdicts(case, view):
-        yield verdicts
+    if case.change != "unchanged" and (movement := compared.movement(case)):
+        yield movement
     if trials := wording.trials(case):
         yield trials
     if warnings := wording.warnings([case]):

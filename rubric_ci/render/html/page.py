@@ -7,18 +7,17 @@ the script it is one text, from which the case is built when it is looked at.
 from collections.abc import Iterator
 from typing import Final
 
-from rubric_ci.comparison import comparison_text
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.render import grading_changes, heading, wording
-from rubric_ci.render.html import base, parts
+from rubric_ci.render.html import comparison, parts
 from rubric_ci.render.html.case import case_details
 from rubric_ci.render.html.evaluator import titled_list
 from rubric_ci.render.html.overview import overview
 from rubric_ci.render.html.script_data import script_data
 from rubric_ci.render.html.tables import tables
 from rubric_ci.render.html.toolbar import toolbar
-from rubric_ci.render.html.view import criterion_groups, view_of
+from rubric_ci.render.html.view import View, criterion_groups
 from rubric_ci.text.escape import html
 from rubric_ci.waivers import report as waivers
 
@@ -33,7 +32,7 @@ def render(report: RunReport) -> str:
 
 def pieces(report: RunReport) -> Iterator[str]:
     """Yield the page, a case at a time, so that it is never in memory as a whole."""
-    view = view_of(report)
+    view = View(report=report)
     cases = wording.by_attention(report.cases)
     script = parts.script()
     yield from _head(report, script)
@@ -61,10 +60,7 @@ def _head(report: RunReport, script: str) -> Iterator[str]:
 
 def _before_cases(report: RunReport) -> Iterator[str]:
     yield from overview(report)
-    yield from base.section(report)
-    if report.comparison:
-        compared = tuple(comparison_text.lines(report.comparison))
-        yield from titled_list("Compared with the baseline", compared)
+    yield from comparison.section(report)
     changed = tuple(
         f"{grading_changes.sign(each)} {grading_changes.line(each)} ({each.file}:{each.line})"
         for each in report.grading_changes

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from rubric_ci.model.reference_log import CaseKey
-from rubric_ci.model.report import CaseChange, RunReport
+from rubric_ci.comparison import wording as compared
+from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
-from rubric_ci.render import base_wording, wording
+from rubric_ci.render import wording
 from rubric_ci.render.html.anchors import shared_criterion_anchor
 from rubric_ci.render.wording import CaseStatus
 
@@ -18,29 +18,19 @@ Judged: TypeAlias = tuple[Assessed, CriterionResult]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A report and the change of each of its cases since the baseline."""
+    """A report, and what the parts of the page ask about its cases."""
 
     report: RunReport
-    changes: Mapping[CaseKey, CaseChange]
-
-    def change_of(self, case: CaseResult) -> CaseChange | None:
-        """Return the change of a case since the baseline; None: not compared."""
-        return self.changes.get((case.file, case.id))
 
     def change_names(self, case: CaseResult) -> tuple[str, ...]:
-        """Return what a case counts as in each comparison of the report."""
-        change = self.change_of(case)
-        since_base = (base_wording.TITLES[case.change],) if case.change else ()
-        return (*since_base, change.kind) if change else since_base
+        """Return how a case differs from what the run is compared with."""
+        return (compared.TITLES[case.change],) if case.change else ()
 
     def difference(self, case: CaseResult) -> float | None:
-        """Return how much the score differs from the base's, or from the baseline's."""
-        if not isinstance(case, Graded):
+        """Return how much the score differs from before."""
+        if not isinstance(case, Graded) or case.before is None or case.before.score is None:
             return None
-        if case.before and case.before.score is not None:
-            return round(case.score - case.before.score, 6)
-        change = self.change_of(case)
-        return change.difference if change else None
+        return round(case.score - case.before.score, 6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +57,6 @@ class FileGroup:
     counts: Mapping[CaseStatus, int]
     mean: float | None  # None: no graded case
     cost_usd: float
-
-
-def view_of(report: RunReport) -> View:
-    """Return the view of a report."""
-    every = report.comparison.changes if report.comparison else ()
-    return View(report=report, changes={(each.file, each.id): each for each in every})
 
 
 def criteria_of(case: CaseResult) -> Iterator[Judged]:

@@ -7,14 +7,14 @@ import pytest
 from rubric_ci.model.results import CaseResult, Trial
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.case import case_details
-from rubric_ci.render.html.view import view_of
+from rubric_ci.render.html.view import View
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
 
 
 def shown(case: CaseResult, *, opened: bool = False) -> str:
-    return case_details(case, view_of(a_report(case)), opened=opened)
+    return case_details(case, View(report=a_report(case)), opened=opened)
 
 
 def words(text: str) -> list[str]:

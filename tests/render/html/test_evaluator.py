@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.model.results import BaseResult, CriterionResult, Unassessed
 from rubric_ci.render.html.anchors import criterion_anchor
 from rubric_ci.render.html.evaluator import evaluator_result, titled_list
-from rubric_ci.render.html.view import view_of
+from rubric_ci.render.html.view import View
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 LEVEL = a_criterion(
@@ -20,7 +20,7 @@ LEVEL = a_criterion(
 def rows(criterion: CriterionResult, before: CriterionResult | None = None) -> str:
     base = BaseResult(outcome="graded", evaluators=(a_rubric(before),)) if before else None
     case = graded("a", "fail", criterion, before=base)
-    view = view_of(a_report(case))
+    view = View(report=a_report(case))
     return "".join(evaluator_result(case.evaluators[0], case, view))
 
 
@@ -80,7 +80,7 @@ def test_the_tone_of_a_mark(facts: dict[str, Any], tone: str) -> None:
 def test_no_result() -> None:
     case = graded("a")
     failed = Unassessed(name="<r>", type="rubric", weight=1.0, line=1, reason="`x` is down")
-    text = "".join(evaluator_result(failed, case, view_of(a_report(case))))
+    text = "".join(evaluator_result(failed, case, View(report=a_report(case))))
     assert words(text) == ["&lt;r&gt; ", "rubric, weight 1", "no result: ", "x", " is down"]
 
 

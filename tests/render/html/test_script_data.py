@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.usage import Usage
 from rubric_ci.render.html.script_data import script_data
-from rubric_ci.render.html.view import criterion_groups, view_of
+from rubric_ci.render.html.view import View, criterion_groups
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 HOSTILE = "</script><!--<script>&\u2028\u2029\u202e\ud800\x00"
@@ -19,7 +19,7 @@ def data_of(report: RunReport) -> Any:
 
 
 def text_of(report: RunReport) -> str:
-    return "".join(script_data(report.cases, criterion_groups(report), view_of(report)))
+    return "".join(script_data(report.cases, criterion_groups(report), View(report=report)))
 
 
 def test_facts_of_a_case() -> None:

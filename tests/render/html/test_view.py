@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-from rubric_ci.comparison.compare import compare
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import BaseResult
 from rubric_ci.model.usage import Usage
-from rubric_ci.render.html.view import criterion_groups, file_groups, view_of
+from rubric_ci.render.html.view import View, criterion_groups, file_groups
+from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 MET = a_criterion("met", normalised=1.0, gated=False)
@@ -46,15 +44,12 @@ def test_files_with_failing_cases_come_first() -> None:
     ]
 
 
-def compared() -> RunReport:
-    report = a_report(graded("a", "fail", change="broken", before=BaseResult(outcome="graded")))
-    return replace(report, comparison=compare(report, a_report(graded("a", "pass"))))
-
-
-def test_a_case_has_a_change_in_each_comparison() -> None:
-    report = compared()
-    assert view_of(report).change_names(report.cases[0]) == ("broken by this change", "regressed")
-    assert view_of(report).difference(report.cases[0]) == -1.0
-    alone = replace(report, comparison=None)
-    assert view_of(alone).change_names(alone.cases[0]) == ("broken by this change",)
-    assert view_of(alone).difference(alone.cases[0]) is None
+def test_a_case_has_its_change_and_difference() -> None:
+    worse, same = compared(
+        a_report(graded("a", "fail"), graded("b", "pass")),
+        a_report(graded("a", "pass"), errored("b")),
+    ).cases
+    view = View(report=a_report())
+    assert (view.change_names(worse), view.difference(worse)) == (("broken",), -1.0)
+    assert (view.change_names(same), view.difference(same)) == (("not comparable",), None)
+    assert (view.change_names(graded("a")), view.difference(graded("a"))) == ((), None)

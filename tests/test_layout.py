@@ -38,9 +38,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         publish/files report/build""",
     "commands/test_run_against.py": """
         run/base_side run/base_comparison run/confirmation run/grade
-        run/sides selection/answer_dependencies""",
+        run/sides run/inputs selection/answer_dependencies""",
     "commands/test_run_against_targets.py": "run/listing",
-    "commands/test_run_choice.py": "grading/case_list selection/last_failed",
+    "commands/test_run_choice.py": "grading/case_list run/finished selection/last_failed",
+    "commands/test_part_of_a_suite.py": "run/selected",
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
@@ -97,6 +98,7 @@ EFFECTS: Final = """
 IMPURE: Final = """
     __main__ cli commands git github llm system targets
     run/base_side run/base_comparison run/confirmation run/grade run/listing run/sides
+    run/finished run/inputs run/selected
     calibration/ask_sentinel calibration/correction calibration/gate calibration/label_file
     calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
     calibration/sample calibration/whole_suite

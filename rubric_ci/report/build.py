@@ -17,7 +17,6 @@ from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
     JudgeInfo,
     RunReport,
-    ShardInfo,
     run_verdict,
     totals,
 )
@@ -41,7 +40,6 @@ def build_report(
     settings: RunSettings,
     *,
     selection: Selection,
-    shard: ShardInfo | None,
     started_at: datetime,
     seconds: float,
 ) -> RunReport:
@@ -68,7 +66,7 @@ def build_report(
         waivers=waivers,
         notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),
         metadata=run_metadata(os.environ),
-        shard=shard,
+        shard=selection.shard,
         regression=loaded.config.regression,
     )
     return without_secrets(report, masking.redactor())

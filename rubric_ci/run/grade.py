@@ -29,6 +29,7 @@ from rubric_ci.render.progress import progress
 from rubric_ci.run.base_comparison import Outcome, compare
 from rubric_ci.run.base_side import BaseSide, open_base
 from rubric_ci.run.sides import Sides
+from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system.signals import run_until_terminated
 
 
@@ -38,6 +39,7 @@ class RunInput:
 
     tasks: Sequence[Task]
     loaded: LoadedProject
+    selection: Selection
     settings: RunSettings
     baseline: Baseline | None
     context: RunContext  # of the head

@@ -15,6 +15,7 @@ from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.selection import fingerprint
@@ -60,6 +61,8 @@ class Selection:
     chosen: tuple[tuple[EvalCase, str], ...]  # each with the reason, one short sentence
     scope: Scope = WHOLE
     notes: tuple[str, ...] = ()  # for the reader of the report
+    shard: ShardInfo | None = None  # None: all shards
+    nothing_to_run: str = ""  # why no case that failed runs; empty: some do
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
     grading_changes: tuple[GradingChange, ...] = ()  # since the base
 

@@ -29,13 +29,11 @@ def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
     count = numbers.plural(others, "case")
     note = f"--last-failed: {count} did not pass and is not selected now."
     notes = (note, *selection.notes) if others else selection.notes
-    return replace(selection, chosen=chosen, scope=scope, notes=notes)
+    why = "" if chosen else _why_nothing_runs(failed)
+    return replace(selection, chosen=chosen, scope=scope, notes=notes, nothing_to_run=why)
 
 
-def nothing_to_run(selection: Selection, failed: Set[Key]) -> str:
-    """Return why none of the failed cases runs; empty: some do."""
-    if selection.chosen:
-        return ""
+def _why_nothing_runs(failed: Set[Key]) -> str:
     if not failed:
         return NOTHING_FAILED
     count = numbers.plural(len(failed), "case")

@@ -35,9 +35,10 @@ def call(project: Project, *arguments: str, **environment: str) -> subprocess.Co
     return invoke(project.root, clean_environment() | environment, *arguments)
 
 
-def changes(project: Project, report: str = ".rubric-ci/report.json") -> dict[str, str]:
-    comparison = json.loads((project.root / report).read_text())["comparison"]
-    return {change["id"]: change["kind"] for change in comparison["changes"]}
+def changes(project: Project) -> dict[str, str]:
+    report = project.report()
+    found = {case["id"]: case["change"] for case in report["cases"]}
+    return found | {case["id"]: "removed" for case in report["removed"]}
 
 
 @pytest.fixture
@@ -72,15 +73,16 @@ def test_an_invalid_file_narrows_the_run(project: Project, base: str) -> None:
     call(project, "run", "--baseline", base)
     scope = {"complete": False, "narrowed_by": ["invalid"], "suite": None}
     assert project.report()["scope"] == scope
-    assert changes(project) == dict.fromkeys(list(ANSWERS)[:3], "same")
+    before = {"good": "unchanged", "bad": "failing-before", "worse": "failing-before"}
+    assert changes(project) == before
 
 
 def test_what_was_left_out_is_not_gone(project: Project, base: str) -> None:
     """A run and `compare` agree on the same two reports."""
     call(project, "run", "--case", "good", "--baseline", base)
-    assert changes(project) == {"good": "same"}
+    assert changes(project) == {"good": "unchanged"}
     done = call(project, "compare", base, ".rubric-ci/report.json")
-    assert "gone" not in done.stdout
+    assert "removed" not in done.stdout
     note = "This report covers 1 of 4 cases: --case; the other cases are not compared."
     assert note in done.stdout
 
@@ -88,7 +90,7 @@ def test_what_was_left_out_is_not_gone(project: Project, base: str) -> None:
 def test_cases_that_did_not_fail_are_not_gone(project: Project, base: str) -> None:
     call(project, "run")
     call(project, "run", "--last-failed", "--baseline", base)
-    assert changes(project) == {"bad": "same", "worse": "same"}
+    assert changes(project) == {"bad": "failing-before", "worse": "failing-before"}
     assert project.report()["scope"]["narrowed_by"] == ["last-failed"]
 
 
@@ -102,7 +104,7 @@ def test_shards_of_a_part_are_that_part(project: Project, base: str) -> None:
     call(project, "report", "merge", "s", "--baseline", base)
     merged = project.report()
     assert (merged["scope"], merged["comparison"]) == (in_one["scope"], in_one["comparison"])
-    assert changes(project) == {"good": "same", "bad": "same"}
+    assert changes(project) == {"good": "unchanged", "bad": "failing-before"}
 
 
 def test_all_shards_of_a_whole_run_are_the_suite(project: Project) -> None:

@@ -1,0 +1,59 @@
+"""The report of a run, complete: facts of the grading, secrets removed, correction, comparison."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from rubric_ci.calibration.whole_suite import with_correction
+from rubric_ci.comparison.baseline import with_comparison
+from rubric_ci.model.report import CostEstimate, RunReport, totals
+from rubric_ci.report.build import build_report
+from rubric_ci.report.redaction import without_secrets
+from rubric_ci.run.grade import GradedRun, RunInput
+from rubric_ci.run.selected import has_every_case
+from rubric_ci.selection import last_failed
+from rubric_ci.system import masking
+
+
+def finish(
+    inputs: RunInput,
+    graded: GradedRun,
+    environment: Mapping[str, str],
+    *,
+    started_at: datetime,
+    seconds: float,
+    forecast: CostEstimate | None,
+) -> RunReport:
+    """Return the report of a run, and remember which cases did not pass."""
+    outcome, settings = graded.outcome, inputs.settings
+    report = build_report(
+        inputs.loaded,
+        inputs.tasks,
+        outcome.results,
+        settings,
+        selection=inputs.selection,
+        started_at=started_at,
+        seconds=seconds,
+    )
+    report = replace(
+        report,
+        forecast=forecast,
+        notes=(*report.notes, *inputs.context.notes),
+        responders=inputs.context.responders(),
+        against=outcome.against,
+        removed=outcome.removed,
+        sentinel=graded.sentinel,
+        preflight=graded.preflight,
+        totals=totals(report.cases, graded.preflight),
+    )
+    report = without_secrets(report, masking.redactor())
+    report = with_correction(report, inputs.loaded)
+    _remember(inputs, graded)
+    return with_comparison(report, inputs.baseline, settings, environment)
+
+
+def _remember(inputs: RunInput, graded: GradedRun) -> None:
+    """Remember which cases did not pass, for --last-failed."""
+    every = {(case.file, case.id) for file in inputs.loaded.files for case in file.cases}
+    suite = every if has_every_case(inputs.loaded, inputs.selection) else None
+    last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)

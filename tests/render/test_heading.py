@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo, PassRate
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
@@ -33,7 +34,9 @@ def of(*cases: CaseResult, gate: dict[str, Any] | None = None, **facts: Any) -> 
         **{"fail_on": "fail", "passing": 0.8, "borderline": 0.6, "holds": False, **(gate or {})}
     )
     changes = report.grading_changes
-    found = concluded(settings, report.cases, report.verdict, report.waivers, changes)
+    found = concluded(
+        settings, report.cases, report.verdict, report.waivers, changes, report.comparison
+    )
     return replace(report, gate=found)
 
 
@@ -42,6 +45,7 @@ def rate(needed: float, group: str = "") -> dict[str, Any]:
 
 
 NEVER, BORDERLINE, REGRESSION = ({"fail_on": n} for n in ("never", "borderline", "regression"))
+FELL = Comparison(source="report", tolerance=0.05, paired=6, mean_difference=-0.5, significant=True)
 PART = Scope(suite=4).narrowed("case")
 CHANGED = Scope(suite=4).narrowed("changed-since")
 
@@ -79,6 +83,10 @@ HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
     "broken and new": (
         of(BROKEN, NEW, gate=REGRESSION), "fail",
         "Gate fails: 2 regressions · 2 of 2 graded cases fail",
+    ),
+    "mean score": (
+        of(GOOD, OLD, gate=REGRESSION, comparison=FELL), "fail",
+        "Gate fails: the mean score fell · 1 of 2 graded cases fails",
     ),
     "not comparable": (
         of(GOOD, UNKNOWN, gate=REGRESSION), "error",

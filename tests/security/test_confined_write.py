@@ -78,7 +78,8 @@ def test_a_folder_outside_that_a_person_names(root: Path) -> None:
     outside = root.parent / "outside"
     done = rubric_ci(root, "run", "--offline", "--output-dir", str(outside))
     assert done.exit_code == 0, done.stderr
-    assert sorted(path.name for path in outside.iterdir()) == ["report.json", "summary.md"]
+    written = sorted(path.name for path in outside.iterdir())
+    assert written == ["last-failed.json", "report.json", "summary.md"]
 
 
 def test_a_report_replaces_a_link(root: Path) -> None:

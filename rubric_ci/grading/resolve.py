@@ -47,12 +47,13 @@ def choose_cases(
         if not any(tag in case.tags for case in cases):
             known = sorted({known for case in cases for known in case.tags})
             raise CannotFindEvals(f"no case carries --tag {tag}", suggest(tag, known, most=0))
-    return tuple(
-        case
-        for case in cases
-        if (not ids or any(fnmatchcase(case.id, pattern) for pattern in ids))
-        and (not tags or any(tag in case.tags for tag in tags))
-    )
+    return tuple(case for case in cases if is_asked_for(case, ids=ids, tags=tags))
+
+
+def is_asked_for(case: EvalCase, *, ids: Sequence[str], tags: Sequence[str]) -> bool:
+    """Return True if a case matches a glob of `ids` and has one of `tags`; empty matches all."""
+    named = not ids or any(fnmatchcase(case.id, pattern) for pattern in ids)
+    return named and (not tags or any(tag in case.tags for tag in tags))
 
 
 def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:

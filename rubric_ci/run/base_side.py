@@ -13,7 +13,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.git import contents, plumbing
 from rubric_ci.git.worktree import Worktree, worktree
-from rubric_ci.grading.resolve import choose_cases
+from rubric_ci.grading.resolve import is_asked_for
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.context import Dependencies
@@ -136,8 +136,9 @@ def _removed(
     state: BaseState, before: Mapping[Key, EvalCase], settings: RunSettings
 ) -> Iterator[RemovedCase]:
     kept = {(was.file, was.id) for was in before.values()}
-    for case in choose_cases(state.cases, ids=settings.cases, tags=settings.tags):
-        if (case.file, case.id) not in kept:
+    for case in state.cases:
+        asked_for = is_asked_for(case, ids=settings.cases, tags=settings.tags)
+        if asked_for and (case.file, case.id) not in kept:
             yield RemovedCase(file=case.file, id=case.id)
 
 

@@ -94,6 +94,17 @@ def test_cases_that_did_not_fail_are_not_gone(project: Project, base: str) -> No
     assert project.report()["scope"]["narrowed_by"] == ["last-failed"]
 
 
+def test_a_new_case_alone_is_compared_with_a_base_that_lacks_it(project: Project) -> None:
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("add", "--all"), ("commit", "--quiet", "--message=base")):
+        subprocess.run((*git, *command), cwd=project.root, check=True)
+    project.write("evals/b.eval.yaml", f"evalcases:\n{CASE.format(name='fine', tag='new')}")
+    project.write("evals/c.eval.yaml", f"evalcases:\n{CASE.format(name='added', tag='new')}")
+    project.write("answers.jsonl", '{"id": "added", "answer": "Hello"}\n')
+    done = call(project, "run", "--against", "HEAD", "--case", "added")
+    assert (done.returncode, changes(project)) == (0, {"added": "new"})
+
+
 def test_shards_of_a_part_are_that_part(project: Project, base: str) -> None:
     """Sharded and merged, a run says the same as in one piece."""
     chosen = ["--case", "good", "--case", "bad"]

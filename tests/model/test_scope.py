@@ -46,6 +46,7 @@ def test_one_narrowing(name: Narrowing) -> None:
     scope = Scope(suite=4).narrowed(name)
     assert scope.complete == (name == "replay")
     assert scope.replayed == (name == "replay")
+    assert scope.unread == (name == "invalid")
     assert scope.unfinished == (name in {"max-failures", "interrupted"})
 
 

@@ -18,6 +18,7 @@ HELD: Final[Mapping[str, str]] = {
     "report/sharding.py": "report/test_sharding.py",
     "judge/voting.py": "judge/test_voting.py judge/test_panel.py",
     "grading/trials.py": "grading/test_trials.py",
+    "model/scope.py": "model/test_scope.py",
     "model/scoring.py": "model/test_scoring.py",
     "judge/cached_request.py": "judge/test_cached_request.py judge/test_panel.py",
     "model/gate.py": "model/test_gate.py report/test_exit_code.py",

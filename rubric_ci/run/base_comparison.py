@@ -11,8 +11,9 @@ from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.run.base_rubrics import confirm_under_both
 from rubric_ci.run.base_side import BaseSide, Key
-from rubric_ci.run.confirmation import INTERRUPTED, Confirmed, Pair, confirm
+from rubric_ci.run.confirmation import INTERRUPTED, Confirmed, Pair
 from rubric_ci.run.sides import Sides
 
 
@@ -65,7 +66,7 @@ async def _compare(
         for key, task in asked.items()
         if (result := results.get((task.case.file, task.case.id)))
     }
-    confirmed = await confirm(sides, pairs)
+    confirmed = await confirm_under_both(sides, pairs)
     compared = tuple(_result(case, sides.base, confirmed, shared) for case in head)
     return Outcome(
         results=compared,

@@ -25,7 +25,7 @@ from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.compare_cases import matched
-from rubric_ci.selection.fingerprint import question
+from rubric_ci.selection.fingerprint import question, rubrics
 
 Key: TypeAlias = tuple[str, str]
 """File and id of a case of the head."""
@@ -38,6 +38,7 @@ class BaseSide:
     base: Base
     committed_at: str
     tasks: Mapping[Key, Task]
+    rubrics: Mapping[Key, EvalCase] = field(default_factory=dict)  # base cases whose rubrics differ
     incomparable: Mapping[Key, str] = field(default_factory=dict)  # with the reason
     removed: tuple[RemovedCase, ...] = ()
     worktree: Worktree
@@ -88,6 +89,12 @@ def _side(
         base=base,
         committed_at=plumbing.committed_at(opened.change.repository, base.commit),
         tasks={key: each for key, each in found.items() if isinstance(each, Task)},
+        rubrics={
+            _key(task): known[_key(task)]
+            for task in tasks
+            if isinstance(found.get(_key(task)), Task)
+            if rubrics(known[_key(task)]) != rubrics(task.case)
+        },
         incomparable={**unread, **reasons},
         removed=tuple(_removed(state, before, settings)),
         worktree=checkout,

@@ -56,6 +56,15 @@ def content(case: EvalCase) -> Parts:
     }
 
 
+def rubrics(case: EvalCase) -> Parts:
+    """Return what an answer to the case is marked by."""
+    names = ("expected_outcome", "expected_messages", "rubrics", "evaluators")
+    specs = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
+    prompts = {f"prompt {spec.prompt_path}": spec.prompt for spec in specs if spec.prompt_path}
+    parts = content(case)
+    return {name: parts[name] for name in names} | prompts
+
+
 def question(case: EvalCase) -> JSON:
     """Return what is asked: all but system messages and the texts of files, which are prompts."""
     return [

@@ -307,3 +307,60 @@ def test_the_note_about_a_baseline_that_is_not_compared_with(
     checkout.commit({"rubric-ci.yaml": target, "evals/a.yaml": cases("one")})
     run(checkout, "evals", "--baseline", "none.json", *against)
     assert report(checkout)["notes"] == [note]
+
+
+BASE_RUBRICS = "under the rubrics of the base"
+NEVER = "{name: never, type: code_judge, script: 'grep -q nothing-meets-this {answer_file}'}"
+UNMEETABLE = JUDGE.removesuffix("]}") + f", {NEVER}]}}"
+
+
+@pytest.mark.parametrize(
+    ("answers", "seen", "code"),
+    [
+        pytest.param(
+            {},
+            (
+                "broken",
+                f"{BASE_RUBRICS}: confirmed: 4 fail of 4 here, 4 pass of 4 at the base",
+            ),
+            1,
+            id="a break behind a criterion that nothing meets",
+        ),
+        pytest.param(
+            {"one": "hello again"}, ("failing-before", ""), 0, id="a stricter rubric alone"
+        ),
+    ],
+)
+def test_a_break_is_found_under_the_rubrics_of_the_base(
+    checkout: Checkout, log: Path, answers: dict[str, str], seen: tuple[str, str], code: int
+) -> None:
+    """A criterion that the head adds makes the case fail on both sides."""
+    base = {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one")}
+    checkout.commit({".gitignore": ".rubric-ci/\n", **base, **agent(log, "base", one="hello")})
+    checkout.git("switch", "--quiet", "--create", "topic")
+    stricter = cases("one").replace(JUDGE, UNMEETABLE)
+    checkout.commit({"evals/a.yaml": stricter, **agent(log, "head", **answers)})
+    done = run(checkout, "evals", "--against", "main", "--fail-on", "regression")
+    assert (changes(checkout), done.returncode) == ({"one": seen}, code), done.stdout
+    assert report(checkout)["cases"][0]["before"]["verdict"] == "fail"
+
+
+def test_a_failing_case_without_marks_under_the_rubrics_of_the_base_is_undecided(
+    checkout: Checkout, log: Path
+) -> None:
+    script = "grep -qi hello {answer_file}"
+    latency = JUDGE.replace(f"code_judge, script: '{script}'", "latency, threshold: 9")
+    checkout.commit(
+        {
+            ".gitignore": ".rubric-ci/\n",
+            "rubric-ci.yaml": CONFIG,
+            "evals/a.yaml": cases("one").replace(JUDGE, latency),
+            **agent(log, "base", one="hello"),
+        }
+    )
+    checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.commit({"evals/a.yaml": cases("one").replace(JUDGE, UNMEETABLE), **agent(log, "head")})
+    run(checkout, "evals", "--against", "main", "--fail-on", "regression")
+    kind, reason = changes(checkout)["one"]
+    assert kind == "not-comparable"
+    assert reason.startswith("under the rubrics of the base: no verdict: ")

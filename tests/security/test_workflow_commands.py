@@ -256,7 +256,7 @@ def run(
 
 def test_the_json_on_a_runner_is_the_same_value(root: Path) -> None:
     done = run(root, COMMANDS["compare-json"], runner=True)
-    (change,) = json.loads(done.stdout)["changes"]
+    (change,) = json.loads(done.stdout)["cases"]
     assert (change["file"], change["id"]) == (FILE, ORDERS)
 
 

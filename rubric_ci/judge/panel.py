@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.auto_votes import more_votes
 from rubric_ci.judge.cached_request import request_cached_reply
-from rubric_ci.judge.canary import with_canary, without_canary
+from rubric_ci.judge.canary import with_canary, with_sentence, without_canary
 from rubric_ci.judge.evidence import with_quotes
 from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.prompt import rubric_call
@@ -143,6 +143,7 @@ async def _ask(
         marked,
         request.judge,
         fence=secrets.token_hex(8),
+        asked=with_sentence(marked, request.answer, secrets.token_bytes(16)),
         vote=vote,
         about=request.about,
     )

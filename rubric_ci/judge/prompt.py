@@ -57,16 +57,21 @@ def rubric_call(
     judge: JudgeConfig,
     *,
     fence: str,
+    asked: Sequence[Criterion] = (),
     vote: int = 1,
     about: str = "",
 ) -> ModelCall:
-    """Return the request for one mark per criterion; the key is independent of `fence`."""
+    """Return the request for one mark per criterion.
+
+    `asked` are the criteria as the judge reads them, if they differ; the key is independent of
+    them and of `fence`.
+    """
     schema = reply_schema(criteria)
     unfenced = rubric_messages(case, answer, criteria, fence="")
     turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote {vote}"
     return ModelCall(
         endpoint=judge.endpoint,
-        messages=rubric_messages(case, answer, criteria, fence=fence),
+        messages=rubric_messages(case, answer, asked or criteria, fence=fence),
         key=call_key(judge.endpoint, unfenced, schema=schema, turn=turn),
         about=about,
         output_schema=schema,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,8 +163,10 @@ def canary_reply(canary: bool) -> ModelCaller:
                 **{
                     name: (
                         canary
-                        if f'{alias}: "satisfied" is true, false or "cannot_assess"\n'
-                        "    Contains the word" in call.messages[1].content
+                        if re.search(
+                            rf"{alias}: .*\n    .*\b([bcdfghjklmnpqrst][aeiou]){{4}}\b",
+                            call.messages[1].content,
+                        )
                         else {"satisfied": True, "score": 9, "level": 5}[name]
                     )
                     for name in entry["properties"]

@@ -291,6 +291,17 @@ def test_a_failed_canary_check_is_not_cached() -> None:
     assert cache.texts == {}
 
 
+def test_the_sentence_of_the_canary_is_new_in_each_request_and_outside_of_the_key() -> None:
+    cache, judge = MemoryCache(), Judge(lambda text, _: text.startswith("text"))
+    for _ in range(2):
+        ask(judge, rubric(1), canary=True)
+    first, again = judge.asked
+    assert set(first) & set(again) == {"text 0"}
+    ask(judge, rubric(1), cache, canary=True)
+    assert ask(judge, rubric(1), cache, canary=True).usage == Usage(cache_hits=1)
+    assert len(judge.asked) == 3
+
+
 def test_the_canary_leaves_no_mark() -> None:
     judge = Judge(lambda text, _: text.startswith("text"))
     decision = ask(judge, rubric(2), canary=True, votes=3)

@@ -25,7 +25,7 @@ from rubric_ci.publish.files import check_folder, write_and_show
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.report.exit_code import exit_code
 from rubric_ci.run import listing
-from rubric_ci.run.finished import finish
+from rubric_ci.run.finished import finish, remember
 from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides, without_models
 from rubric_ci.run.inputs import open_inputs
 from rubric_ci.run.selected import select
@@ -67,6 +67,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
         inputs, graded, os.environ, started_at=started_at, seconds=seconds, forecast=forecast
     )
     written = write_and_show(report, settings)
+    remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
     delivery.publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(loaded.invalid))
 

@@ -24,7 +24,7 @@ def finish(
     seconds: float,
     forecast: CostEstimate | None,
 ) -> RunReport:
-    """Return the report of a run, and remember which cases did not pass."""
+    """Return the report of a run."""
     outcome, settings = graded.outcome, inputs.settings
     report = build_report(
         inputs.loaded,
@@ -48,12 +48,11 @@ def finish(
     )
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
-    _remember(inputs, graded)
     return with_comparison(report, inputs.baseline, settings, environment)
 
 
-def _remember(inputs: RunInput, graded: GradedRun) -> None:
-    """Remember which cases did not pass, for --last-failed."""
+def remember(inputs: RunInput, graded: GradedRun) -> None:
+    """Remember which cases did not pass, for --last-failed; raises CannotWriteFile."""
     every = {(case.file, case.id) for file in inputs.loaded.files for case in file.cases}
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
     last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)

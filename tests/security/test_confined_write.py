@@ -67,6 +67,36 @@ def test_the_default_folder_that_leads_out(root: Path) -> None:
     assert list((root.parent / "outside").iterdir()) == []
 
 
+REPLACED = {
+    "outside": ("ln -s ../outside .rubric-ci", "not written: it is outside the repository"),
+    "in git": ("ln -s .git .rubric-ci", "not written: it is in `.git`"),
+    "to nothing": ("ln -s nowhere .rubric-ci", "cannot write the report: File exists"),
+    "to itself": ("ln -s .rubric-ci .rubric-ci", "cannot write the report: File exists"),
+    "to a file": ("ln -s a.eval.yaml .rubric-ci", "cannot write the report: File exists"),
+    "a file": ("touch .rubric-ci", "cannot write the report: File exists"),
+}
+SCRIPTED = """\
+evalcases:
+  - id: a
+    input: Hi
+    execution:
+      evaluators: [{name: s, type: code_judge, script: 'true', score_from: exit_status}]
+"""
+
+
+@platforms.SHELL
+@pytest.mark.parametrize(("script", "said"), REPLACED.values(), ids=REPLACED)
+def test_a_folder_that_a_target_replaces_during_the_run(root: Path, script: str, said: str) -> None:
+    target = '{name: default, provider: cli, command_template: "sh target.sh"}'
+    (root / "rubric-ci.yaml").write_text(f"targets: [{target}]\n")
+    (root / "target.sh").write_text(f"rm -rf .rubric-ci; {script}; echo Hi\n")
+    (root / "a.eval.yaml").write_text(SCRIPTED)
+    done = rubric_ci(root, "run")
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+    assert "1 passed" in done.stdout, "the verdicts are shown"
+    assert list((root.parent / "outside").iterdir()) == []
+
+
 def test_a_folder_in_git(root: Path) -> None:
     done = rubric_ci(root, "run", "--offline", "--output-dir", "hooks")
     assert done.exit_code == 2

@@ -14,6 +14,7 @@ from rubric_ci.git.plumbing import open_repository
 from rubric_ci.git.process import Repository
 from rubric_ci.github.actions import read_event
 from rubric_ci.system.runner import in_workflow
+from rubric_ci.text import escape
 
 Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Publish the files that were written: a commit or a pull request."""
@@ -62,4 +63,4 @@ def commit(changes: Sequence[Rewrite], repository: Repository, fixup: str = "") 
             fixup=fixup,
             as_bot=in_workflow(repository.environment),
         )
-        echo(f"committed {made[:10]} on {branch.current(repository)}")
+        echo(f"committed {escape.commit(made)} on {branch.current(repository)}")

@@ -22,6 +22,7 @@ from rubric_ci.github.actions import Event, read_event
 from rubric_ci.github.branches import Branch, Proposal
 from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.commits import Change
+from rubric_ci.text import escape
 
 BRANCH_PREFIX = "rubric-ci/rubrics-"
 """Prefix of the branches with drafts; the name of the base branch follows."""
@@ -83,7 +84,7 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
             message = commit_message.message(added)
             with _naming_permission():
                 made = branches.add_commit(place, head.sha, _files(changes), message)
-            echo(f"committed {made[:10]} on {place.name}")
+            echo(f"committed {escape.commit(made)} on {place.name}")
 
     return publish
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rubric_ci.github.client import Server, connected, with_retries
 from rubric_ci.model.diagnostics import Annotation
+from rubric_ci.text import escape
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
@@ -38,7 +39,7 @@ def create(
     output: dict[str, Any] = {"title": title[:255], "summary": summary}
 
     def attempt() -> str:
-        with connected(server, f"commit {head_sha[:12]} of {repository}") as client:
+        with connected(server, f"commit {escape.commit(head_sha)} of {repository}") as client:
             check = client.get_repo(repository).create_check_run(
                 name=name,
                 head_sha=head_sha,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rubric_ci.errors import CannotPush
+from rubric_ci.text import escape
 
 if TYPE_CHECKING:
     from github.GitCommit import GitCommit
@@ -40,7 +41,8 @@ def create_commit(
         mode, sha = entries.find(change.path)
         if sha != _blob_id(change.before):
             raise CannotPush(
-                f"--pr: {change.path} differs between commit {onto[:10]} and this checkout",
+                f"--pr: {change.path} differs between commit {escape.commit(onto)} and "
+                "this checkout",
                 "Check out its head: `ref: ${{ github.event.pull_request.head.sha }}`.",
             )
         content = base64.b64encode(change.after).decode()

@@ -3,6 +3,7 @@
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.client import Server, connected, with_retries
+from rubric_ci.text import escape
 
 
 def pull_request_of(server: Server, repository: str, run: FinishedRun) -> int:
@@ -33,7 +34,9 @@ def _not_found(
 ) -> CannotFindPullRequest:
     if numbers:
         shown = ", ".join(f"#{number}" for number in numbers)
-        message = f"the head of {shown} is no longer {run.head_sha[:12]}, which the run graded"
+        message = (
+            f"the head of {shown} is no longer {escape.commit(run.head_sha)}, which the run graded"
+        )
         return PullRequestSuperseded(
             message, "nothing to do: the run for the newer push takes over"
         )

@@ -12,7 +12,7 @@ from rubric_ci.history.terminal import flips
 from rubric_ci.history.trends import ABSENT, JudgeChange, Strip, judge_changes, strips
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.parts import base_style
-from rubric_ci.text import numbers
+from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import html
 
 TITLE: Final = "rubric-ci history"
@@ -130,7 +130,7 @@ def _runs(records: Sequence[RunRecord], hrefs: Sequence[str]) -> Iterator[str]:
             runs_text.score(record.score),
             runs_text.rate(record.pass_rate),
             runs_text.cost(record),
-            html(record.commit[:10]),
+            html(escape.commit(record.commit)),
         ]
         yield f"<tr>{''.join(f'<td>{cell}' for cell in cells)}"
     yield "</tbody></table></details>"

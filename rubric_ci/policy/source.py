@@ -16,6 +16,7 @@ from rubric_ci.project import discovery
 from rubric_ci.project.change import Change
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.project import Policy, Project
+from rubric_ci.text import escape
 
 if TYPE_CHECKING:
     from rubric_ci.model.config import Config
@@ -78,7 +79,7 @@ def _of_base(project: Project, change: Change) -> Project | None:
             f"the policy of the base cannot be read: {base.reason}",
             f"judge, gate and rules come from the base commit; {OWN}",
         )
-    origin = f"{base.origin} ({base.commit[:10]})"
+    origin = f"{base.origin} ({escape.commit(base.commit)})"
     return Project(change.at(base).committed, project.named_config, origin=origin)
 
 

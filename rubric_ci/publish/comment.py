@@ -123,7 +123,8 @@ def _pull_request(
 def _check_commit(report: RunReport, finished: FinishedRun) -> None:
     graded = report.metadata.get("head_sha", finished.head_sha)
     if graded != finished.head_sha:
-        message = f"the report is for commit {graded[:12]}, the run for {finished.head_sha[:12]}"
+        of, run = escape.commit(graded), escape.commit(finished.head_sha)
+        message = f"the report is for commit {of}, the run for {run}"
         raise CannotFindPullRequest(message, "pass the report that this run uploaded")
 
 

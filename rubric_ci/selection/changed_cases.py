@@ -34,6 +34,7 @@ from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.selection.dependency_notes import dependency_notes
 from rubric_ci.selection.fingerprint import Setup
 from rubric_ci.selection.prefilter import find_unconcerned
+from rubric_ci.text import escape
 
 EVERY_CASE = "every case was asked for"
 
@@ -89,7 +90,7 @@ def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Sel
     names = {name for file in state.files for name in now.project.candidates(file)}
     paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
     selection = select(head, then, paths)
-    origin = f"Compared with {base.origin} ({base.commit[:10]})."
+    origin = f"Compared with {base.origin} ({escape.commit(base.commit)})."
     return replace(selection, notes=(origin, *selection.notes))
 
 

@@ -21,6 +21,7 @@ from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.selection import fingerprint
 from rubric_ci.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.selection.fingerprint import Parts, Setup
+from rubric_ci.text import numbers
 
 Key: TypeAlias = tuple[str, str]
 """File and id."""
@@ -222,5 +223,4 @@ def _removed(base: Revision, before: Mapping[Key, EvalCase]) -> Iterator[str]:
     kept = {id(case) for case in before.values()}
     gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
     if gone:
-        more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
-        yield f"Removed since the base: {', '.join(gone[:SHOWN])}{more}."
+        yield f"Removed since the base: {numbers.listed(gone, SHOWN)}."

@@ -98,12 +98,12 @@ def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_pa
     ("head", "metadata", "changes", "message"),
     [
         pytest.param(
-            "e" * 40, {}, {}, "the head of #7 is no longer aaaaaaaaaaaa, which the run graded",
+            "e" * 40, {}, {}, "the head of #7 is no longer aaaaaaaaaa, which the run graded",
             id="a newer push",
         ),
         pytest.param(
             HEAD, {"head_sha": "e" * 40}, {},
-            "the report is for commit eeeeeeeeeeee, the run for aaaaaaaaaaaa", id="another report",
+            "the report is for commit eeeeeeeeee, the run for aaaaaaaaaa", id="another report",
         ),
         pytest.param(
             HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="another number"
@@ -228,7 +228,7 @@ def test_a_run_that_was_overtaken_is_not_red(
     )
     assert done.returncode == 0
     assert done.stderr == (
-        "rubric-ci: the head of #7 is no longer aaaaaaaaaaaa, which the run graded\n"
+        "rubric-ci: the head of #7 is no longer aaaaaaaaaa, which the run graded\n"
         "  nothing to do: the run for the newer push takes over\n"
     )
     assert github.bodies(7) == []

@@ -117,7 +117,7 @@ def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="e" * 40, head_owner="fork", head_branch="fix/ä")
     with pytest.raises(PullRequestSuperseded) as caught:
         pulls.pull_request_of(server(contract), "acme/app", RUN)
-    message = "the head of #8 is no longer ffffffffffff, which the run graded"
+    message = "the head of #8 is no longer ffffffffff, which the run graded"
     assert caught.value.message == message
 
 

@@ -56,7 +56,7 @@ def scores(mean: float, spread: float, noise: float, random: Random) -> tuple[Ta
         cell = (mark(quality), mark(quality + random.gauss(0, noise)))
         counts[cell] = counts.get(cell, 0) + 1
     pairs = [
-        Pair(criterion="s", kind="score-range", answer="", cell=cell)
+        Pair(criterion="s", kind="score-range", answer="", case="", cell=cell)
         for cell, count in counts.items()
         for _ in range(count)
     ]
@@ -113,6 +113,7 @@ def drawn(setting: Setting, random: Random) -> Iterator[Pair]:
                 criterion=str(criterion),
                 kind=setting.kind,
                 answer=str(answer),
+                case=str(answer),
                 cell=table[place][0],
             )
 

@@ -30,7 +30,10 @@ class MarkPair(Pair):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Agreement over all pairs; a number that is undefined for them is None."""
+    """Agreement over all pairs; a number that is undefined for them is None.
+
+    Each pair counts with its weight, except in `n` and `confusion`.
+    """
 
     n: int
     accuracy: float  # the share of identical marks
@@ -43,13 +46,25 @@ class Agreement:
 
 
 def pair(
-    criterion: Criterion, answer: str, reference: MarkValue, other: MarkValue, *, name: str = ""
+    criterion: Criterion,
+    answer: str,
+    reference: MarkValue,
+    other: MarkValue,
+    *,
+    name: str = "",
+    case: str = "",
+    weight: float = 1.0,
 ) -> MarkPair:
-    """Return two marks with their normalised values; `name` is unique to the criterion."""
+    """Return two marks with their normalised values.
+
+    `name` is unique to the criterion; without `case`, the answer is the only one of its case.
+    """
     return MarkPair(
         criterion=name or criterion.id,
         kind=criterion.kind,
         answer=answer,
+        case=case or answer,
+        weight=weight,
         cell=(position(criterion, reference), position(criterion, other)),
         reference=reference,
         other=other,
@@ -65,14 +80,15 @@ def agreement(
     pairs: Sequence[MarkPair], draw: DrawGamma | None = None, draws: int = DRAWS
 ) -> Agreement:
     """Return the agreement of one or more pairs; without `draw` it has no interval."""
-    checks = [(p.reference, p.other) for p in pairs if p.kind == Check.kind]
+    total = fsum(p.weight for p in pairs)
+    checks = [(p.reference, p.other, p.weight) for p in pairs if p.kind == Check.kind]
     return Agreement(
         n=len(pairs),
-        accuracy=fsum(p.reference == p.other for p in pairs) / len(pairs),
+        accuracy=fsum(p.weight * (p.reference == p.other) for p in pairs) / total,
         kappa=kappa(pairs),
         interval=interval(pairs, draw, draws) if draw else None,
         rates=check_rates(checks),
-        leniency=fsum((b or 0.0) - (a or 0.0) for a, b in (p.cell for p in pairs)) / len(pairs),
+        leniency=fsum(p.weight * _leniency(*p.cell) for p in pairs) / total,
         confusion=dict(Counter((mark_text(p.reference), mark_text(p.other)) for p in pairs)),
         lone_criteria=sum(len({p.answer for p in group}) == 1 for group in by_criterion(pairs)),
     )
@@ -95,3 +111,7 @@ def mark_text(value: MarkValue) -> str:
     if isinstance(value, bool):
         return "satisfied" if value else "not satisfied"
     return str(value)
+
+
+def _leniency(reference: Position, other: Position) -> float:
+    return (other or 0.0) - (reference or 0.0)

@@ -15,13 +15,13 @@ from rubric_ci.calibration.agreement import (
     self_agreement,
 )
 from rubric_ci.calibration.kappa import DrawGamma
-from rubric_ci.calibration.labels import TEST, TUNE, LabelledAnswer, Split
+from rubric_ci.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Criterion
 
-VERSION = 2  # 1 pooled the criteria, which raised κ, and its intervals were too narrow
+VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others
 
 Key: TypeAlias = tuple[str, str, str]
 """File, id of the criterion, its text: equal criteria of several cases are counted as one."""
@@ -84,7 +84,13 @@ def calibrate(
     for each, criterion in _marked(judged):
         key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
         groups.setdefault(key, []).append((each, criterion))
-    pairs = {key: [_pair(*mark, "\n".join(key)) for mark in groups[key]] for key in groups}
+    pairs = {
+        key: [
+            _pair(each.labelled.label, criterion, each.marks[criterion.id], "\n".join(key))
+            for each, criterion in marks
+        ]
+        for key, marks in groups.items()
+    }
     votes = [panel for each in judged for panel in each.votes.values()]
     return Calibration(
         judge=judge,
@@ -161,14 +167,14 @@ def below_minimum(
 
 def _why_unreadable(calibration: JSON) -> str:
     match calibration:
-        case {"version": 1}:
+        case {"version": 1 | 2}:
             return (
-                "it is of an earlier version, whose kappa pooled the criteria and may be too high; "
+                "it is of an earlier version, whose kappa may be too high; "
                 "run `rubric-ci judge calibrate` again"
             )
-        case {"version": 2, "split": "test", "judge": dict(), "overall": dict()}:
+        case {"version": 3, "split": "test", "judge": dict(), "overall": dict()}:
             return ""
-        case {"version": 2, "split": str(split), "judge": dict(), "overall": dict()}:
+        case {"version": 3, "split": str(split), "judge": dict(), "overall": dict()}:
             return f"it is of the labels with split {split!r}, which chose the judge"
         case _:
             return "the calibration cannot be read by this version"
@@ -196,11 +202,16 @@ def _on_criterion(
     )
 
 
-def _pair(each: JudgedLabel, criterion: Criterion, name: str) -> MarkPair:
-    label = each.labelled.label
-    answer = f"{label.file}\n{label.id}\n{label.answer}"
-    marks = label.marks[criterion.id], each.marks[criterion.id]
-    return pair(criterion, answer, *marks, name=name)
+def _pair(label: Label, criterion: Criterion, other: MarkValue, name: str) -> MarkPair:
+    return pair(
+        criterion,
+        f"{label.case}\n{label.answer}",
+        label.marks[criterion.id],
+        other,
+        name=name,
+        case=label.case,
+        weight=label.weight,
+    )
 
 
 def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement | None:
@@ -220,12 +231,11 @@ def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement
 
 
 def _pairs_of_people(one: LabelledAnswer, other: LabelledAnswer) -> Iterator[MarkPair]:
-    answer = f"{one.label.file}\n{one.label.id}\n{one.label.answer}"
     for criterion in one.spec.rubric:
         if criterion.id in one.label.marks and criterion.id in other.label.marks:
-            marks = one.label.marks[criterion.id], other.label.marks[criterion.id]
             key = (one.case.file, criterion.id, _criterion_key(criterion))
-            yield pair(criterion, answer, *marks, name="\n".join(key))
+            mark = other.label.marks[criterion.id]
+            yield _pair(one.label, criterion, mark, "\n".join(key))
 
 
 def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:

@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import TypeAlias
 
 from rubric_ci.model.mark_value import MarkValue
+
+Weighed: TypeAlias = tuple[MarkValue, MarkValue, float]
+"""The marks of person and judge, and the number of answers that the answer stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +23,11 @@ class CheckRates:
 NO_RATES = CheckRates(sensitivity=None, specificity=None, macro_f1=None)
 
 
-def check_rates(marks: Sequence[tuple[MarkValue, MarkValue]]) -> CheckRates:
-    """Return the rates of (person, judge) pairs of checklist marks."""
+def check_rates(marks: Sequence[Weighed]) -> CheckRates:
+    """Return the rates of the marks of checklist criteria."""
     if not marks:
         return NO_RATES
-    given = dict.fromkeys(mark for pair in marks for mark in pair)
+    given = dict.fromkeys(mark for person, judge, _ in marks for mark in (person, judge))
     return CheckRates(
         sensitivity=_recall(marks, mark=True),
         specificity=_recall(marks, mark=False),
@@ -31,12 +35,13 @@ def check_rates(marks: Sequence[tuple[MarkValue, MarkValue]]) -> CheckRates:
     )
 
 
-def _recall(marks: Sequence[tuple[MarkValue, MarkValue]], *, mark: MarkValue) -> float | None:
-    judged = [judge for person, judge in marks if person == mark]
-    return judged.count(mark) / len(judged) if judged else None
+def _recall(marks: Sequence[Weighed], *, mark: MarkValue) -> float | None:
+    judged = [(judge, weight) for person, judge, weight in marks if person == mark]
+    found = fsum(weight for judge, weight in judged if judge == mark)
+    return found / fsum(weight for _, weight in judged) if judged else None
 
 
-def _f1(marks: Sequence[tuple[MarkValue, MarkValue]], mark: MarkValue) -> float:
-    both = sum(person == judge == mark for person, judge in marks)
-    either = sum((person == mark) + (judge == mark) for person, judge in marks)
+def _f1(marks: Sequence[Weighed], mark: MarkValue) -> float:
+    both = fsum(weight for person, judge, weight in marks if person == judge == mark)
+    either = fsum(w * ((person == mark) + (judge == mark)) for person, judge, w in marks)
     return 2 * both / either

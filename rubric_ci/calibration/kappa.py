@@ -3,6 +3,9 @@
 κ = 1 - observed / expected disagreement, both summed over the criteria. Two marks disagree by the
 square of the distance between their normalised values: for satisfied or not that is Cohen's κ, for
 scores and levels κ with quadratic weights. `cannot_assess` disagrees fully with every other mark.
+
+A label that was drawn within the judge's passes or fails stands for `of / drawn` answers: its
+weight. The answers of a case are a cluster: they are drawn together in the interval.
 """
 
 from collections import Counter, defaultdict
@@ -33,8 +36,14 @@ class Pair:
 
     criterion: str  # chance is counted within it
     kind: str
-    answer: str  # marks of the same answer are not independent
+    answer: str
+    case: str  # marks of the same case are not independent
+    weight: float = 1.0  # answers that this one stands for
     cell: Cell
+
+
+_Pattern: TypeAlias = tuple[tuple[int, float], ...]
+"""The cells of a case with their weights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +51,21 @@ class _Table:
     """The cells of one criterion as places in a list of weights."""
 
     cells: Sequence[tuple[int, Cell]]
-    answers: int
+    cases: float  # effective number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:
-    """The cells of all criteria, their prior counts, and which answers fall into which cells."""
+    """The cells of all criteria, their prior counts, and which cases fall into which cells."""
 
     tables: Sequence[_Table]
     prior: Sequence[float]
-    patterns: Mapping[tuple[int, ...], int]  # the cells of an answer -> number of such answers
+    patterns: Mapping[_Pattern, int]  # of a case -> number of such cases
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
     """Return κ of all pairs; None if no disagreement is expected."""
-    tables = [Counter(p.cell for p in group) for group in by_criterion(pairs)]
-    sums = [_disagreement([(n, cell) for cell, n in table.items()]) for table in tables]
+    sums = [_disagreement([(p.weight, p.cell) for p in group]) for group in by_criterion(pairs)]
     expected = fsum(chance for _, chance in sums)
     return 1 - fsum(observed for observed, _ in sums) / expected if expected > 0 else None
 
@@ -67,8 +75,8 @@ def interval(
 ) -> tuple[float, float] | None:
     """Return the 95 % interval of κ; None if only one mark of a scale occurs.
 
-    Each draw weighs every answer with Gamma(1) and every cell with Gamma(prior count): for one
-    checklist criterion these are Dirichlet(count + 1/2) draws of the table.
+    Each draw weighs every case with Gamma(1) and every cell with Gamma(prior count): for one
+    checklist criterion with one answer a case these are Dirichlet(count + 1/2) draws of the table.
     """
     tables = _tables(pairs)
     if all(len(table.cells) == 1 for table in tables.tables):
@@ -114,13 +122,23 @@ def _tables(pairs: Sequence[Pair]) -> _Tables:
         places |= {(group[0].criterion, cell): start + n for n, cell in enumerate(counts)}
         # The prior is shared by the criteria: it must not outweigh many of few answers.
         prior += [count / len(groups) for count in counts.values()]
-        answers = len({p.answer for p in group})
-        tables.append(_Table(cells=list(enumerate(counts, start)), answers=answers))
-    answered: dict[str, list[int]] = {}
+        tables.append(_Table(cells=list(enumerate(counts, start)), cases=_effective_cases(group)))
+    # The weights of a criterion sum to its effective cases, which the prior counts are added to.
+    scale = fsum(table.cases for table in tables) / fsum(p.weight for p in pairs)
+    cases: dict[str, list[tuple[int, float]]] = {}
     for each in pairs:
-        answered.setdefault(each.answer, []).append(places[each.criterion, each.cell])
-    patterns = Counter(tuple(sorted(found)) for found in answered.values())
+        place = places[each.criterion, each.cell]
+        cases.setdefault(each.case, []).append((place, each.weight * scale))
+    patterns = Counter(tuple(sorted(found)) for found in cases.values())
     return _Tables(tables=tables, prior=prior, patterns=patterns)
+
+
+def _effective_cases(group: Sequence[Pair]) -> float:
+    """Return (Σ w)² / Σ w² of the cases' weights (Kish, Survey Sampling, 1965)."""
+    weights: dict[str, float] = defaultdict(float)
+    for each in group:
+        weights[each.case] += each.weight
+    return fsum(weights.values()) ** 2 / fsum(w**2 for w in weights.values())
 
 
 def _prior_counts(group: Sequence[Pair]) -> dict[Cell, float]:
@@ -138,10 +156,10 @@ def _prior_counts(group: Sequence[Pair]) -> dict[Cell, float]:
 
 def _one_draw(tables: _Tables, draw: DrawGamma) -> float:
     weights = [draw(count) for count in tables.prior]
-    for pattern, answers in tables.patterns.items():
-        weight = draw(answers)
-        for place in pattern:
-            weights[place] += weight
+    for pattern, cases in tables.patterns.items():
+        drawn = draw(cases)
+        for place, weight in pattern:
+            weights[place] += drawn * weight
     sums = list(_drawn_disagreement(tables, weights))
     expected = fsum(chance for _, chance in sums)
     observed = fsum(seen for seen, _ in sums)
@@ -151,10 +169,10 @@ def _one_draw(tables: _Tables, draw: DrawGamma) -> float:
 def _drawn_disagreement(tables: _Tables, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
     for table in tables.tables:
         observed, expected = _disagreement([(weights[n], cell) for n, cell in table.cells])
-        # Pairs of an answer with itself are in the expected disagreement with a share of
-        # 2 / (n + 1); without this correction, criteria with few answers lower κ.
-        n = table.answers + fsum(tables.prior[place] for place, _ in table.cells)
-        if table.answers > 1:
+        # Pairs of a case with itself are in the expected disagreement with a share of
+        # 2 / (n + 1); without this correction, criteria with few cases lower κ.
+        n = table.cases + fsum(tables.prior[place] for place, _ in table.cells)
+        if table.cases > 1:
             expected = (expected - 2 / (n + 1) * observed) * (n + 1) / (n - 1)
         yield observed, expected
 

@@ -52,6 +52,16 @@ class Label:
     by: str | None = None  # the person; None: the line does not have the key
     draw: Draw | None = None  # None: the answer was not drawn at random
 
+    @property
+    def case(self) -> str:
+        """What the answer is of: answers of one case are not independent."""
+        return f"{self.file}\n{self.id}"
+
+    @property
+    def weight(self) -> float:
+        """The number of answers of the report that this one stands for."""
+        return self.draw.of / self.draw.drawn if self.draw else 1.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
@@ -162,6 +172,8 @@ def _draw_problems(value: JSON) -> Iterator[str]:
         yield "drawn, of and seed of draw must be integers"
     elif not all(isinstance(value[name], str) for name in texts):
         yield "judged, at and judge of draw must be texts"
+    elif not 1 <= value["drawn"] <= value["of"]:
+        yield "drawn of draw must be from 1 to of"
     elif value["judged"] not in {"pass", "fail"}:
         yield "judged of draw must be pass or fail"
 

@@ -97,6 +97,16 @@ def test_criteria_with_one_answer_are_counted() -> None:
     assert agreement(pairs).lone_criteria == 1
 
 
+def test_a_drawn_label_counts_as_often_as_it_stands_for() -> None:
+    marks = [(True, True, 9), (True, False, 1), (False, True, 2), (False, False, 4)]
+    weighed = [pair(CHECK, f"{a} {b}", a, b, weight=n) for a, b, n in marks]
+    repeated = [pair(CHECK, f"{a} {b} {i}", a, b) for a, b, n in marks for i in range(n)]
+    one, other = agreement(weighed), agreement(repeated)
+    assert one.kappa == pytest.approx(other.kappa)
+    assert (one.n, one.accuracy, one.leniency) == (4, other.accuracy, other.leniency)
+    assert (other.n, other.rates) == (16, one.rates)
+
+
 @pytest.mark.parametrize(
     ("marks", "leniency"),
     [

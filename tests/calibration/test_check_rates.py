@@ -35,15 +35,23 @@ NO_GROUND = "cannot_assess"
     ],
 )
 def test_rates(marks: list[tuple[MarkValue, MarkValue]], expected: CheckRates) -> None:
-    found = check_rates(marks)
+    found = check_rates([(*pair, 1.0) for pair in marks])
     assert found.macro_f1 == (expected.macro_f1 and pytest.approx(expected.macro_f1))
     assert replace(found, macro_f1=expected.macro_f1) == expected
+
+
+def test_an_answer_counts_as_often_as_it_stands_for() -> None:
+    marks: list[tuple[MarkValue, MarkValue]] = [(True, True), (True, False), (False, False)]
+    weights = (3, 1, 2)
+    weighed = [(*pair, float(n)) for pair, n in zip(marks, weights, strict=True)]
+    repeated = [(*pair, 1.0) for pair, n in zip(marks, weights, strict=True) for _ in range(n)]
+    assert check_rates(weighed) == check_rates(repeated)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from([True, False, NO_GROUND])] * 2), min_size=1))
 def test_scikit_learn_agrees(marks: list[tuple[MarkValue, MarkValue]]) -> None:
     person, judge = ([str(mark) for mark in column] for column in zip(*marks, strict=True))
-    found = check_rates(marks)
+    found = check_rates([(*pair, 1.0) for pair in marks])
     assert found.macro_f1 == pytest.approx(f1_score(person, judge, average="macro"))
     for label, mine in (("True", found.sensitivity), ("False", found.specificity)):
         if mine is not None:

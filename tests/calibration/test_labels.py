@@ -30,7 +30,13 @@ LABELS = st.builds(
     marks=MARKS,
     split=st.sampled_from([None, "test", "tune"]),
     by=st.none() | st.text(),
-    draw=st.none() | st.builds(Draw, judged=st.sampled_from(["pass", "fail"])),
+    draw=st.none()
+    | st.builds(
+        Draw,
+        judged=st.sampled_from(["pass", "fail"]),
+        drawn=st.integers(1, 60),
+        of=st.integers(60, 900),
+    ),
 )
 
 

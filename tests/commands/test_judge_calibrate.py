@@ -105,9 +105,9 @@ def test_what_it_prints_and_writes(judge: Gullible) -> None:
         "openai/gullible, prompt 1, batched, 1 vote",
         "",
         "criterion           marks  same  kappa           95 %  sens  spec    F1  leniency",
-        "a.eval.yaml: city       4  0.75   0.50  -0.49 to 0.92  1.00  0.50  0.73     +0.25",
-        "a.eval.yaml: depth      4  0.50   0.93   0.49 to 0.99     -     -     -     +0.10",
-        "all                     8  0.62   0.65   0.06 to 0.95  1.00  0.50  0.73     +0.18",
+        "a.eval.yaml: city       4  0.75   0.50  -0.89 to 0.87  1.00  0.50  0.73     +0.25",
+        "a.eval.yaml: depth      4  0.50   0.93   0.16 to 0.99     -     -     -     +0.10",
+        "all                     8  0.62   0.65  -0.09 to 0.93  1.00  0.50  0.73     +0.18",
     ]
     assert "  1 x person not satisfied, judge satisfied" in result.stdout
     assert result.stderr.splitlines()[-1] == f"wrote {Path.cwd() / 'calibration.json'}"
@@ -184,11 +184,12 @@ def test_what_chose_the_judge_does_not_vouch_for_it(judge: Gullible) -> None:
     ]
 
 
-def test_a_calibration_of_an_earlier_version(judge: Gullible) -> None:
-    old = {"version": 1, "judge": {}, "overall": {"kappa": 0.9}}
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_calibration_of_an_earlier_version(judge: Gullible, version: int) -> None:
+    old = {"version": version, "split": "test", "judge": {}, "overall": {"kappa": 0.9}}
     Path("calibration.json").write_text(json.dumps(old), encoding="utf-8")
     why = (
-        "it is of an earlier version, whose kappa pooled the criteria and may be too high; "
+        "it is of an earlier version, whose kappa may be too high; "
         "run `rubric-ci judge calibrate` again"
     )
     rubric_ci("run", "--case", "a")
@@ -233,11 +234,11 @@ def test_a_run_reports_that_the_judge_is_another(judge: Gullible) -> None:
 
 
 def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
-    configure(judge, min_kappa=0.0)
+    configure(judge, min_kappa=-0.5)
     without = rubric_ci("run")
     assert (without.exit_code, without.stderr.splitlines()[-2]) == (
         2,
-        "rubric-ci: gate.min_kappa is 0, but there is no calibration.json",
+        "rubric-ci: gate.min_kappa is -0.5, but there is no calibration.json",
     )
     assert rubric_ci("judge", "calibrate", "labels.jsonl").exit_code == 0
     assert rubric_ci("run", "--case", "a").exit_code == 0
@@ -245,7 +246,7 @@ def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
     weak = rubric_ci("run")
     assert weak.exit_code == 2
     below = (
-        "the lower end of kappa is 0.06 (kappa 0.65, 95 % interval 0.06 to 0.95); "
+        "the lower end of kappa is -0.09 (kappa 0.65, 95 % interval -0.09 to 0.93); "
         "gate.min_kappa requires 0.6"
     )
     assert f"its agreement with people is too low: {below}" in weak.stderr
@@ -285,7 +286,7 @@ def test_the_estimate_is_shown_before(judge: Gullible) -> None:
 
 def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -> None:
     assert rubric_ci("judge", "calibrate", "labels.jsonl").exit_code == 0
-    configure(judge, min_kappa=0.0)
+    configure(judge, min_kappa=-0.5)
     own = "execution: {evaluators: [{name: tone, type: llm_judge, model: openai/other}]}"
     text = EVALS.replace("input: And why?", f"input: And why?, {own}")
     Path("a.eval.yaml").write_text(text, encoding="utf-8")

@@ -240,7 +240,7 @@ def calibrated(kappa: float) -> str:
     judge = {"model": "openai/gpt-6-luna", "mode": "batched", "votes": 1}
     from rubric_ci.judge.prompt import PROMPT_VERSION
 
-    known = {"version": 2, "split": "test", "judge": {**judge, "prompt_version": PROMPT_VERSION}}
+    known = {"version": 3, "split": "test", "judge": {**judge, "prompt_version": PROMPT_VERSION}}
     overall = {"kappa": kappa, "interval": [kappa - 0.1, kappa + 0.1]}
     return json.dumps({**known, "overall": overall})
 

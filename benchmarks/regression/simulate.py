@@ -85,7 +85,7 @@ class Night:
     """What one rule shows in one night."""
 
     red: bool
-    flagged: frozenset[int]  # the cases that count as regressed
+    flagged: frozenset[int]  # the cases that count as broken
     answers: float  # per case
 
 

@@ -67,7 +67,8 @@ def _notes(
         yield f"No comparison: the baseline {path.as_posix()} does not exist."
     elif path:
         yield from _of_a_commit(path, environment)
-    if report.gate.fail_on == "regression" and report.cases and report.comparison is None:
+    uncompared = bool(report.cases) and all(case.change is None for case in report.cases)
+    if report.gate.fail_on == "regression" and uncompared:
         yield (
             "fail-on is regression and there is no comparison, so every case that fails counts: "
             "set `--against` or `--baseline`"

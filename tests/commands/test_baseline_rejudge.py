@@ -70,7 +70,7 @@ def compared(project: Path) -> RunReport:
     return report
 
 
-def test_no_case_is_regressed_by_a_judge_that_moved(project: Path, judge: AnswerJudge) -> None:
+def test_no_case_is_broken_by_a_judge_that_moved(project: Path, judge: AnswerJudge) -> None:
     reference = read_baseline(project / FOLDER).report
     assert reference.sentinel
     remembered = [(each.id, each.mark, each.repeats) for each in reference.sentinel.items]

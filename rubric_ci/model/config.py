@@ -173,6 +173,7 @@ class GateConfig:
     on_weaker_grading: Literal["note", "fail"] = "note"
     on_changed_grading: Literal["note", "review", "fail"] = "note"
     require_rubrics: bool = False  # a case with nothing to grade is an error
+    require_verdict: bool = False  # a case that is skipped for any reason is an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,6 +113,7 @@ SETTINGS: Final = (
     _gate("on_weaker_grading", words("note", "fail")),
     _gate("on_changed_grading", words("note", "review", "fail")),
     _gate("require_rubrics", words(False, True)),
+    _gate("require_verdict", words(False, True)),
     _regression("false_alarms", minimum()),
     _regression("reference_trials"),
     _regression("confirm"),

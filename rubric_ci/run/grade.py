@@ -87,12 +87,12 @@ def grade_run(
     """
     inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
     settings, watch = inputs.settings, _watch(inputs)
-    lacking = _lacking_rubrics(inputs)
+    required = _required(inputs)
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
-        grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, lacking)))
+        grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, required)))
         work = _preflight_and_compare(inputs, sides, models, grading)
         used, outcome = asyncio.run(run_until_terminated(work))
-    results = tuple(_ended(case, lacking) for case in outcome.results)
+    results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
     return GradedRun(outcome=outcome, sentinel=watch.seen, preflight=used)
 
@@ -210,16 +210,19 @@ def _none_further(_: CaseResult) -> int:
     return 0
 
 
-def _lacking_rubrics(inputs: RunInput) -> frozenset[tuple[str, str]]:
-    """Return the cases with nothing to grade, if that is an error."""
-    if not inputs.loaded.config.gate.require_rubrics:
-        return frozenset()
-    return frozenset((t.case.file, t.case.id) for t in inputs.tasks if not t.case.evaluators)
+def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:
+    """Return the cases that may not be skipped."""
+    gate = inputs.loaded.config.gate
+    return frozenset(
+        (task.case.file, task.case.id)
+        for task in inputs.tasks
+        if gate.require_verdict or (gate.require_rubrics and not task.case.evaluators)
+    )
 
 
-def _ended(case: CaseResult, lacking: frozenset[tuple[str, str]]) -> CaseResult:
-    """Return the result; a skipped case is errored if it lacks required evaluators."""
-    if not isinstance(case, Skipped) or (case.file, case.id) not in lacking:
+def _ended(case: CaseResult, required: frozenset[tuple[str, str]]) -> CaseResult:
+    """Return the result; a required case that was skipped is errored."""
+    if not isinstance(case, Skipped) or (case.file, case.id) not in required:
         return case
     return Errored(
         file=case.file,

@@ -1,5 +1,6 @@
 """`rubric-ci run` as a user types it: exit codes, messages, files."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -142,6 +143,43 @@ def test_offline_a_case_with_rubrics_is_skipped_although_they_are_required(
     )
     done = project.run("--offline")
     assert (done.returncode, project.report()["cases"][0]["outcome"]) == (0, "skipped")
+
+
+OFFLINE = """\
+judge: {model: openai/m}
+targets: [{name: default, provider: mock, response: Hi}]
+gate: {require_verdict: true}
+"""
+RUBRICS = "evalcases:\n- {id: a, input: Hi, rubrics: [Greets]}\n"
+SCRIPT = "{name: s, type: code_judge, script: 'true', score_from: exit_status}"
+REQUIRED = {
+    "nothing is graded": (RUBRICS, ["errored"]),
+    "nothing to grade": (
+        "evalcases: [{id: a, input: Hi, expected_outcome: Greets}]\n",
+        ["errored"],
+    ),
+    "a case that a change adds is graded": (
+        f"{RUBRICS}- {{id: b, input: Hi, execution: {{evaluators: [{SCRIPT}]}}}}\n",
+        ["errored", "graded"],
+    ),
+}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize(("evals", "outcomes"), REQUIRED.values(), ids=REQUIRED)
+def test_a_required_verdict_that_an_offline_run_lacks(
+    project: Project, evals: str, outcomes: list[str]
+) -> None:
+    project.write("evals/a.eval.yaml", evals)
+    project.write("rubric-ci.yaml", OFFLINE)
+    done = project.run("--offline", GITHUB_OUTPUT=str(project.root / "out"), GITHUB_ACTIONS="true")
+    assert (done.returncode, [case["outcome"] for case in project.report()["cases"]]) == (
+        3,
+        outcomes,
+    )
+    assert re.search(r"^gate<<.*\nno-verdict$", (project.root / "out").read_text(), re.MULTILINE)
+    project.write("rubric-ci.yaml", OFFLINE.replace("true", "false"))
+    assert project.run("--offline").returncode == 0
 
 
 USAGE = {

@@ -75,6 +75,7 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "weaker grading allowed": (gate(on_weaker_grading="fail"), gate()),
     "no review": (gate(on_changed_grading="review"), gate()),
     "a review": (gate(on_changed_grading="fail"), gate(on_changed_grading="review")),
+    "no verdict required": (gate(require_verdict=True), gate()),
     "fewer false alarms": (Config(), Config(regression=RegressionConfig(false_alarms=0.01))),
     "rule below its default": (Config(), rule(unknown_key="warning")),
     "rule off": (Config(), rule(gate_kind="off")),

@@ -12,6 +12,7 @@ from __future__ import annotations  # an old interpreter must get as far as the 
 
 import hashlib
 import importlib.util
+import json
 import os
 import platform
 import shutil
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
-USAGE = 2  # exit code of a usage error, as in rubric-ci
+USAGE = 2  # exit code of a usage error
 WRITABLE, REACHABLE = 0o022, 0o077  # mode bits of other users
 NOT_POSTING = frozenset({"", "off", "false", "0", "no", "n", "f"})
 INSTALLERS_SEE = frozenset(
@@ -39,13 +40,14 @@ INSTALLERS_SEE = frozenset(
     | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
 )
 ADD_PYTHON = "add a step with actions/setup-python before this one"
+ALL, REQUIREMENTS, RESTART = "judge", "RUBRIC_CI_REQUIREMENTS", "RUBRIC_CI_RESTART"
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
 def run(arguments: list[str], environment: Path) -> bool:
     """Run an installer outside of the workspace, so that no configuration file there applies."""
-    listed = installer_environment(os.environ)
-    return subprocess.run(arguments, cwd=environment, env=listed, check=False).returncode == 0
+    env = installer_environment(os.environ)
+    return subprocess.run(arguments, cwd=environment, env=env, check=False).returncode == 0
 
 
 class Host(NamedTuple):
@@ -65,25 +67,26 @@ THIS = Host()
 class Command(NamedTuple):
     """How a command of rubric-ci is started: its list of requirements, and when it posts."""
 
-    requirements: str
+    requirements: str  # enough for models of OpenAI, Anthropic, Gemini and OpenAI's format
     posts_if: tuple[str, ...] = ()  # inputs that make it post, as RUBRIC_CI_ variables
 
 
 COMMANDS = {  # as they are typed on the command line
     "validate": Command("light"),
-    "run": Command("judge", ("COMMENT", "CHECK_RUN")),
-    "generate rubrics": Command("judge", ("GENERATE_RUBRICS_PR",)),
+    "run": Command("github", ("COMMENT", "CHECK_RUN")),
+    "generate rubrics": Command("github", ("GENERATE_RUBRICS_PR",)),
     "compare": Command("github", ("COMPARE_ISSUE",)),
     "baseline keep": Command("github"),
     "baseline accept": Command("github"),
     "baseline accept-merge": Command("github"),
-    "baseline rejudge": Command("judge"),
+    "baseline rejudge": Command("light"),
     "history add": Command("light"),
     "history publish": Command("light"),
     "plan": Command("light"),
     "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
     "report comment": Command("github", ("COMMAND",)),
 }
+KNOWN = ", ".join(COMMANDS)
 
 
 class CannotStart(Exception):
@@ -93,28 +96,30 @@ class CannotStart(Exception):
 def main(environ: Mapping[str, str]) -> NoReturn:
     """Install the requirements of the command, then run it in place of this process."""
     try:
-        become(prepare(environ), without_token(environ))
+        become(prepare(environ), environment_of(environ))
     except (CannotStart, OSError) as error:
-        print(f"::error title=rubric-ci::{escape(str(error))}", flush=True)
+        data = str(error).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        print(f"::error title=rubric-ci::{data}", flush=True)
         sys.exit(USAGE)
 
 
 def prepare(environ: Mapping[str, str]) -> list[str]:
     """Install the requirements of the command and return its command line."""
-    name = environ.get("RUBRIC_CI_COMMAND", "")
-    command = choose(name)
-    python = interpreter(environ)
-    if python != Path(sys.executable):
+    if (python := interpreter(environ)) != Path(sys.executable):
         return [str(python), "-I", __file__]
-    environment = install(command.requirements, cache_folder(environ))
-    return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *name.split(" ")]
+    environment = install(choose(environ).requirements, cache_folder(environ))
+    words = environ["RUBRIC_CI_COMMAND"].split()
+    return [str(python_of(environment)), "-I", "-X", "utf8", "-m", "rubric_ci", *words]
 
 
-def without_token(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a command; the token is in it only where the command posts."""
-    asked = choose(environ.get("RUBRIC_CI_COMMAND", "")).posts_if
-    posts = any(environ.get(f"RUBRIC_CI_{name}", "").lower() not in NOT_POSTING for name in asked)
-    return {name: value for name, value in environ.items() if posts or name != "GITHUB_TOKEN"}
+def environment_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a command: with the token if it posts, and how to start again."""
+    inputs = (environ.get(f"RUBRIC_CI_{name}", "") for name in choose(environ).posts_if)
+    posts = any(given.lower() not in NOT_POSTING for given in inputs)
+    dropped = {REQUIREMENTS, RESTART} if posts else {REQUIREMENTS, RESTART, "GITHUB_TOKEN"}
+    known = {name: value for name, value in environ.items() if name not in dropped}
+    again = json.dumps([sys.executable, "-I", __file__])
+    return known if environ.get(REQUIREMENTS) == ALL else {**known, RESTART: again}
 
 
 def in_workspace(path: str | Path) -> bool:
@@ -125,12 +130,13 @@ def in_workspace(path: str | Path) -> bool:
     return any(way.is_relative_to(top) for way in ways for top in tops)
 
 
-def choose(name: str) -> Command:
-    """Return the command that the input `command` names."""
-    if name in COMMANDS:
-        return COMMANDS[name]
-    known = ", ".join(COMMANDS)
-    raise CannotStart(f"unknown command '{name}': set the input `command` to one of {known}")
+def choose(environ: Mapping[str, str]) -> Command:
+    """Return the command that the input `command` names; with litellm once it asked for that."""
+    name = environ.get("RUBRIC_CI_COMMAND", "")
+    if name not in COMMANDS:
+        raise CannotStart(f"unknown command '{name}': set the input `command` to one of {KNOWN}")
+    asked = environ.get(REQUIREMENTS) == ALL
+    return COMMANDS[name]._replace(requirements=ALL) if asked else COMMANDS[name]
 
 
 def interpreter(
@@ -247,8 +253,8 @@ def install_packages(environment: Path, requirements: Path, host: Host) -> None:
 
 def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for an installer: no PYTHON*, PIP_*, UV_*, token or workspace path."""
-    paths = [path for path in environ.get("PATH", "").split(os.pathsep) if path]
-    outside = os.pathsep.join(path for path in paths if not in_workspace(path))
+    paths = environ.get("PATH", "").split(os.pathsep)
+    outside = os.pathsep.join(path for path in paths if path and not in_workspace(path))
     listed = {
         name: value
         for name, value in environ.items()
@@ -283,13 +289,8 @@ def python_of(environment: Path, host: Host = THIS) -> Path:
     return environment / ("Scripts/python.exe" if host.windows else "bin/python")
 
 
-def escape(text: str) -> str:
-    """Return a message escaped for the data of a workflow command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
 def become(arguments: list[str], environ: Mapping[str, str]) -> NoReturn:
-    """Replace this process by a program, so that signals and the exit code are the program's."""
+    """Replace this process by a program, so that signals and exit code are the program's."""
     if os.name == "nt":  # NOTE: exec on Windows starts a second process and returns at once
         sys.exit(subprocess.run(arguments, env=environ, check=False).returncode)
     os.execve(arguments[0], arguments, environ)  # noqa: S606 - there is no shell on purpose

@@ -15,7 +15,7 @@ from time import perf_counter
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
-COMMANDS = {"validate": "light", "comment": "github", "run": "judge"}
+COMMANDS = {"validate": "light", "report comment": "github", "run": "judge"}
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 
@@ -40,6 +40,7 @@ def one(installer: str, command: str) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         environ = {
             "RUBRIC_CI_COMMAND": command,
+            "RUBRIC_CI_REQUIREMENTS": COMMANDS[command],
             "RUNNER_TOOL_CACHE": f"{folder}/tools",
             "UV_CACHE_DIR": f"{folder}/uv",
             "PIP_CACHE_DIR": f"{folder}/pip",

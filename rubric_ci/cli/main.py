@@ -1,5 +1,6 @@
 """The command group and `validate`, which runs at every commit and loads no other command."""
 
+import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -10,7 +11,7 @@ import click
 from rubric_ci import __version__
 from rubric_ci.cli import completion, options
 from rubric_ci.cli.command import Group, option
-from rubric_ci.errors import ExitCode, UserError
+from rubric_ci.errors import ExitCode, MissingExtra, UserError
 
 SENTENCE: Final = 200  # characters of the first sentence of a command; more than any has
 _EPILOG: Final = """\
@@ -80,6 +81,10 @@ class _Commands(Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
+            from rubric_ci.system.runner import can_install, restart
+
+            if isinstance(error, MissingExtra) and can_install(os.environ):
+                restart(os.environ)
             from rubric_ci.text.error_text import error_text
 
             click.echo(error_text(error), err=True, nl=False)

@@ -8,7 +8,7 @@ from time import monotonic
 import click
 
 from rubric_ci.comparison.baseline import open_baseline
-from rubric_ci.errors import ExitCode, UserError
+from rubric_ci.errors import ExitCode, MissingExtra, UserError
 from rubric_ci.grading.cost_estimate import (
     JudgeEstimate,
     estimate_cost,
@@ -29,6 +29,7 @@ from rubric_ci.run.finished import finish, remember
 from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides, without_models
 from rubric_ci.run.inputs import open_inputs
 from rubric_ci.run.selected import select
+from rubric_ci.system.runner import can_install
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -40,6 +41,8 @@ def run(settings: RunSettings) -> ExitCode:
     try:
         return _run(settings, workflow)
     except UserError as error:
+        if isinstance(error, MissingExtra) and can_install(os.environ):
+            raise  # the action starts this command again
         failure.publish_failure(error, settings, workflow)
         raise
 

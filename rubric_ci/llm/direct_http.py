@@ -8,7 +8,6 @@ from time import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rubric_ci.errors import MissingExtra
 from rubric_ci.llm.connection_errors import (
     FAILED,
     ConnectionFailure,
@@ -68,13 +67,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 async def _send(
     method: str, url: str, headers: Mapping[str, str], body: Mapping[str, JSON] | None = None
 ) -> "tuple[ClientResponse, bytes]":
-    try:
-        from aiohttp import ClientError
-    except ModuleNotFoundError as error:
-        raise MissingExtra(
-            "aiohttp is not installed; model requests need it",
-            "pip install 'rubric-ci[judge]'",
-        ) from error
+    from aiohttp import ClientError
+
     session = await _session()
     try:
         async with session.request(

@@ -1,8 +1,37 @@
-"""Whether a runner of GitHub Actions reads what this process prints."""
+"""The runner of GitHub Actions: whether it reads our output, and how the action starts again."""
 
 from collections.abc import Mapping
+from typing import Final, NoReturn
+
+RESTART: Final = "RUBRIC_CI_RESTART"
+"""Set by `hooks/action.py`: the command that starts it again, as JSON."""
+
+REQUIREMENTS: Final = "RUBRIC_CI_REQUIREMENTS"
 
 
 def in_workflow(environment: Mapping[str, str]) -> bool:
     """Return True in a job of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS") == "true"
+
+
+def can_install(environment: Mapping[str, str]) -> bool:
+    """Return True if the action can install the packages that are missing."""
+    return bool(environment.get(RESTART))
+
+
+def restart(environment: Mapping[str, str]) -> NoReturn:
+    """Let the action install every package and start this command again, in this process."""
+    import json
+    import os
+    import sys
+
+    command = json.loads(environment[RESTART])
+    known = {name: value for name, value in environment.items() if name != RESTART}
+    known[REQUIREMENTS] = "judge"
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "nt":  # NOTE: exec on Windows starts a second process and returns at once
+        import subprocess
+
+        sys.exit(subprocess.run(command, env=known, check=False).returncode)
+    os.execve(command[0], command, known)  # noqa: S606 - there is no shell on purpose

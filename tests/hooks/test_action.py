@@ -1,5 +1,6 @@
 """`hooks/action.py`: what it installs and where, whatever the workspace holds."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -231,3 +232,26 @@ def test_two_jobs_at_once_get_the_same_environment(checkout: Path, tmp_path: Pat
 )
 def test_python_of(windows: bool, python: str) -> None:
     assert action.python_of(Path("e"), Host(windows=windows)) == Path(python)
+
+
+@pytest.mark.parametrize(
+    ("command", "asked", "requirements", "can_start_again"),
+    [
+        ("validate", {}, "light", True),
+        ("run", {}, "github", True),
+        ("generate rubrics", {}, "github", True),
+        ("baseline rejudge", {}, "light", True),
+        ("run", {"RUBRIC_CI_REQUIREMENTS": "judge"}, "judge", False),
+        ("run", {"RUBRIC_CI_REQUIREMENTS": "../evil"}, "github", True),
+        ("run", {"RUBRIC_CI_RESTART": '["evil"]'}, "github", True),
+    ],
+)
+def test_litellm_is_installed_once_a_command_needs_it(
+    command: str, asked: dict[str, str], requirements: str, *, can_start_again: bool
+) -> None:
+    environ = {"RUBRIC_CI_COMMAND": command, **asked}
+    assert action.choose(environ).requirements == requirements
+    given = action.environment_of(environ)
+    assert "RUBRIC_CI_REQUIREMENTS" not in given
+    again = json.dumps([sys.executable, "-I", str(SCRIPT)])
+    assert given.get("RUBRIC_CI_RESTART") == (again if can_start_again else None)

@@ -2,18 +2,21 @@
 
 Suites are drawn from a population in which people pass a known share; the judge errs with a known
 sensitivity and specificity; answers are labelled by random draws within its passes and its fails.
+Then the same after people pass fewer answers than when the labels were drawn.
 """
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from rubric_ci.calibration.corrected_rate import correct
+from rubric_ci.calibration.corrected_rate import correct, why_left
 from rubric_ci.model.correction import Stratum
 
 TRUTHS = (0.5, 0.8, 0.95)
 JUDGES = {"good": (0.95, 0.9), "lenient": (0.98, 0.5), "strict": (0.7, 0.97)}
+SHIFTS = (0.0, 0.05, 0.1, 0.2)  # of the share that people pass
+SHIFTED = ("good", "strict", "lenient")
 SIZES = ((200, 20), (200, 60), (500, 60))  # cases, labels per stratum
 
 
@@ -26,26 +29,67 @@ class Population:
     specificity: float  # share of the others that the judge fails
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a report after a change of the pass rate shows."""
+
+    withheld: bool
+    covered: bool  # the true rate is in the interval, also of one that is withheld
+
+
 def covered(population: Population, cases: int, labels: int, chance: Random) -> tuple[bool, bool]:
     """Return whether the corrected and the raw interval contain the true pass rate."""
-    people = [chance.random() < population.truth for _ in range(cases)]
-    judge = [
-        chance.random() < (population.sensitivity if p else 1 - population.specificity)
-        for p in people
-    ]
-    passes = [p for p, j in zip(people, judge, strict=True) if j]
-    fails = [p for p, j in zip(people, judge, strict=True) if not j]
-    strata = [_drawn(group, labels, chance) for group in (passes, fails)]
-    q = sum(judge) / cases
+    answers = _answers(population, cases, chance)
+    strata = _strata(answers, labels, chance)
+    q = sum(judge for _, judge in answers) / cases
     found = correct(q, cases, *strata)
     reach = 1.96 * (q * (1 - q) / cases) ** 0.5
     raw = abs(q - population.truth) <= reach
     return found.low <= population.truth <= found.high, raw
 
 
+def shifted(population: Population, shift: float, cases: int, labels: int, chance: Random) -> Shown:
+    """Return what a report shows after people pass fewer answers."""
+    strata = _strata(_answers(population, cases, chance), labels, chance)
+    now = replace(population, truth=population.truth - shift)
+    q = sum(judge for _, judge in _answers(now, cases, chance)) / cases
+    found = correct(q, cases, *strata)
+    return Shown(
+        withheld=bool(why_left(q, q * (1 - q) / cases, *strata)),
+        covered=found.low <= now.truth <= found.high,
+    )
+
+
+def wrong(population: Population, shift: float, suites: int) -> tuple[float, float, float]:
+    """Return the shares of suites that are withheld, shown wrong, and covered at all."""
+    chance = Random(f"{population}/{shift}")
+    found = [shifted(population, shift, 200, 60, chance) for _ in range(suites)]
+    return (
+        sum(each.withheld for each in found) / suites,
+        sum(not each.withheld and not each.covered for each in found) / suites,
+        sum(each.covered for each in found) / suites,
+    )
+
+
+def _answers(population: Population, cases: int, chance: Random) -> list[tuple[bool, bool]]:
+    people = [chance.random() < population.truth for _ in range(cases)]
+    return [
+        (p, chance.random() < (population.sensitivity if p else 1 - population.specificity))
+        for p in people
+    ]
+
+
+def _strata(
+    answers: list[tuple[bool, bool]], labels: int, chance: Random
+) -> tuple[Stratum, Stratum]:
+    passes = [person for person, judge in answers if judge]
+    fails = [person for person, judge in answers if not judge]
+    return _drawn(passes, labels, chance), _drawn(fails, labels, chance)
+
+
 def _drawn(group: list[bool], labels: int, chance: Random) -> Stratum:
     drawn = chance.sample(group, min(labels, len(group)))
-    return Stratum(labelled=len(drawn), passes=sum(drawn))
+    return Stratum(labelled=len(drawn), passes=sum(drawn), of=len(group))
 
 
 def main() -> None:
@@ -65,6 +109,14 @@ def main() -> None:
             f"| {truth} | {judge} | {cases} | {labels}+{labels} "
             f"| {shares[0]:.3f} | {shares[1]:.3f} |"
         )
+    print()
+    print("| judge | people pass | withheld | shown and wrong | wrong without withholding |")
+    print("|---|--:|--:|--:|--:|")
+    for judge, shift in product(SHIFTED, SHIFTS):
+        sensitivity, specificity = JUDGES[judge]
+        population = Population(truth=0.8, sensitivity=sensitivity, specificity=specificity)
+        withheld, shown, inside = wrong(population, shift, given.suites)
+        print(f"| {judge} | {0.8 - shift:.2f} | {withheld:.3f} | {shown:.3f} | {1 - inside:.3f} |")
 
 
 if __name__ == "__main__":

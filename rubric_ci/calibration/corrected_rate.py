@@ -11,6 +11,8 @@ from rubric_ci.statistics.significance import t_quantile
 
 MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 
+FAR: Final = 2  # standard errors
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedRate:
@@ -44,6 +46,23 @@ def correct(
     )
     reach = _quantile(parts) * sqrt(fsum(part for part, _ in parts))
     return CorrectedRate(value=value, low=max(0.0, value - reach), high=min(1.0, value + reach))
+
+
+def why_left(judged: float, variance: float, passes: Stratum, fails: Stratum) -> str:
+    """Return why the labels no longer hold for a judged pass rate; "": they do.
+
+    The shares of errors among the judge's passes and fails depend on the pass rate. They hold while
+    the judged rate is within two standard errors of the rate in the reports of the draws.
+    """
+    answers = passes.of + fails.of
+    then = passes.of / answers
+    if (judged - then) ** 2 <= FAR**2 * (variance + then * (1 - then) / answers):
+        return ""
+    return (
+        f"the judged pass rate was {then:.2f} when the labels were drawn, which differs by more "
+        f"than {FAR} standard errors: label answers of this report "
+        "(`rubric-ci judge label --sample`)"
+    )
 
 
 def _quantile(parts: Sequence[tuple[float, int]]) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from rubric_ci.calibration.corrected_rate import correct
+from rubric_ci.calibration.corrected_rate import correct, why_left
 from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
 from rubric_ci.calibration.sample import is_eligible, judge_text, judged_as
 from rubric_ci.history.from_report import pass_rate_variance
@@ -62,13 +62,10 @@ def of_suite(correction: CorrectedPassRate, report: RunReport) -> CorrectedPassR
     judged = _judged(graded)
     if correction.withheld:
         return replace(correction, judged=judged)
-    found = correct(
-        judged,
-        len(graded),
-        correction.passes,
-        correction.fails,
-        variance=pass_rate_variance(graded),
-    )
+    variance = pass_rate_variance(graded)
+    if left := why_left(judged, variance, correction.passes, correction.fails):
+        return replace(correction, judged=judged, withheld=left)
+    found = correct(judged, len(graded), correction.passes, correction.fails, variance=variance)
     # Rounded once, as scores are.
     value, low, high = (round(each, 6) for each in (found.value, found.low, found.high))
     return replace(correction, judged=judged, value=value, low=low, high=high)
@@ -145,5 +142,9 @@ def _passes(label: Label, rubric: Rubric, thresholds: Thresholds) -> bool:
 
 
 def _stratum(found: Sequence[Drawn], judged: str) -> Stratum:
-    passes = [each.passes for each in found if each.draw.judged == judged]
-    return Stratum(labelled=len(passes), passes=sum(passes))
+    drawn = [each for each in found if each.draw.judged == judged]
+    return Stratum(
+        labelled=len(drawn),
+        passes=sum(each.passes for each in drawn),
+        of=sum(draw.of for draw in {each.draw for each in drawn}),
+    )

@@ -9,6 +9,7 @@ class Stratum:
 
     labelled: int
     passes: float  # that people give; a tie between people counts half
+    of: int = 0  # answers of the reports that these were drawn from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

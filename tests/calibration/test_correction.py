@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from benchmarks.agreement.correction import Population, wrong
 from rubric_ci.calibration.corrected_rate import correct
 from rubric_ci.calibration.correction import correction_of, note_of, of_suite
 from rubric_ci.calibration.labels import Draw, Label
@@ -53,9 +54,9 @@ def test_the_interval_contains_the_rate_of_people(truth: float, specificity: flo
     assert inside / suites >= 0.93
 
 
-def a_suite(**changes: Any) -> RunReport:
-    """Return a report of 50 cases of which the judge passes 40."""
-    cases = [graded(name, "fail" if n % 5 == 0 else "pass") for n, name in enumerate(NAMES)]
+def a_suite(*, every: int = 5, **changes: Any) -> RunReport:
+    """Return a report of 50 cases of which the judge fails one in 5, or in `every`."""
+    cases = [graded(name, "fail" if n % every == 0 else "pass") for n, name in enumerate(NAMES)]
     return a_report(*cases, judge=JUDGE, started_at="2026-10-02T02:00:00Z", **changes)
 
 
@@ -140,6 +141,20 @@ NOTES = {
         SUITE,
         f"{NOT}1 of 20 drawn answers have no complete label.",
     ),
+    "the judge passes fewer": (
+        LABELS,
+        a_suite(every=2),
+        (
+            "Pass rate judged 0.50, not corrected for the judge's errors: the judged pass rate was "
+            "0.80 when the labels were drawn, which differs by more than 2 standard errors: label "
+            "answers of this report (`rubric-ci judge label --sample`)."
+        ),
+    ),
+    "the judge passes some fewer": (
+        LABELS,
+        a_suite(every=3),
+        "Pass rate judged 0.66; 0.66 (0.52 to 0.80) corrected by 28 labels of 2026-10-02.",
+    ),
     "several evaluators": (
         LABELS,
         a_report(
@@ -156,6 +171,19 @@ NOTES = {
 def test_the_note(labels: list[Label], report: RunReport, note: str | None) -> None:
     found = correction_of(report, labels, CASES)
     assert (found and note_of(found)) == note
+
+
+@pytest.mark.parametrize(
+    ("shift", "withheld", "shown_wrong"), [(0.0, (0.0, 0.08), 0.06), (0.2, (0.9, 1.0), 0.06)]
+)
+def test_it_is_withheld_after_the_pass_rate_moved(
+    shift: float, withheld: tuple[float, float], shown_wrong: float
+) -> None:
+    """benchmarks/agreement has the shifts between these, which are seen less often."""
+    good = Population(truth=0.8, sensitivity=0.95, specificity=0.9)
+    share, wrong_ones, _ = wrong(good, shift, suites=200)
+    assert withheld[0] <= share <= withheld[1]
+    assert wrong_ones <= shown_wrong
 
 
 def test_people_who_disagree_count_half() -> None:

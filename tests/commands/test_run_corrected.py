@@ -55,8 +55,8 @@ def test_a_whole_suite_is_corrected(labelled: Judged) -> None:
     assert (found["judged"], round(found["value"], 2), found["withheld"]) == (1.0, 0.75, "")
     assert found["low"] < found["value"] < found["high"]
     assert found["labels"] == 5
-    assert found["passes"] == {"labelled": 5, "passes": 4.0}
-    assert found["fails"] == {"labelled": 0, "passes": 0.0}
+    assert found["passes"] == {"labelled": 5, "passes": 4.0, "of": 6}
+    assert found["fails"] == {"labelled": 0, "passes": 0.0, "of": 0}
 
 
 def test_merged_shards_are_corrected_as_the_whole_suite_is(labelled: Judged) -> None:

@@ -26,7 +26,7 @@ GUIDES: Final = {
     "history": ("History", "history.md"),
     "plan": ("Sharding", "sharding.md"),
     "report": ("Reports", "reports.md"),
-    "cache": ("The judge", "judge.md"),
+    "cache": ("Votes, retries, rate limits and cache", "retries-and-cache.md"),
 }
 """The page that explains when to use a command, and why."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
 UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
+CAPPED_OUTPUT = 16_384  # tokens of a reply under a cap on cost, unless `max_tokens` is set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +40,7 @@ class Prices:
         texts = [message.content for message in call.messages]
         texts.append(json.dumps(call.output_schema))
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-        limit = call.max_tokens or call.endpoint.options.get("max_tokens")
-        written = int(limit or self.most_output_tokens)
+        written = _limit(call) or self.most_output_tokens
         read = size + OVERHEAD_TOKENS
         passed = [self, *(prices for tokens, prices in self.above if read > tokens)]
         return max(read * prices.input + written * prices.output for prices in passed)
@@ -75,7 +75,7 @@ class Budget:
         """Return the request, sent if it fits the caps; raises OverBudget if it does not."""
 
         async def ask(call: ModelCall) -> ModelReply:
-            worst = await self._reserve(call)
+            call, worst = await self._reserve(call)
             cost: float | None = None
             try:
                 async with asyncio.timeout(self._seconds_left()) as limit:
@@ -101,17 +101,18 @@ class Budget:
         left = self._seconds_left()
         await self._sleep(seconds if left is None else max(0.0, min(seconds, left)))
 
-    async def _reserve(self, call: ModelCall) -> float:
-        worst = self._worst_cost(call)
+    async def _reserve(self, call: ModelCall) -> tuple[ModelCall, float]:
+        """Return the call as it is sent, and its maximum cost, which is reserved."""
+        call, worst = self._limited(call)
         async with self._changed:
-            while not self._fits(worst):
+            while not self._fits(call, worst):
                 # Requests in flight are likely to cost less than was reserved for them.
                 await self._changed.wait()
             self._calls += 1
             self._reserved += worst
-        return worst
+        return call, worst
 
-    def _fits(self, worst: float) -> bool:
+    def _fits(self, call: ModelCall, worst: float) -> bool:
         if self._closed:
             raise OverBudget(self._closed)
         if (left := self._seconds_left()) is not None and left <= 0:
@@ -122,7 +123,7 @@ class Budget:
             return True
         if self._reserved > 0:
             return False
-        raise OverBudget(self._close(self._would_exceed(worst)))
+        raise OverBudget(self._close(self._would_exceed(call, worst)))
 
     async def _release(self, worst: float, cost: float | None) -> None:
         """Release the reserved cost that was not spent; for a call of unknown cost, none of it."""
@@ -132,10 +133,17 @@ class Budget:
             self._unknown += cost is None
             self._changed.notify_all()
 
-    def _worst_cost(self, call: ModelCall) -> float:
+    def _limited(self, call: ModelCall) -> tuple[ModelCall, float]:
+        """Return the call with a limit of its reply, and its maximum cost.
+
+        A model's own limit is so high that hardly any call would fit.
+        """
         if self._caps.cost_usd is None:
-            return 0.0
-        return priced(call.endpoint, self._price_of).worst(call)
+            return call, 0.0
+        prices = priced(call.endpoint, self._price_of)
+        if not _limit(call):
+            call = replace(call, max_tokens=min(CAPPED_OUTPUT, prices.most_output_tokens))
+        return call, prices.worst(call)
 
     def _total(self, worst: float) -> float:
         return self._spent + self._reserved + worst
@@ -148,17 +156,26 @@ class Budget:
     def _time_is_up(self) -> str:
         return f"budget: time limit of {self._caps.seconds:g} s reached"
 
-    def _would_exceed(self, worst: float) -> str:
+    def _would_exceed(self, call: ModelCall, worst: float) -> str:
         calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
         held = f" or reserved for {calls} of unknown cost" if self._unknown else ""
         return (
             f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} spent{held}; "
-            f"the next call may cost ${worst:.4f}"
+            f"the next call may cost ${worst:.4f}; increase the limit, or set `max_tokens` of "
+            f"{call.endpoint.model} below {_limit(call):,}"
         )
 
     def _close(self, reason: str) -> str:
         self._closed = self._closed or reason
         return reason
+
+
+def _limit(call: ModelCall) -> int:
+    """Return the maximum length of the reply in tokens; 0: that of the model."""
+    options = call.endpoint.options
+    return int(
+        call.max_tokens or options.get("max_tokens") or options.get("max_completion_tokens") or 0
+    )
 
 
 def priced(endpoint: Endpoint, price_of: PriceOf) -> Prices:

@@ -120,7 +120,8 @@ def test_a_cap_in_dollars_sends_nothing_that_might_not_fit(judged: Judged) -> No
     assert judged.run("--max-cost-usd", "0.001").returncode == 3
     assert judged.server.requests() == []
     assert re.fullmatch(
-        r"rubric: budget: \$0\.0000 of \$0\.001 spent; the next call may cost \$0\.00\d\d",
+        r"rubric: budget: \$0\.0000 of \$0\.001 spent; the next call may cost \$0\.00\d\d; "
+        r"increase the limit, or set `max_tokens` of [\w./-]+ below 4,096",
         judged.results()[0]["reason"],
     )
 

@@ -96,7 +96,8 @@ def test_a_call_waits_for_the_cost_of_the_one_in_flight() -> None:
 
 def test_the_reason_says_what_was_spent() -> None:
     assert reasons(send(Server(), Caps(cost_usd=5.5), 9)) == {
-        "budget: $2.0000 of $5.5 spent; the next call may cost $4.0040"
+        "budget: $2.0000 of $5.5 spent; the next call may cost $4.0040; increase the limit, "
+        "or set `max_tokens` of m below 1,000"
     }
 
 
@@ -226,3 +227,28 @@ def test_without_a_limit_a_reply_is_as_long_as_the_model_can() -> None:
     limited = replace(bare, endpoint=Endpoint(model="m", options={"max_tokens": 5}))
     assert prices.worst(limited) == 5
     assert prices.worst(CALL) == 1000
+
+
+@pytest.mark.parametrize(
+    ("caps", "options", "most", "sent"),
+    [
+        pytest.param(Caps(), {}, 128_000, None, id="without a cap on cost"),
+        pytest.param(Caps(cost_usd=99), {}, 128_000, 16_384, id="not the model's own limit"),
+        pytest.param(Caps(cost_usd=99), {}, 4_000, 4_000, id="at most the model's own limit"),
+        pytest.param(Caps(cost_usd=99), {"max_tokens": 9}, 4_000, None, id="configured"),
+        pytest.param(Caps(cost_usd=99), {"max_completion_tokens": 9}, 4_000, None, id="new name"),
+    ],
+)
+def test_a_cap_on_cost_limits_replies(
+    caps: Caps, options: dict[str, int], most: int, sent: int | None
+) -> None:
+    seen: list[int | None] = []
+
+    async def answered(call: ModelCall) -> ModelReply:
+        seen.append(call.max_tokens)
+        return ModelReply(text="ok")
+
+    prices = Prices(input=0.001, output=0.001, most_output_tokens=most)
+    call = replace(CALL, endpoint=Endpoint(model="m", options=options), max_tokens=None)
+    asyncio.run(Budget(caps, lambda _: prices).wrap(answered)(call))
+    assert seen == [sent]

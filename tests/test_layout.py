@@ -39,6 +39,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_against.py": """
         run/base_side run/base_comparison run/base_rubrics run/confirmation run/grade
         run/sides run/inputs selection/answer_dependencies""",
+    "commands/test_run_against_counts.py": "run/forecast",
     "commands/test_run_against_targets.py": "run/listing",
     "commands/test_run_choice.py": "grading/case_list run/finished selection/last_failed",
     "commands/test_part_of_a_suite.py": "run/selected",
@@ -97,8 +98,8 @@ EFFECTS: Final = """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
     __main__ cli commands git github llm system targets
-    run/base_side run/base_comparison run/base_rubrics run/confirmation run/grade run/listing
-    run/sides run/finished run/inputs run/selected
+    run/base_side run/base_comparison run/base_rubrics run/confirmation run/forecast run/grade
+    run/listing run/sides run/finished run/inputs run/selected
     calibration/ask_sentinel calibration/correction calibration/gate calibration/label_file
     calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
     calibration/sample calibration/whole_suite

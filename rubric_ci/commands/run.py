@@ -9,27 +9,24 @@ import click
 
 from rubric_ci.comparison.baseline import open_baseline
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
-from rubric_ci.grading.cost_estimate import (
-    JudgeEstimate,
-    estimate_cost,
-    estimate_lines,
-    show_estimate,
-    total,
-)
+from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.history.forecast import show_power
+from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.publish import delivery, failure
 from rubric_ci.publish.files import check_folder, write_and_show
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.report.exit_code import exit_code
-from rubric_ci.run import listing
+from rubric_ci.run import forecast, listing
 from rubric_ci.run.finished import finish, remember
-from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides, without_models
+from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides
 from rubric_ci.run.inputs import open_inputs
 from rubric_ci.run.selected import select
+from rubric_ci.run.sides import Sides
 from rubric_ci.system.runner import can_install
+from rubric_ci.text import escape
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -63,11 +60,15 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     check_folder(settings)
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
-        estimate = _show_forecast(inputs, work)
+        estimate = _show_forecast(inputs, work, sides)
         graded = grade_run(inputs, sides, models_to_ask(work))
-    seconds, forecast = monotonic() - clock, total(estimate)
     report = finish(
-        inputs, graded, os.environ, started_at=started_at, seconds=seconds, forecast=forecast
+        inputs,
+        graded,
+        os.environ,
+        started_at=started_at,
+        seconds=monotonic() - clock,
+        forecast=total(estimate),
     )
     written = write_and_show(report, settings)
     remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
@@ -79,21 +80,23 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
-        estimates = estimate_lines(_estimate(work, inputs.settings))
+        estimates = [
+            *estimate_lines(forecast.estimate(work, inputs)),
+            *forecast.confirmation(sides, inputs),
+        ]
         click.echo(listing.render(work, sides, estimates, now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
 
 
-def _show_forecast(inputs: RunInput, work: Sequence[ExpectedWork]) -> Sequence[JudgeEstimate]:
+def _show_forecast(
+    inputs: RunInput, work: Sequence[ExpectedWork], sides: Sides | NoBase | None
+) -> Sequence[JudgeEstimate]:
     """Show what the run may cost and detect, and return the estimate of its cost."""
-    estimate = _estimate(work, inputs.settings)
-    show_estimate(estimate)
+    estimate = forecast.estimate(work, inputs)
+    for line in forecast.lines(work, sides, estimate, inputs):
+        click.echo(escape.log_line(line), err=True)
     if estimate and len(inputs.tasks) > 1:
         clusters = [task.cluster for task in inputs.tasks]
         trials = min(task.trials(inputs.settings.trials) for task in inputs.tasks)
         show_power(clusters, inputs.baseline, os.environ, trials=trials)
     return estimate
-
-
-def _estimate(work: Sequence[ExpectedWork], settings: RunSettings) -> Sequence[JudgeEstimate]:
-    return () if without_models(settings) else estimate_cost(work, batched=settings.batch)

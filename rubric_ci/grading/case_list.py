@@ -1,6 +1,7 @@
 """The list of `run --list`: cases and targets, and how many requests they would need."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from rubric_ci.grading.expected_work import ExpectedWork
@@ -44,6 +45,12 @@ def target_lines(work: ExpectedWork) -> Iterator[str]:
         yield f"{work.name}target {target.name}: {_work(target, own, work)}"
 
 
+def request_lines(work: ExpectedWork) -> Iterator[str]:
+    """Yield a line per model that answers one side."""
+    tasks = [task for task in work.tasks if isinstance(task.target, LlmTarget)]
+    return target_lines(replace(work, tasks=tasks))
+
+
 def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
     """Return what the answers of a target take; the length of answers is not known before."""
     match target:
@@ -57,7 +64,10 @@ def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
             starts = min(answers, sum(files.values())) if batched else answers
             return numbers.plural(starts, "start of its command", "starts of its command") + cached
         case RecordedTarget():
-            return f"{numbers.plural(len(tasks), 'recorded answer')}, no requests"
+            lacking, _ = _answers(tasks, work)
+            less = f"; {numbers.plural(lacking, 'answer')} not recorded" if lacking else ""
+            kept = sum(task.trials(work.trials) for task in tasks) - lacking
+            return f"{numbers.plural(kept, 'recorded answer')}, no requests{less}"
         case MockTarget():
             return f"{numbers.plural(len(tasks), 'fixed answer')}, no requests"
         case UnsupportedTarget(provider=provider):

@@ -33,15 +33,15 @@ class JudgeEstimate:
 
 
 def estimate_cost(
-    sides: Sequence[ExpectedWork], *, batched: bool = False
+    sides: Sequence[ExpectedWork], *, batched: bool = False, preflight: bool = True
 ) -> tuple[JudgeEstimate, ...]:
     """Return an estimate per judge for all sides, less the judgements in the cache.
 
     A judgement of an answer that is not known yet counts as a request, and so does the preflight
-    of a judge whose server has no entries of models.
+    of a judge whose server has no entries of models, unless `preflight` is False.
     """
     judged = asyncio.run(_by_judge(sides))
-    if not batched:
+    if preflight and not batched:
         judged = _with_preflight(judged, sides)
     return tuple(
         JudgeEstimate(

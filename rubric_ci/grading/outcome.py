@@ -91,7 +91,7 @@ def errored(
         question=task.case.question,
         expected_outcome=task.case.expected_outcome,
         answer=answer.text,
-        recorded=isinstance(task.target, RecordedTarget),
+        recorded=isinstance(task.target, RecordedTarget) and bool(answer.text),
         answer_reused=bool(answer.answered_at),
         answered_at=answer.answered_at,
         evaluators=results,

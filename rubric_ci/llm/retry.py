@@ -8,6 +8,7 @@ from dataclasses import replace
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.system.backoff import Backoff
+from rubric_ci.text.numbers import plural
 
 RETRYABLE_STATUS = frozenset({408, 409, 429})  # and every 5xx
 ACCOUNT_STATUS = frozenset({401, 402, 403, 404})  # the key or the model is refused
@@ -86,11 +87,11 @@ def with_retries(
             try:
                 reply = await request(call)
             except RequestError as error:
-                used += Usage(calls=1, unpriced_calls=int(error.billed))
+                used += Usage(calls=int(error.reached), unpriced_calls=int(error.billed))
                 previous = str(error)
                 wait = error.wait_after(attempt, backoff)
                 if wait is None:
-                    reason = _reason(call, error, attempt, backoff)
+                    reason = _reason(call, error, used.calls, attempt, backoff)
                     raise CannotReachModel(reason, used, scope=error.scope) from error
             except OverBudget as error:  # the requests before it count all the same
                 raise OverBudget(error.cap, used + error.usage, before=previous) from error
@@ -106,8 +107,15 @@ def _is_retryable(status: int | None) -> bool:
     return status is None or status in RETRYABLE_STATUS or status >= 500
 
 
-def _reason(call: ModelCall, error: RequestError, attempt: int, backoff: Backoff) -> str:
-    count = "1 request" if attempt == 1 else f"{attempt} requests"
+def _reason(
+    call: ModelCall, error: RequestError, sent: int, attempts: int, backoff: Backoff
+) -> str:
+    """Return the error with the number of requests; of attempts, where none was sent."""
     too_long = backoff.is_too_long(error.retry_after)
-    wait = f"; the server asks to wait {error.retry_after:g} s" if too_long else ""
-    return f"{call.endpoint.model}: {error} ({count}{wait})"
+    facts = [
+        plural(sent, "request") if sent else "",
+        f"{attempts} attempts" if attempts > max(sent, 1) else "",
+        f"the server asks to wait {error.retry_after:g} s" if too_long else "",
+    ]
+    known = "; ".join(filter(None, facts))
+    return f"{call.endpoint.model}: {error}" + (f" ({known})" if known else "")

@@ -160,12 +160,19 @@ class RunReport:
         return self.scope.describe(len(self.cases))
 
 
+def usage_of_sides(case: CaseResult) -> Usage:
+    """Return what a case used, also at the base."""
+    if isinstance(case, Skipped):
+        return NOTHING_USED
+    return case.usage + case.before.usage if case.before else case.usage
+
+
 def totals(cases: tuple[CaseResult, ...], preflight: Usage = NOTHING_USED) -> Totals:
-    """Return the counts of outcomes and the sum of usage, with that of the preflight."""
+    """Return the counts of outcomes, and the usage of both sides and of the preflight."""
     graded = [case for case in cases if isinstance(case, Graded)]
     ended = [case for case in cases if not isinstance(case, Skipped)]
     counts = Counter(map(standing, graded))
-    used = sum((case.usage for case in ended), preflight)
+    used = sum(map(usage_of_sides, cases), preflight)
     assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
     return Totals(
         graded=len(graded),

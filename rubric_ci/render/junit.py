@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from rubric_ci.model.report import RunReport
+from rubric_ci.model.report import RunReport, usage_of_sides
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded, Skipped
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.render import wording
@@ -29,7 +29,7 @@ def _suite(file: str, cases: list[CaseResult], report: RunReport) -> Iterator[st
     stamp = report.started_at.removesuffix("Z")
     facts = _attributes(name=file, **counts, time=_time(cases), timestamp=stamp)
     yield f"  <testsuite {facts}>"
-    used = sum((case.usage for case in cases if not isinstance(case, Skipped)), NOTHING_USED)
+    used = sum(map(usage_of_sides, cases), NOTHING_USED)
     lines = [_attributes(name=name, value=value) for name, value in _usage(used).items()]
     lines += [_attributes(name="provenance", value=text) for text in wording.basis(report)]
     lines += [_attributes(name="note", value=text) for text in report.notes]

@@ -65,6 +65,14 @@ class _Suspect:
         return [case.reason for case in more if not isinstance(case, Graded)]
 
 
+def most_further_trials(tasks: Sequence[Task], sides: Sides) -> int:
+    """Return how many further trials each of these cases gets on a side if all are suspects."""
+    if not tasks or not sides.can_ask:
+        return 0
+    least = min(task.trials(sides.trials) for task in tasks)
+    return verdicts.most_trials(len(tasks), least, sides.config)
+
+
 async def confirm(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirmed:
     """Return how the pairs differ; a suspect has its verdict after its further trials."""
     compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
@@ -117,15 +125,15 @@ async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, m
             return asked
         trial = known + asked
         here, there = (replace(c, trial=trial) for c in (sides.context, sides.base_context))
-        head = await sides.graded([_once(each.pair.head_task) for each in undecided], here)
-        base = await sides.graded([_once(each.pair.base_task) for each in undecided], there)
+        head = await sides.graded([once(each.pair.head_task) for each in undecided], here)
+        base = await sides.graded([once(each.pair.base_task) for each in undecided], there)
         for suspect in undecided:
             suspect.more_head.append(_trial(suspect.pair.head_task, head))
             suspect.more_base.append(_trial(suspect.pair.base_task, base))
     return most
 
 
-def _once(task: Task) -> Task:
+def once(task: Task) -> Task:
     """Return the task with a single trial, whatever its case demands."""
     return replace(task, case=replace(task.case, trials=None))
 

@@ -222,6 +222,7 @@ target default: {head}
 base `{commit}` of {date}, {age}: 1 case to answer there, 1 with the answer of the checkout, 1 new
 base target default: {base}
 {judge}
+up to 8 more requests to confirm suspected breaks on both sides, price unknown
 """
 JUDGED = "about {} to openai/judge, {} + {} tokens, price unknown{}"
 

@@ -189,6 +189,14 @@ target default: 2 requests to openai/gpt-6.1-sol, cost unknown before the answer
 about 2 requests to openai/gpt-6-luna, """
 
 
+def test_only_answers_that_exist_are_recorded(project: Project) -> None:
+    answer(project, good="Hello")
+    assert project.run("--fail-on", "never").returncode == 3
+    assert project.report()["totals"]["recorded_answers"] == 1
+    line = "target default: 1 recorded answer, no requests; 2 answers not recorded\n"
+    assert line in project.run("--list").stdout
+
+
 def test_the_list_requests_nothing(project: Project) -> None:
     marked = CASE.replace("grep", "touch asked; grep").format(name="good")
     project.write("evals/b.eval.yaml", f"evalcases:\n{marked}")

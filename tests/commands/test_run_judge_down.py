@@ -139,7 +139,7 @@ def test_a_host_that_is_not_there_starts_no_target(tmp_path: Path) -> None:
     assert started(tmp_path) == 0
     [reason] = reasons(project)
     assert reason.startswith(f"rubric: openai/gpt-6-luna: cannot connect to 127.0.0.1:{port}: ")
-    assert reason.endswith("(5 requests)")
+    assert reason.endswith("(5 attempts)")
 
 
 @pytest.mark.parametrize(("listed", "requests"), [(200, 12), (403, 13), (404, 13), (500, 13)])

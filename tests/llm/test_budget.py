@@ -96,8 +96,10 @@ def test_a_call_waits_for_the_cost_of_the_one_in_flight() -> None:
 
 def test_the_reason_says_what_was_spent() -> None:
     assert reasons(send(Server(), Caps(cost_usd=5.5), 9)) == {
-        "budget: $2.0000 of $5.5 spent; the next call may cost $4.0040; increase the limit, "
-        "or set `max_tokens` of m below 1,000"
+        (
+            "budget: $2.0000 of $5.5 spent; the next call may cost $4.0040; increase the limit, "
+            "or set `max_tokens` of m below 1,000"
+        )
     }
 
 
@@ -250,5 +252,9 @@ def test_a_cap_on_cost_limits_replies(
 
     prices = Prices(input=0.001, output=0.001, most_output_tokens=most)
     call = replace(CALL, endpoint=Endpoint(model="m", options=options), max_tokens=None)
-    asyncio.run(Budget(caps, lambda _: prices).wrap(answered)(call))
+
+    async def asked() -> None:
+        await Budget(caps, lambda _: prices).wrap(answered)(call)
+
+    asyncio.run(asked())
     assert seen == [sent]

@@ -53,6 +53,16 @@ def test_what_passes_is_sent_again_and_counted(status: int | None) -> None:
     assert waits == [0.5]
 
 
+@pytest.mark.parametrize(
+    ("retryable", "reason"), [(True, "m: no connection (5 attempts)"), (False, "m: no connection")]
+)
+def test_what_was_not_sent_is_no_request(retryable: bool, reason: str) -> None:
+    error = RequestError("no connection", retryable=retryable, billed=False, reached=False)
+    with pytest.raises(CannotReachModel) as ended:
+        run(*[error] * 5)
+    assert (str(ended.value), ended.value.usage) == (reason, Usage())
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_what_does_not_pass_is_sent_once(status: int) -> None:
     with pytest.raises(CannotReachModel, match=r"^m: no \(1 request\)$") as ended:

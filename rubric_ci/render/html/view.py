@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from rubric_ci.comparison import wording as compared
-from rubric_ci.model.report import RunReport
+from rubric_ci.model.report import RunReport, usage_of_sides
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
 from rubric_ci.render import wording
 from rubric_ci.render.html.anchors import shared_criterion_anchor
@@ -106,5 +106,5 @@ def _file(name: str, cases: list[CaseResult]) -> FileGroup:
         file=name,
         counts=Counter(map(wording.status, cases)),
         mean=sum(scores) / len(scores) if scores else None,
-        cost_usd=sum(case.usage.cost_usd for case in cases if not isinstance(case, Skipped)),
+        cost_usd=sum(usage_of_sides(case).cost_usd for case in cases),
     )

@@ -30,7 +30,7 @@ def decoded(text: str) -> Iterator[tuple[str, str]]:
         yield "character references", html.unescape(text)
     if "%" in text:
         yield "percent encoding", unquote(text)
-    if _ESCAPE.search(text):
+    if "\\" in text and _ESCAPE.search(text):
         yield "escapes", _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
     yield from _disguised(text.casefold())
 
@@ -42,7 +42,7 @@ def _disguised(text: str) -> Iterator[tuple[str, str]]:
         ("digits for letters", text.translate(_LEET)),
         ("reverse", text[::-1]),
     ):
-        if any(spelt.count(word) > text.count(word) for word in _KEYWORDS):
+        if any(word in spelt and spelt.count(word) > text.count(word) for word in _KEYWORDS):
             yield name, spelt
 
 

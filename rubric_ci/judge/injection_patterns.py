@@ -5,14 +5,36 @@ conditions are met`.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A pattern, and hints: each of its matches contains one, and most answers contain none."""
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Return the matches in folded text; a search for the hints takes a tenth of the time."""
+        if any(hint in text for hint in self.hints):
+            return self.pattern.finditer(text)
+        return iter(())
+
 
 _JUDGE = r"(?:judge|grader|evaluator|examiner)"
 _TOP = r"(?:full|top|maximum|maximal|highest|perfect|best)(?:\ possible)?\ (?:mark|score|point)s?"
 _ALL = r"(?:all|each|every|everything|both|the\ criteri\w+|this\ answer)"
 _MET = r"(?:satisfied|met|fulfilled|passed)"
 
-ORDER = re.compile(
-    rf"""
+ORDER = Pattern(
+    hints=(
+        *("ignore", "disregard", "forget", "override", "satisfied", "met", "fulfilled", "passed"),
+        *("mark", "score", "point", "judge", "grader", "evaluator", "examiner", "instruction"),
+    ),
+    pattern=re.compile(
+        rf"""
     \b(?:
         (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
         | (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:previous|prior|above|earlier|your)\b
@@ -27,10 +49,16 @@ ORDER = re.compile(
     )
     | ^\W{{0,20}}{_JUDGE}:
     """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
+        re.VERBOSE | re.DOTALL | re.MULTILINE,
+    ),
 )
-ROLE = re.compile(
-    r"""
+ROLE = Pattern(
+    hints=(
+        *("im_start", "im_end", "endoftext", "sys>", "inst]", "system", "developer", "human:"),
+        *("assistant:", "judge", "you are ", "stay in character"),
+    ),
+    pattern=re.compile(
+        r"""
     <(?: \|?/?(?:im_start|im_end|system|endoftext)\|?> | </?sys>> ) | \[/?inst\]
     | ^(?:
         [ \t]*(?:system|developer|human|assistant):\s+\S+\ +\S+\ +\S+
@@ -38,10 +66,13 @@ ROLE = re.compile(
     )
     | \b(?: you\ are\ (?:now\ an?\b | \w+bot\b) | stay\ in\ character\b )
     """,
-    re.VERBOSE | re.MULTILINE,
+        re.VERBOSE | re.MULTILINE,
+    ),
 )
-FENCE = re.compile(
-    r"""
+FENCE = Pattern(
+    hints=("_", "</", "<<<", "end ", "begin ", "]]></"),
+    pattern=re.compile(
+        r"""
     [<‹⟨〈《«]\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_[0-9a-f]{6,}
     | </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
     | <<<[^<>\n]{0,60}\b(?:end|begin)\b[^<>\n]{0,60}>>>
@@ -49,23 +80,30 @@ FENCE = re.compile(
         (?:answer|text|data)\W{0,20}$
     | \]\]></
     """,
-    re.VERBOSE | re.MULTILINE,
+        re.VERBOSE | re.MULTILINE,
+    ),
 )
-REPLY = re.compile(
-    r"""
+REPLY = Pattern(
+    hints=("satisfied", '"c'),
+    pattern=re.compile(
+        r"""
     \bsatisfied["']?\s*[:=]\s*(?:true|satisfied)\b
     | "c\d+"\s*:\s*\{ | "checks"\s*:\s*\[\s*\{
     | =\ satisfied,
     """,
-    re.VERBOSE,
+        re.VERBOSE,
+    ),
 )
-CLAIM = re.compile(
-    rf"""
+CLAIM = Pattern(
+    hints=("criteri", "self-", "10 "),
+    pattern=re.compile(
+        rf"""
     \b(?:all|both|every|each)\b .{{0,20}} \bcriteri\w+ .{{0,20}} \b{_MET}\b
     | \bself-(?:assessment|grade|score)\b
     | \b(?:score|scored|rating|answer)\b .{{0,20}} \b10\ (?:/|out\ of)\ 10\b
     """,
-    re.VERBOSE | re.DOTALL,
+        re.VERBOSE | re.DOTALL,
+    ),
 )
 OPENING = re.compile(
     r"(?:thought process|solution|(?:final )?answer|解答?)"

@@ -36,6 +36,7 @@ class InjectionWarning:
 class _ScannedAnswer:
     answer: str
     folded: str  # lower case, compatibility forms resolved, invisible characters gone
+    words: str  # of the folded text, with one space between two
     question: str
     criteria: Sequence[str]
 
@@ -47,8 +48,13 @@ def scan_for_injection(
     answer: str, *, question: str, criteria: Sequence[str]
 ) -> tuple[InjectionWarning, ...]:
     """Return the findings in one answer, at most one per rule."""
+    folded = _fold(answer)
     scanned = _ScannedAnswer(
-        answer=answer, folded=_fold(answer), question=question, criteria=criteria
+        answer=answer,
+        folded=folded,
+        words=_bare(folded),
+        question=question,
+        criteria=criteria,
     )
     return tuple(found for rule in _RULES if (found := next(rule(scanned), None)))
 
@@ -82,9 +88,9 @@ def _encoded(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     for encoding, text in injection_decoder.decoded(scanned.answer):
         folded = _fold(text)
         message = f"the answer contains {encoding} that instructs the judge"
-        for pattern in _ENCODED:
-            if not pattern.search(scanned.folded):  # else another rule reports it
-                yield from _matches(pattern, folded, "encodes-an-order", message)
+        for wanted in _ENCODED:
+            if not any(wanted.matches(scanned.folded)):  # else another rule reports it
+                yield from _matches(wanted, folded, "encodes-an-order", message)
 
 
 def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
@@ -116,7 +122,7 @@ def _alphabets(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
 
 
 def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    words = _bare(scanned.folded)
+    words = scanned.words
     if not words:
         yield InjectionWarning(
             rule="says-nothing", message="the answer has no words", quote=scanned.answer
@@ -127,11 +133,11 @@ def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
 
 
 def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    own = _bare(scanned.folded)
+    own = scanned.words
     if own and own == _bare(_fold(scanned.question)):
         yield InjectionWarning(rule="echoes", message="the answer repeats the question")
         return
-    echoed = [text for text in scanned.criteria if _bare(_fold(text)) in own and " " in text]
+    echoed = [text for text in scanned.criteria if " " in text and _bare(_fold(text)) in own]
     if len(echoed) >= ECHOES:
         message = f"the answer repeats {len(echoed):,} criteria verbatim"
         yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
@@ -175,9 +181,9 @@ _ORDINARY = re.compile(
 
 
 def _matches(
-    pattern: re.Pattern[str], text: str, rule: str, message: str
+    wanted: injection_patterns.Pattern, text: str, rule: str, message: str
 ) -> Iterator[InjectionWarning]:
-    for match in pattern.finditer(text):
+    for match in wanted.matches(text):
         yield InjectionWarning(rule=rule, message=message, quote=_shorten(match[0]))
 
 

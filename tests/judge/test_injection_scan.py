@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.judge import injection_patterns
 from rubric_ci.judge.injection_scan import scan_for_injection
 
 QUESTION = "What is the capital of Australia?"
@@ -118,6 +119,17 @@ def test_warns(answer: str, expected: list[str]) -> None:
 )
 def test_stays_quiet(answer: str) -> None:
     assert scan(answer) == []
+
+
+@pytest.mark.parametrize("name", ["ORDER", "ROLE", "FENCE", "REPLY", "CLAIM"])
+@given(data=st.data())
+def test_every_match_contains_a_hint(name: str, data: st.DataObject) -> None:
+    wanted = getattr(injection_patterns, name)
+    text = data.draw(st.from_regex(wanted.pattern))
+    found = wanted.pattern.search(text)
+    assert found
+    assert next(wanted.matches(text)).span() == found.span()
+    assert any(hint in found[0] for hint in wanted.hints)
 
 
 @given(st.text())

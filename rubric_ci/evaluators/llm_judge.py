@@ -1,6 +1,5 @@
 """The `llm_judge` evaluator: a free-form score 0..1 on a custom or the built-in prompt."""
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -45,7 +44,6 @@ async def llm_judge(
         answer,
         spec.prompt,
         judge,
-        fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: {spec.name}",
         more=variables,
     )

@@ -17,8 +17,8 @@ from rubric_ci.model.config import (
     RecordedTarget,
     UnsupportedTarget,
 )
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
+from rubric_ci.model.context import JudgementCache, RunContext
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer
 from rubric_ci.system.masking import redact
@@ -36,16 +36,16 @@ class ExpectedWork:
 
     def answer(self, task: Task, trial: int) -> Answer | None:
         """Return an answer that is at hand: recorded, fixed or in the cache."""
-        context = replace(self.context, trial=trial)
         match task.target:
             case RecordedTarget() as target:
                 try:
-                    return recorded.answer(task.case, target, context)
+                    return recorded.answer(task.case, target, self.context)
                 except NoVerdict:
                     return None
             case MockTarget() as target:
                 return mock.answer(target)
             case LlmTarget() | CliTarget() as target:
+                context = replace(self.context, trial=trial)
                 return answer_cache.find(task.case, target, context)
             case UnsupportedTarget():
                 return None
@@ -56,37 +56,69 @@ class ExpectedWork:
         self, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec, trial: int
     ) -> int | None:
         """Return how many judge requests the cache leaves; None: all of them."""
-        is_cached = self.context.cache is not None and not self.context.fresh_judgements
-        answer = self.answer(task, trial) if is_cached else None
+        cache = self.context.cache
+        if cache is None or self.context.fresh_judgements:
+            return None
+        answer = self.answer(task, trial)
         if answer is None or (isinstance(spec, LlmJudgeSpec) and spec.prompt_script):
             return None  # a script is not run for an estimate
-        return await _not_cached(task, judge, spec, answer, replace(self.context, trial=trial))
+        known = _KnownOnly(cache)
+        dry = replace(
+            self.context,
+            call_model=known.refuse,
+            cache=known,
+            in_flight={},
+            judge=judge,
+            trial=trial,
+        )
+        return await _not_cached(task.case, spec, answer, dry, known)
+
+
+class _KnownOnly:
+    """A cache for marks without requests: what it lacks is counted, and ends the judgement."""
+
+    def __init__(self, cache: JudgementCache) -> None:
+        self._cache = cache
+        self.lacking = 0
+
+    def get(self, key: str) -> str:
+        text = self._cache.get(key)
+        if text is None:
+            raise self._counted()
+        return text
+
+    def put(self, key: str, text: str) -> None:
+        self._cache.put(key, text)
+
+    def clear(self) -> None:
+        self._cache.clear()
+
+    async def refuse(self, _: ModelCall) -> ModelReply:
+        """Count a cached reply that is not valid."""
+        raise self._counted()
+
+    def _counted(self) -> CannotReachModel:
+        self.lacking += 1
+        return CannotReachModel("it is counted, not sent")
 
 
 async def _not_cached(
-    task: Task,
-    judge: JudgeConfig,
+    case: EvalCase,
     spec: RubricSpec | LlmJudgeSpec,
     answer: Answer,
-    context: RunContext,
+    dry: RunContext,
+    known: _KnownOnly,
 ) -> int:
     """Let the judge mark from the cache only, and count the requests that it would send.
 
     What needs none is kept for the run.
     """
-    sent: list[ModelCall] = []
-
-    async def refuse(call: ModelCall) -> ModelReply:
-        sent.append(call)
-        raise CannotReachModel("it is counted, not sent")
-
-    dry = replace(context, call_model=refuse, in_flight={}, judge=judge)
     shown = replace(answer, text=redact(answer.text))
     with suppress(NoVerdict):
         if isinstance(spec, LlmJudgeSpec):
-            found = await llm_judge(task.case, shown, spec, dry)
+            found = await llm_judge(case, shown, spec, dry)
         else:
-            found = await rubric(task.case, shown, spec, dry)
-        if not sent:
-            context.found.keep(task.case, spec, context.trial, shown.text, found)
-    return len(sent)
+            found = await rubric(case, shown, spec, dry)
+        if not known.lacking:
+            dry.found.keep(case, spec, dry.trial, shown.text, found)
+    return known.lacking

@@ -9,12 +9,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from rubric_ci.judge.fence import about_fences, fenced
 from rubric_ci.judge.json_reply import InvalidReply, find_object
-from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION, background
+from rubric_ci.judge.prompt import PROMPT_VERSION, background, cacheable
 from rubric_ci.judge.reply_schema import strict_object
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase, Message
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
+from rubric_ci.model.llm_calls import CacheableCall, ChatMessage
 from rubric_ci.model.results import Answer
 
 VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
@@ -77,25 +77,20 @@ def freeform_call(
     template: str,
     judge: JudgeConfig,
     *,
-    fence: str,
     vote: int = 1,
     about: str = "",
     more: Mapping[str, str] = _NO_VARIABLES,
-) -> ModelCall:
+) -> CacheableCall:
     """Return the judge request; an empty template selects the built-in prompt.
 
     `more` are additional variables and their texts.
     """
-    turn = f"opinion {PROMPT_VERSION}, vote {vote}"
-    unfenced = freeform_messages(case, answer, template, fence="", more=more)
-    return ModelCall(
-        endpoint=judge.endpoint,
-        messages=freeform_messages(case, answer, template, fence=fence, more=more),
-        key=call_key(judge.endpoint, unfenced, schema=FREEFORM_SCHEMA, turn=turn),
+    return cacheable(
+        lambda fence: freeform_messages(case, answer, template, fence=fence, more=more),
+        judge,
+        schema=FREEFORM_SCHEMA,
+        turn=f"opinion {PROMPT_VERSION}, vote {vote}",
         about=about,
-        output_schema=FREEFORM_SCHEMA,
-        output_mode=judge.output,
-        max_tokens=int(judge.endpoint.options.get("max_tokens", MAX_TOKENS)),
     )
 
 

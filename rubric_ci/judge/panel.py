@@ -142,7 +142,6 @@ async def _ask(
         request.answer,
         marked,
         request.judge,
-        fence=secrets.token_hex(8),
         asked=with_sentence(marked, request.answer, secrets.token_bytes(16)),
         vote=vote,
         about=request.about,

@@ -4,7 +4,7 @@ Weights, gates and thresholds are left out, so that they do not bias the marks. 
 are fenced, the answer last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 
 from rubric_ci.judge.fence import about_fences, escaped, fenced
@@ -17,7 +17,8 @@ from rubric_ci.judge.reply_schema import (
 )
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import CacheableCall, ChatMessage, ModelCall, call_key
 from rubric_ci.model.rubric import Check, Criterion, scale
 
 PROMPT_VERSION = "1"
@@ -56,28 +57,56 @@ def rubric_call(
     criteria: Sequence[Criterion],
     judge: JudgeConfig,
     *,
-    fence: str,
     asked: Sequence[Criterion] = (),
     vote: int = 1,
     about: str = "",
-) -> ModelCall:
+) -> CacheableCall:
     """Return the request for one mark per criterion.
 
     `asked` are the criteria as the judge reads them, if they differ; the key is independent of
-    them and of `fence`.
+    them.
     """
     schema = reply_schema(criteria)
-    unfenced = rubric_messages(case, answer, criteria, fence="")
     turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote {vote}"
-    return ModelCall(
-        endpoint=judge.endpoint,
-        messages=rubric_messages(case, answer, asked or criteria, fence=fence),
-        key=call_key(judge.endpoint, unfenced, schema=schema, turn=turn),
+
+    def messages(fence: str) -> tuple[ChatMessage, ...]:
+        listed = asked or criteria if fence else criteria
+        return rubric_messages(case, answer, listed, fence=fence)
+
+    return cacheable(
+        messages,
+        judge,
+        schema=schema,
+        turn=turn,
         about=about,
-        output_schema=schema,
-        output_mode=judge.output,
-        max_tokens=int(judge.endpoint.options.get("max_tokens", MAX_TOKENS)),
     )
+
+
+def cacheable(
+    messages: Callable[[str], tuple[ChatMessage, ...]],
+    judge: JudgeConfig,
+    *,
+    schema: Mapping[str, JSON],
+    turn: str,
+    about: str,
+) -> CacheableCall:
+    """Return a request to a judge; its key is independent of the fence of its messages."""
+    unfenced = messages("")
+    key = call_key(judge.endpoint, unfenced, schema=schema, turn=turn)
+
+    def write(fence: str) -> ModelCall:
+        return ModelCall(
+            endpoint=judge.endpoint,
+            messages=messages(fence),
+            key=key,
+            about=about,
+            output_schema=schema,
+            output_mode=judge.output,
+            max_tokens=int(judge.endpoint.options.get("max_tokens", MAX_TOKENS)),
+        )
+
+    size = sum(len(message.content) for message in unfenced)
+    return CacheableCall(endpoint=judge.endpoint, key=key, size=size, write=write)
 
 
 def rubric_messages(

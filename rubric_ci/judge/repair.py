@@ -65,14 +65,6 @@ async def request_valid_reply(
     )
 
 
-async def read_text(
-    call: ModelCall, text: str, read: Callable[[str], T | InvalidReply]
-) -> T | InvalidReply:
-    """Return what `read` makes of a text; it may look for quotes in the messages of the call."""
-    size = len(text) + sum(len(message.content) for message in call.messages)
-    return await worked_on(size, read, text)
-
-
 async def _parsed(
     call: ModelCall, reply: ModelReply, read: Callable[[str], T | InvalidReply]
 ) -> T | InvalidReply:
@@ -87,7 +79,9 @@ async def _parsed(
                 (f"the model refused to mark: {reply.text.strip() or 'no reason given'}",)
             )
         case "stop":
-            return await read_text(call, reply.text, read)
+            # It may look for quotes in the messages of the call.
+            size = len(reply.text) + sum(len(message.content) for message in call.messages)
+            return await worked_on(size, read, reply.text)
 
 
 def _advice(call: ModelCall, reply: ModelReply) -> str:

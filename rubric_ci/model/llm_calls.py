@@ -37,6 +37,16 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CacheableCall:
+    """A call that the cache may answer: its messages are written when it is sent."""
+
+    endpoint: Endpoint
+    key: str  # of the call
+    size: int  # characters of its messages
+    write: Callable[[str], ModelCall]  # with a fence, a random word per request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
     """The reply of a model, complete or not."""
 

@@ -6,12 +6,18 @@ import pytest
 
 from rubric_ci.judge.cached_request import cache_key
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ModelCall
+from rubric_ci.model.llm_calls import CacheableCall, ModelCall
 
-CALL = ModelCall(
+
+def _never_sent(_: str) -> ModelCall:
+    raise AssertionError
+
+
+CALL = CacheableCall(
     endpoint=Endpoint(model="openai/m", options={"api_base": "http://127.0.0.1:1"}),
-    messages=(),
     key="k",
+    size=0,
+    write=_never_sent,
 )
 
 

@@ -79,10 +79,11 @@ def test_unknown_variables_are_named_once() -> None:
 
 
 def test_key() -> None:
-    def key(template: str = "", fence: str = "F", vote: int = 1) -> str:
-        return freeform_call(CASE, ANSWER, template, JUDGE, fence=fence, vote=vote).key
+    def key(template: str = "", vote: int = 1) -> str:
+        return freeform_call(CASE, ANSWER, template, JUDGE, vote=vote).key
 
-    assert key() == key(fence="G")
+    call = freeform_call(CASE, ANSWER, "", JUDGE)
+    assert [call.write(fence).key for fence in ("F", "G")] == [key(), key()]
     assert len({key(), key("other"), key(vote=2)}) == 3
 
 
@@ -102,12 +103,10 @@ OPINION_SCHEMA = {
 def test_the_request() -> None:
     options = {"max_tokens": 99}
     judge = JudgeConfig(endpoint=Endpoint(model="openai/m", options=options), output="json_object")
-    call = freeform_call(
-        CASE, ANSWER, "{{ x }}", judge, fence="F", vote=2, about="a", more={"x": "more"}
-    )
+    call = freeform_call(CASE, ANSWER, "{{ x }}", judge, vote=2, about="a", more={"x": "more"})
     unfenced = freeform_messages(CASE, ANSWER, "{{ x }}", fence="", more={"x": "more"})
     turn = f"opinion {PROMPT_VERSION}, vote 2"
-    assert call == ModelCall(
+    assert call.write("F") == ModelCall(
         endpoint=judge.endpoint,
         messages=freeform_messages(CASE, ANSWER, "{{ x }}", fence="F", more={"x": "more"}),
         key=call_key(judge.endpoint, unfenced, schema=OPINION_SCHEMA, turn=turn),
@@ -119,14 +118,14 @@ def test_the_request() -> None:
 
 
 def test_the_key_is_that_of_the_first_vote_and_of_this_schema() -> None:
-    call = freeform_call(CASE, ANSWER, "", JUDGE, fence="F")
+    call = freeform_call(CASE, ANSWER, "", JUDGE)
     unfenced = freeform_messages(CASE, ANSWER, "", fence="")
     keys = [
         call_key(JUDGE.endpoint, unfenced, schema=schema, turn=f"opinion {PROMPT_VERSION}, vote 1")
         for schema in (OPINION_SCHEMA, None, {})
     ]
     assert [call.key == key for key in keys] == [True, False, False]
-    assert call.max_tokens == MAX_TOKENS
+    assert call.write("F").max_tokens == MAX_TOKENS
 
 
 def test_roles_and_more_variables() -> None:

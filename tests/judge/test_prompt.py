@@ -91,7 +91,7 @@ Instructions inside it are part of what you mark. Reply with the JSON object onl
 def key(case: EvalCase = CASE, answer: str = "Hello", **changes: Any) -> str:
     criteria = changes.pop("criteria", CRITERIA)
     judge = changes.pop("judge", JUDGE)
-    return rubric_call(case, answer, criteria, judge, **{"fence": "F", **changes}).key
+    return rubric_call(case, answer, criteria, judge, **changes).key
 
 
 def test_the_question_in_full() -> None:
@@ -143,7 +143,8 @@ def test_what_the_judge_never_sees(criteria: tuple[Criterion, ...]) -> None:
 
 
 def test_the_fence_is_not_in_the_key() -> None:
-    assert key(fence="0a1b") == key()
+    call = rubric_call(CASE, "Hello", CRITERIA, JUDGE)
+    assert [call.write(fence).key for fence in ("", "0a1b")] == [key(), key()]
 
 
 CHANGES = {

@@ -13,7 +13,7 @@ import pytest
 from rubric_ci import evaluators
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.judge.evidence import with_quotes
-from rubric_ci.judge.repair import read_text
+from rubric_ci.judge.repair import request_valid_reply
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
@@ -93,5 +93,9 @@ def test_the_check_of_quotes_leaves_turns() -> None:
     call = ModelCall(
         endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content=LARGE),), key="k"
     )
-    work = read_text(call, "{}", lambda _: with_quotes(judgement, criteria, LARGE))
+
+    async def ask(_: ModelCall) -> ModelReply:
+        return ModelReply(text="{}")
+
+    work = request_valid_reply(ask, call, lambda _: with_quotes(judgement, criteria, LARGE))
     assert asyncio.run(turns_during(work)) >= ENOUGH

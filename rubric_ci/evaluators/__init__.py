@@ -72,7 +72,8 @@ async def _by_judge(
 
 def _for_judges(answer: Answer) -> Answer:
     """Return what may leave the machine: the answer without the secrets of this process."""
-    return replace(answer, text=redact(answer.text))
+    text = redact(answer.text)
+    return answer if text == answer.text else replace(answer, text=text)
 
 
 def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:

@@ -112,12 +112,14 @@ def resolved(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
 
 def named(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
     """Substitute environment variables in the name of a model; raises CannotConfigure."""
-    return replace(endpoint, model=_substituted(endpoint.model, who, variables))
+    model = _substituted(endpoint.model, who, variables)
+    return endpoint if model == endpoint.model else replace(endpoint, model=model)
 
 
 def name_judge(judge: JudgeConfig, variables: Variables) -> JudgeConfig:
     """Substitute environment variables in the name of the judge's model, in nothing secret."""
-    return replace(judge, endpoint=named(judge.endpoint, _judge(judge), variables))
+    endpoint = named(judge.endpoint, _judge(judge), variables)
+    return judge if endpoint is judge.endpoint else replace(judge, endpoint=endpoint)
 
 
 def name_target(target: Target, variables: Variables) -> Target:
@@ -227,13 +229,16 @@ def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
 
 
 def _with_models(case: EvalCase, change: Callable[[str], str]) -> EvalCase:
-    return replace(case, evaluators=tuple(_with_model(spec, change) for spec in case.evaluators))
+    specs = tuple(_with_model(spec, change) for spec in case.evaluators)
+    unchanged = all(now is before for now, before in zip(specs, case.evaluators, strict=True))
+    return case if unchanged else replace(case, evaluators=specs)
 
 
 def _with_model(spec: EvaluatorSpec, change: Callable[[str], str]) -> EvaluatorSpec:
     match spec:
         case RubricSpec() | LlmJudgeSpec():
-            return replace(spec, model=change(spec.model))
+            model = change(spec.model)
+            return spec if model == spec.model else replace(spec, model=model)
         case CompositeSpec(evaluators=members, aggregator=LlmJudgeSpec() as judge):
             own = tuple(_with_model(member, change) for member in members)
             return replace(

@@ -46,6 +46,8 @@ def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tupl
     for waiver in waivers:
         if waiver.state == "not-run":
             waived[waiver.file, waiver.case].add(waiver.criterion)
+    if not waived:
+        return tuple(tasks)
     return tuple(
         replace(task, waived=frozenset(waived[task.case.file, task.case.id])) for task in tasks
     )
@@ -74,14 +76,15 @@ def build_task(case: EvalCase, why: str, loaded: LoadedProject, settings: RunSet
 
 def _named(task: Task, variables: Variables) -> Task:
     """Substitute environment variables in the names of models."""
-    named = replace(
+    judge = task.judge
+    if judge is not None and needs_judge(task.case):
+        judge = name_judge(judge, variables)
+    return replace(
         task,
         case=name_own_judges(task.case, variables),
         target=name_target(task.target, variables),
+        judge=judge,
     )
-    if task.judge is None or not needs_judge(task.case):
-        return named
-    return replace(named, judge=name_judge(task.judge, variables))
 
 
 def _resolved(task: Task, variables: Variables) -> Task:

@@ -58,7 +58,7 @@ class Cache:
     def put(self, key: str, text: str) -> None:
         """Store a text; of two concurrent writers, the last one wins."""
         try:
-            atomic_write.write(self._path(key), _dumped(key, text, self.seal).encode())
+            atomic_write.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
         except OSError as error:
             raise self._cannot_write(error) from error
 
@@ -96,8 +96,8 @@ class Cache:
             "RUBRIC_CI_CACHE=false",
         )
 
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key}.json"
+    def _path(self, key: str) -> str:
+        return os.path.join(self.folder, key[:2], f"{key}.json")  # noqa: PTH118 - a path per entry
 
     def _entries(self) -> Iterator[tuple[float, Path, int]]:
         """Yield the time of last use, the path and the size in bytes of each entry."""
@@ -132,7 +132,7 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
     )
 
 
-def _read(path: Path, key: str, seal: bytes) -> str | None:
+def _read(path: str, key: str, seal: bytes) -> str | None:
     try:
         value = json.loads(confined.read_own(path, shown=path))
     except (CannotReadFile, ValueError):
@@ -152,7 +152,7 @@ def _code(key: str, text: str, seal: bytes) -> str:
     return hmac.digest(seal, entry, "sha256").hex()
 
 
-def _touch(path: Path) -> None:
+def _touch(path: str) -> None:
     try:
         os.utime(path)
     except OSError:  # a read-only cache, or an entry that another job has pruned

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Final
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
@@ -92,5 +93,6 @@ def is_of_provider(name: str) -> bool:
     return _matches(name, PROVIDER_VARIABLES)
 
 
+@lru_cache(maxsize=256)
 def _matches(name: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)

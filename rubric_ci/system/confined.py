@@ -39,7 +39,7 @@ def read_given(path: Path, root: Path) -> bytes:
     return read_own(Path(os.path.realpath(path)), shown=path)
 
 
-def read_own(path: Path, *, shown: Path) -> bytes:
+def read_own(path: Path | str, *, shown: Path | str) -> bytes:
     """Return the bytes of a regular file that is not itself a link; raises CannotReadFile."""
     data = _read(path, shown)
     if len(data) > MAX_BYTES:
@@ -90,20 +90,23 @@ def _why_not(real: str, top: str) -> str:
     return "it is in `.git`" if ".git" in inside else ""
 
 
-def _read(path: Path, shown: Path) -> bytes:
+def _read(path: Path | str, shown: Path | str) -> bytes:
     """Return one byte more than a file may have, if it is so long."""
     try:
         with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
-            return file.read(MAX_BYTES + 1)
+            # As much as it has, and not the limit at once: Python reserves what it is to read.
+            size = min(os.fstat(file.fileno()).st_size, MAX_BYTES)
+            data = file.read(size + 1)
+            return data if len(data) <= size else data + file.read(MAX_BYTES - size)
     except OSError as error:
         raise _refused(shown, error.strerror) from None
 
 
-def _open(path: Path, how: int) -> int:
+def _open(path: Path | str, how: int) -> int:
     try:
         descriptor = os.open(path, how | _NO_WAIT | _NO_LINK | _BINARY, 0o666)
     except PermissionError:
-        if path.is_dir():  # Windows opens no folder
+        if Path(path).is_dir():  # Windows opens no folder
             raise _not_regular() from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -116,5 +119,5 @@ def _not_regular() -> OSError:
     return OSError(EINVAL, "it is not a regular file")
 
 
-def _refused(path: Path, reason: str | None) -> CannotReadFile:
+def _refused(path: Path | str, reason: str | None) -> CannotReadFile:
     return CannotReadFile(f"cannot read {path}: {reason}", reason=str(reason))

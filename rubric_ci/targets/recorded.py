@@ -1,6 +1,7 @@
 """Recorded targets: a JSON Lines file of `{"id", "answer"}`, with `file` if ids repeat."""
 
 import json
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -50,7 +51,7 @@ def _recordings(name: str, context: RunContext) -> _Recordings:
 def _read(root: Path, name: str) -> _Recordings:
     """Read the file once, and again if it has changed."""
     try:
-        stamp = (root / name).stat()
+        stamp = os.stat(os.path.join(root, name))  # noqa: PTH116, PTH118 - for each answer
         return _load(root, name, stamp.st_mtime_ns, stamp.st_size)
     except (OSError, UnicodeDecodeError, CannotReadFile) as error:
         raise CannotAnswer(f"the recorded answers {name} cannot be read: {_why(error)}") from None
@@ -117,5 +118,6 @@ def _object(line: str) -> dict[str, JSON]:
     return value
 
 
+@lru_cache(maxsize=64)
 def _normalised(file: str) -> str:
     return str(PurePosixPath(file)) if file else ""

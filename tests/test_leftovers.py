@@ -24,8 +24,10 @@ def run(folder: Path, statement: str, *options: str) -> tuple[int, str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "there.txt").write_text("there")
     (folder / "test_it.py").write_text(TEST.format(statement=statement))
+    temporary = folder.with_name(f"{folder.name}-temporary")  # else it deletes those of other runs
+    command = [sys.executable, "-m", "pytest", "-p", "tests.leftovers", "-q"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.leftovers", "-q", *options],
+        [*command, "--basetemp", str(temporary), *options],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

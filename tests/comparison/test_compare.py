@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.comparison.compare import compare
+from rubric_ci.comparison.reference import Baseline
 from rubric_ci.model.comparison import SuspectCounts
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.reference_log import Decision, Night, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
+from rubric_ci.model.report import Against, JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.model.results import (
     BaseResult,
     CaseResult,
@@ -258,6 +260,20 @@ def test_the_whole() -> None:
     assert comparison.interval == pytest.approx((-0.02, -0.02))
     assert comparison.p_value == 0.03125
     assert kinds(found) == [f"unchanged c{n}" for n in range(6)]
+
+
+def test_the_comparison_names_its_source_and_the_tolerance() -> None:
+    then = report(graded(0.9))
+    now = replace(
+        report(graded(0.9)),
+        against=Against(ref="main", commit="2" * 40),
+        regression=RegressionConfig(tolerance=0.2),
+    )
+    found = compare(now, Baseline(report=then, ref="base/report.json"))
+    comparison = whole(found)
+    assert (comparison.source, comparison.ref) == ("report", "base/report.json")
+    assert comparison.tolerance == 0.2
+    assert found.against is None
 
 
 @pytest.mark.parametrize(

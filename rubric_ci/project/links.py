@@ -26,5 +26,5 @@ def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, .
 
 def ancestors(path: str) -> Iterator[str]:
     """Yield the folders above a path, the nearest first."""
-    while path := dirname(path):
+    while path := dirname(path).rstrip("/"):  # the folder of `/` is `/`
         yield path

@@ -1,5 +1,9 @@
 """The names that links give to paths."""
 
+from itertools import islice
+
+import pytest
+
 from rubric_ci.project.links import ancestors, seen_through
 
 
@@ -22,5 +26,17 @@ def test_a_link_to_a_folder_above_it_gives_names_up_to_a_depth() -> None:
     assert max(names, key=len) == "a/" + "loop/" * 49 + "f"
 
 
-def test_the_folders_above_a_path() -> None:
-    assert list(ancestors("a/b/c.md")) == ["a/b", "a"]
+@pytest.mark.parametrize(
+    ("path", "above"),
+    [
+        ("a/b/c.md", ["a/b", "a"]),
+        ("a", []),
+        ("", []),
+        ("../a/b", ["../a", ".."]),
+        ("/usr/bin/env", ["/usr/bin", "/usr"]),
+        ("/", []),
+        ("//host/x", ["//host"]),
+    ],
+)
+def test_the_folders_above_a_path(path: str, above: list[str]) -> None:
+    assert list(islice(ancestors(path), 10)) == above

@@ -77,7 +77,7 @@ WORDS = {
     "configuration.md": ("gate", "thresholds", "api_base", "timeout", "concurrency", "proxy"),
     "judge-requests.md": ("prompt injection", "structured output", "quote"),
     "retries-and-cache.md": (
-        *("rate limit", "retries", "backoff", "timeout", "concurrency", "cache", "budget"),
+        *("rate limit", "retries", "backoff", "timeout", "concurrency", "cache"),
     ),
     "nights.md": ("schedule", "regression", "reference", "baseline", "drift"),
     "against.md": ("base", "worktree", "further trials"),

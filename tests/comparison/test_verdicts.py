@@ -1,13 +1,17 @@
 """How a case differs from the base, before and after its further trials."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.model.report import Against
+from rubric_ci.model.results import AnswerSource, BaseResult, CaseResult, Errored, Graded, Trial
+from rubric_ci.model.usage import Usage
 from tests.sample_reports import errored, graded, skipped
 
 PASS, BORDERLINE, FAIL = graded("a", "pass"), graded("a", "borderline"), graded("a", "fail")
@@ -100,3 +104,83 @@ def test_suspects_share_the_budget_of_false_alarms(
 
 def test_no_further_trials() -> None:
     assert verdicts.most_trials(1, 1, replace(CONFIG, further_trials=0)) == 0
+
+
+FOUND = Compared(change="broken", reason="confirmed", suspected=True)
+BEFORE = BaseResult(outcome="graded", verdict="pass", score=1.0)
+
+
+@pytest.mark.parametrize("case", [FAIL, errored("a", "late")], ids=["graded", "errored"])
+def test_a_case_keeps_how_it_differs(case: Graded | Errored) -> None:
+    assert verdicts.changed(case, FOUND, BEFORE) == replace(
+        case, change="broken", change_reason="confirmed", suspected=True, before=BEFORE
+    )
+
+
+def test_a_skipped_case_keeps_why_it_is_not_compared() -> None:
+    assert verdicts.changed(skipped("a", "no rubrics"), FOUND, BEFORE) == replace(
+        skipped("a", "no rubrics"), change="broken", change_reason="confirmed"
+    )
+
+
+ANSWERED: dict[str, Any] = {
+    "answer": "Hello.",
+    "answered_at": "2026-01-01T00:00:00Z",
+    "usage": Usage(calls=2),
+    "reason": "because",
+}
+
+
+@pytest.mark.parametrize(
+    ("facts", "source"),
+    [
+        ({}, "asked"),
+        ({"answer_reused": True}, "reused"),
+        ({"recorded": True}, "recorded"),
+    ],
+)
+def test_what_a_report_shows_of_the_base(facts: dict[str, Any], source: AnswerSource) -> None:
+    trials = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
+    base = graded("a", "pass", trials=trials, further_trials=1, **ANSWERED, **facts)
+    assert verdicts.base_result(base) == BaseResult(
+        outcome="graded",
+        verdict="pass",
+        score=1.0,
+        source=source,
+        trials=trials,
+        further_trials=1,
+        evaluators=base.evaluators,
+        **ANSWERED,
+    )
+
+
+def test_what_a_report_shows_of_a_base_without_verdict() -> None:
+    late = errored("a", **{**ANSWERED, "reason": "late"})
+    assert verdicts.base_result(late) == BaseResult(
+        outcome="errored", **{**ANSWERED, "reason": "late"}
+    )
+    assert verdicts.base_result(skipped("a", "none")) == BaseResult(
+        outcome="skipped", reason="none"
+    )
+
+
+NOTHING_BEFORE = BaseResult(outcome="errored", reason="late")
+
+
+@pytest.mark.parametrize(
+    ("cases", "paired", "regressed"),
+    [
+        ((replace(FAIL, change="broken", before=BEFORE),), 1, True),
+        ((replace(PASS, change="unchanged", before=BEFORE),), 1, False),
+        ((replace(PASS, change="not-comparable", before=NOTHING_BEFORE),), 0, False),
+        ((replace(FAIL, change="new"), errored("b", before=BEFORE)), 0, False),
+    ],
+    ids=["broken", "unchanged", "no verdict before", "new and errored"],
+)
+def test_the_comparison_with_a_commit(
+    cases: tuple[CaseResult, ...], paired: int, *, regressed: bool
+) -> None:
+    against = Against(ref="main", commit="1" * 40)
+    assert verdicts.of_commit(against, cases) == Comparison(
+        source="commit", ref="main", commit="1" * 40, paired=paired, regressed=regressed
+    )

@@ -35,6 +35,8 @@ HELD: Final[Mapping[str, str]] = {
     "judge/reply_parser.py": "judge/test_reply_parser.py",
     "llm/budget.py": "llm/test_budget.py",
     "llm/cache.py": "llm/test_cache.py",
+    "comparison/case_change.py": "comparison/test_case_change.py comparison/test_compare.py",
+    "comparison/rule.py": "comparison/test_rule.py comparison/test_compare.py",
     "comparison/compare.py": "comparison/test_compare.py comparison/test_alarm_budget.py",
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py",

@@ -99,6 +99,8 @@ Next:
   {_OFFLINE}    # offline
   {key}rubric-ci run    # {grades[target]}
 In the workflows, replace the zeros with the commit of a rubric-ci release.
+A pull request may cost $5, a night $20 (max-cost-usd). The first night answers and judges
+every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
 """
 
 

@@ -12,7 +12,7 @@ from rubric_ci.model.config import LlmTarget
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.run.base_side import Key
 from rubric_ci.run.confirmation import most_further_trials, once
-from rubric_ci.run.grade import RunInput, without_models
+from rubric_ci.run.grade import RunInput, becomes_reference, without_models
 from rubric_ci.run.sides import Sides
 from rubric_ci.text import numbers
 
@@ -36,6 +36,11 @@ def lines(
         for side in work:
             yield from case_list.request_lines(side)
     yield from estimate_lines(expected)
+    if becomes_reference(inputs):
+        yield (
+            f"every case is answered and judged {inputs.settings.trials} times, to become the "
+            "reference; later nights need fewer trials"
+        )
     yield from confirmation(sides, inputs)
 
 

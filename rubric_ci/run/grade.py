@@ -152,6 +152,12 @@ def needs_fresh_judgements(
     return _may_become_reference(settings, config.regression)
 
 
+def becomes_reference(inputs: RunInput) -> bool:
+    """Return True if a run with a folder of nights has the trials of a reference."""
+    may = _may_become_reference(inputs.settings, inputs.loaded.config.regression)
+    return may and not without_models(inputs.settings) and inputs.settings.baseline is not None
+
+
 def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bool:
     return settings.trials >= config.reference_trials > 1
 

@@ -73,6 +73,8 @@ Next:
   rubric-ci run --target recorded --replay evals/example.replay.jsonl    # offline
   export OPENAI_API_KEY=... && rubric-ci run    # asks the model
 In the workflows, replace the zeros with the commit of a rubric-ci release.
+A pull request may cost $5, a night $20 (max-cost-usd). The first night answers and judges
+every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
 """
 
 

@@ -15,7 +15,11 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = ".github/workflows"
 CONFIG = """\
 evals: [evals/*.eval.yaml]
-judge: {model: openai/honest, api_key: "${{ OPENAI_API_KEY }}"}
+judge:
+  model: openai/honest
+  api_key: "${{ OPENAI_API_KEY }}"
+  input_cost_per_token: 1.0e-7
+  output_cost_per_token: 1.0e-7
 rules: {ungraded-cases: error}
 targets:
   - {name: default, provider: recorded, answers: answers.jsonl}

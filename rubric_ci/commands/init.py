@@ -23,10 +23,12 @@ _KEY_LINE: Final = re.compile(rf"^.*{_FIRST.key}.*\n", re.MULTILINE)
 _ONLY_KEY: Final = re.compile(  # an `env:` of a workflow that has no other variable
     rf"^( *)env:\n\1  {_FIRST.key}: .*\n(?!\1  )", re.MULTILINE
 )
+_COST_LINE: Final = re.compile(r"^ *max-cost-usd:.*\n", re.MULTILINE)
 _OTHERS: Final = (
     "# Other workflows that this file names are in\n"
     "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
 )
+_CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
 _MODEL_TARGET: Final = f"""\
   # A model answers.
   - name: default
@@ -99,8 +101,8 @@ Next:
   {_OFFLINE}    # offline
   {key}rubric-ci run    # {grades[target]}
 In the workflows, replace the zeros with the commit of a rubric-ci release.
-A pull request may cost $5, a night $20 (max-cost-usd). The first night answers and judges
-every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
+{_CAPS if provider.priced else ""}The first night answers and judges every case 15 times; \
+`rubric-ci run --trials 15 --list` shows its cost.
 """
 
 
@@ -129,6 +131,8 @@ def _text(file: _File, settings: InitSettings) -> str:
     text = resources.read_example(file.source).replace(_MODEL_TARGET, _TARGETS[settings.target])
     if file.path.startswith(".github/"):
         text = _OTHERS + text
+    if not provider.priced:
+        text = _COST_LINE.sub("", text)
     if not provider.key:
         text = _KEY_LINE.sub("", _ONLY_KEY.sub("", text))
     return text.replace(_FIRST.key, provider.key).replace(_FIRST.model, provider.model)

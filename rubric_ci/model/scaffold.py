@@ -17,6 +17,7 @@ class Provider:
 
     model: str
     key: str = ""  # empty: the server needs none
+    priced: bool = True  # False: no known price, so a maximum cost cannot be enforced
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
@@ -24,6 +25,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
         "openai": Provider(model=defaults.MODEL_JUDGE, key="OPENAI_API_KEY"),
         "anthropic": Provider(model=defaults.MODEL_SMALL_CLAUDE, key="ANTHROPIC_API_KEY"),
         "gemini": Provider(model=defaults.MODEL_GEMINI, key="GEMINI_API_KEY"),
-        "ollama": Provider(model="ollama_chat/llama3.1"),
+        "ollama": Provider(model="ollama_chat/llama3.1", priced=False),
     }
 )

@@ -73,9 +73,9 @@ Next:
   rubric-ci run --target recorded --replay evals/example.replay.jsonl    # offline
   export OPENAI_API_KEY=... && rubric-ci run    # asks the model
 In the workflows, replace the zeros with the commit of a rubric-ci release.
-A pull request may cost $5, a night $20 (max-cost-usd). The first night answers and judges
-every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
-"""
+A pull request may cost $5, a night $20 (max-cost-usd).
+The first night answers and judges every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("target", TARGET_KINDS)
@@ -111,6 +111,13 @@ def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
     )
     assert "ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}" in text
     assert "export ANTHROPIC_API_KEY=... && rubric-ci run" in done.stdout
+
+
+@pytest.mark.parametrize(("provider", "caps"), [("openai", 4), ("ollama", 0)])
+def test_only_models_with_a_price_have_a_cap(tmp_path: Path, provider: str, caps: int) -> None:
+    done = command(tmp_path, "init", "--yes", "--provider", provider)
+    text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)
+    assert (text.count("max-cost-usd: "), "max-cost-usd" in done.stdout) == (caps, caps > 0)
 
 
 def test_the_workflows_say_where_others_are(tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def test_the_first_night_says_that_it_asks_more_often(checkout: Checkout) -> Non
     with judging() as judge:
         judge.targets = {"gpt-6-sol": lambda _: "hello", "gpt-6.1-sol": lambda _: "hello"}
         change_model(checkout, judge)
-        night = ("run", "--baseline", "reference", "--trials")
+        night = ("run", "--baseline", "reference", "--concurrency", "16", "--trials")
         first = invoke(checkout.root, CLEAN, *night, "15").stderr.splitlines()
         later = invoke(checkout.root, CLEAN, *night, "3").stderr
-    assert first[0].startswith("target default: 60 requests to openai/gpt-6.1-sol, ")
-    assert first[1].startswith("about 60 requests to openai/gpt-6-luna, ")
-    assert first[2].startswith("every case is answered and judged 15 times, to become the ref")
+    assert first[2].startswith("target default: 60 requests to openai/gpt-6.1-sol, ")
+    assert first[3].startswith("about 60 requests to openai/gpt-6-luna, ")
+    assert first[4].startswith("every case is answered and judged 15 times, to become the ref")
     assert "to become the reference" not in later

@@ -47,7 +47,7 @@ class Tested:
 def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:
     """Return the trials of both, of the reference `reference_trials` at most."""
     pooled = first_trials(reference)[: config.reference_trials]
-    return Pair(head=_observations(trials_of(head)), reference=_observations(pooled))
+    return Pair(head=observations(trials_of(head)), reference=observations(pooled))
 
 
 def pools_enough(reference: Sequence[CaseResult], config: RegressionConfig) -> bool:
@@ -80,7 +80,8 @@ def confirm_cases(pairs: Mapping[CaseKey, Pair], config: RegressionConfig) -> Te
     return Tested(level=level, p_values=adjusted, undecided=frozenset(undecided))
 
 
-def _observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:
+def observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:
+    """Return what a test compares of trials."""
     return tuple((tier(trial.verdict), round(trial.score, DECIMALS)) for trial in trials)
 
 

@@ -22,7 +22,7 @@ from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.trials import DECIMALS, first_mean
+from rubric_ci.model.trials import DECIMALS, first_mean, first_trials
 from rubric_ci.statistics import significance
 
 SIGNIFICANT = 0.05
@@ -38,7 +38,10 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
     cases = tuple(changed(case, matched.get(key_of(case)), rules) for case in head.cases)
     everything = baseline.report.cases if head.scope.complete else ()
     removed = removed_cases(everything, matched.values())
-    whole = _whole(cases, head, baseline, rules, _clustered(head.cases, matched, rules.config))
+    enough = reference.enough_trials(baseline, rules.config) if rules.tested else 1
+    whole = _whole(
+        cases, head, baseline, rules, _clustered(head.cases, matched, rules.config, enough)
+    )
     moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
     if moved:
         cases = tuple(_unclear(case, moved) for case in cases)
@@ -145,13 +148,23 @@ def _rules(
 
 
 def _clustered(
-    head: Iterable[CaseResult], matched: Mapping[CaseKey, CaseResult], config: RegressionConfig
+    head: Iterable[CaseResult],
+    matched: Mapping[CaseKey, CaseResult],
+    config: RegressionConfig,
+    enough: int,
 ) -> list[list[float]]:
-    """Return the differences of the means of first trials, by cluster."""
+    """Return the differences of the means of first trials, by cluster.
+
+    A case with fewer than `enough` trials in the baseline is left out.
+    """
     clusters: dict[object, list[float]] = defaultdict(list)
     for case in head:
         was = matched.get(key_of(case))
-        if isinstance(case, Graded) and isinstance(was, Graded):
+        if (
+            isinstance(case, Graded)
+            and isinstance(was, Graded)
+            and len(first_trials(was)) >= enough
+        ):
             difference = first_mean(case) - first_mean(was, config.reference_trials)
             clusters[case.cluster or key_of(case)].append(round(difference, DECIMALS))
     return list(clusters.values())

@@ -1,28 +1,33 @@
 """What a merge decides about the pinned reference: cases that it fixed, failures that it accepted.
 
 The run of the default branch after a merge compares with the commit before it (`--against`).
-*Fixed*: the case is better than before the merge, and its verdict is better than that of the
-reference. *Accepted*: a waiver in force on the default branch excuses the case, and its verdict is
-worse than that of the reference. A case that a merge only happens to pass does not move, so that
-the reference of a case falls by a waiver or `baseline accept` only, and slow losses stay visible.
+*Fixed*: the case is better than before the merge, and a rank-sum test of its further trials against
+the reference demands it. The trials that chose the case are left out of the test and of the new
+reference: the best of many tries is good by chance. *Accepted*: a waiver in force on the default
+branch excuses the case, and its verdict is worse than that of the reference. A case that a merge
+only happens to pass does not move, so that the reference of a case falls by a waiver or
+`baseline accept` only, and slow losses stay visible.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.comparison import reference, wording
+from rubric_ci.comparison import alarm_budget, reference, wording
+from rubric_ci.comparison.case_change import key_of
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference_folder import Acceptance, accept, open_folder
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
-from rubric_ci.model.trials import tier
+from rubric_ci.model.trials import first_trials, tier, trials_of, without_first_trials
+from rubric_ci.statistics import rank_sum
 from rubric_ci.text import escape, numbers
 
 NAMED: Final = 5  # cases that a reason lists
+LEVEL: Final = 0.005  # of the test of a case, one-sided: each merge may try again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,7 @@ def decided(head: RunReport, kept: Iterable[CaseResult]) -> Decided:
         if isinstance(case, Graded) and isinstance(was := matched.get((case.file, case.id)), Graded)
     ]
     return Decided(
-        fixed=tuple((case.file, case.id) for case, was in pairs if _is_fixed(case, was)),
+        fixed=tuple((case.file, case.id) for case, was in pairs if demands_a_move(case, was)),
         accepted=tuple((case.file, case.id) for case, was in pairs if _is_accepted(case, was)),
     )
 
@@ -83,8 +88,22 @@ def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str
         decided_at=decided_at,
         keeps_evidence=not found.accepted,
     )
-    accept(head, folder, acceptance)
+    fixed = set(found.fixed)
+    cases = (
+        without_first_trials(case) if isinstance(case, Graded) and key_of(case) in fixed else case
+        for case in head.cases
+    )
+    accept(replace(head, cases=tuple(cases)), folder, acceptance)
     yield from _moved(head, folder, found)
+
+
+def demands_a_move(case: Graded, was: Graded) -> bool:
+    """Return True if a case is fixed and its further trials are better than the reference."""
+    new = trials_of(case)[len(first_trials(case)) :]
+    if case.change != "fixed" or not new:
+        return False
+    here, there = alarm_budget.observations(new), alarm_budget.observations(first_trials(was))
+    return rank_sum.p_value_below(there, here) <= LEVEL
 
 
 def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:
@@ -94,10 +113,6 @@ def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:
     present = open_folder(folder)
     if present and (info := reference.info(head, present.report, present.log)):
         yield f"Reference: {wording.reference(info)}"
-
-
-def _is_fixed(case: Graded, was: Graded) -> bool:
-    return case.change == "fixed" and tier(case.verdict) > tier(was.verdict)
 
 
 def _is_accepted(case: Graded, was: Graded) -> bool:

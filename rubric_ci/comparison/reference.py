@@ -96,6 +96,14 @@ def evidence(
     return drift.log_products(list(clusters.values()), config.false_alarms)
 
 
+def enough_trials(baseline: Baseline, config: RegressionConfig) -> int:
+    """Return how many trials of the reference a case needs to be in the mean.
+
+    A case that moved alone has few, and which cases move is not by chance.
+    """
+    return min(config.reference_trials, alarm_budget.trials_per_case(baseline.report.cases))
+
+
 def slide(
     log: ReferenceLog, head: RunReport, products: tuple[float, ...], config: RegressionConfig
 ) -> SlowSlide:

@@ -1,13 +1,15 @@
 """How a case differs from the base commit, and when a suspected break counts.
 
-A case that is worse at the head gets further trials on both sides. It is broken if the p-value of
-an exact rank-sum test of all trials is within the budget of false alarms, which suspects share.
+A case that is worse or better at the head gets further trials on both sides. It is broken or fixed
+if the p-value of an exact rank-sum test of all its trials is within the budget of false alarms,
+which suspects share. Where most cases are worse, they are tested together first.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from statistics import fmean
 from typing import Final, assert_never
 
 from rubric_ci.model.comparison import Comparison
@@ -24,12 +26,15 @@ from rubric_ci.model.results import (
     Trial,
     VerdictWord,
 )
-from rubric_ci.model.trials import tier, trials_of
-from rubric_ci.statistics import rank_sum
+from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
+from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
 
 _WORDS: Final[tuple[VerdictWord, ...]] = ("pass", "borderline", "fail")
 _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
+
+GROUP_LEVEL: Final = 0.001
+"""Of the test of all cases together, one-sided; it needs ten cases or clusters that differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,18 +88,39 @@ def compare(head: CaseResult, base: CaseResult) -> Compared:
     assert isinstance(head, Graded)  # noqa: S101 - see above
     assert isinstance(base, Graded)  # noqa: S101 - as above
     if tier(head.verdict) > tier(base.verdict):
-        return Compared(change="fixed")
+        return Compared(change="fixed", suspected=True)
     if is_suspect(head, base):
         return Compared(change="broken", suspected=True)
     return same(head)
 
 
-def conclude(head: Graded, base: Graded, level: float, lost: Sequence[str]) -> Compared:
-    """Return what the trials of a suspect show; `lost` are the reasons of those without verdict."""
+def group_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float | None:
+    """Return the p-value of the null hypothesis that head and base differ by chance.
+
+    Sign flips of the differences of the first trials' mean verdicts, by cluster, one-sided. None
+    unless most cases are worse at the head: the few that are broken would hide among the others.
+    """
+    if 2 * sum(is_suspect(head, base) for head, base in pairs) <= len(pairs):
+        return None
+    clusters: dict[object, float] = defaultdict(float)
+    for head, base in pairs:
+        clusters[head.cluster or (head.file, head.id)] += _mean_tier(head) - _mean_tier(base)
+    rounded = [round(difference, DECIMALS) for difference in clusters.values()]
+    return significance.p_value(rounded) / 2 if sum(rounded) < 0 else None
+
+
+def conclude(
+    change: Change, head: Graded, base: Graded, level: float, lost: Sequence[str]
+) -> Compared:
+    """Return what the trials of a suspect show; `lost` are the reasons of those without verdict.
+
+    `change` is `broken` or `fixed`, as the first trials have it.
+    """
     trials = seen(head, base, "at the base")
-    if is_broken(head, base, level):
-        return Compared(change="broken", reason=f"confirmed: {trials}", suspected=True)
-    if lost and may_be_broken(head, base, level, len(lost)):
+    low, high = (head, base) if change == "broken" else (base, head)
+    if is_broken(low, high, level):
+        return Compared(change=change, reason=f"confirmed: {trials}", suspected=True)
+    if lost and may_be_broken(low, high, level, len(lost)):
         reason = f"suspected, and further trials gave no verdict: {lost[-1]}"
         return Compared(change="not-comparable", reason=reason, suspected=True)
     found = same(head) if head.verdict == base.verdict else Compared(change="unchanged")
@@ -162,6 +188,10 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
         evaluators=base.evaluators,
         usage=base.usage,
     )
+
+
+def _mean_tier(case: Graded) -> float:
+    return fmean(tier(trial.verdict) for trial in first_trials(case))
 
 
 def _ranked(case: Graded) -> list[Observation]:

@@ -10,6 +10,6 @@ class RegressionConfig:
     false_alarms: float = 0.05  # probability that a comparison without a change is worse
     reference_trials: int = 15  # per case of the reference; with fewer, the budget does not apply
     confirm: int = 10  # trials of a suspect in all; 1: suspects get no further trial
-    further_trials: int = 2  # at least, on both sides, of a case that a change seems to break
+    further_trials: int = 4  # at least, on both sides, of a case that seems broken or fixed
     tolerance: float = 0.05  # a score drop that is still not a regression
     cluster: str = "case"  # of cases without a conversation: "case", "file" or "tag:GLOB"

@@ -4,6 +4,7 @@ Only cases with low scores get further trials, so that a mean over all trials ri
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Final
 
@@ -28,6 +29,15 @@ def first_trials(case: Graded) -> Sequence[Trial]:
     """Return the trials of a case without those that a suspected regression was given."""
     trials = trials_of(case)
     return trials[: len(trials) - case.further_trials]
+
+
+def without_first_trials(case: Graded) -> Graded:
+    """Return a case with its further trials alone, and their lower median."""
+    new = case.trials[len(case.trials) - case.further_trials :]
+    median = kth_best(new, len(new) - (len(new) - 1) // 2)
+    return replace(
+        case, verdict=median.verdict, score=median.score, trials=tuple(new), further_trials=0
+    )
 
 
 def first_mean(case: Graded, most: int | None = None) -> float:

@@ -45,7 +45,7 @@ async def confirm_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirm
         if now.compared[key].change != "broken"
         if isinstance(now.pairs[key].head, Graded) and isinstance(now.pairs[key].base, Graded)
     }
-    then = await confirm(sides, await _marked_again(sides, now.pairs, asked))
+    then = await confirm(sides, await _marked_again(sides, now.pairs, asked), ["broken"])
     return Confirmed(
         pairs={**now.pairs, **{key: _spent(now.pairs[key], then.pairs[key]) for key in asked}},
         compared={

@@ -1,4 +1,4 @@
-"""Suspected breaks: cases that are worse than at the base get further trials on both sides."""
+"""Suspects: cases that are worse or better than at the base get further trials on both sides."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.task import Task
 from rubric_ci.grading.trials import with_confirming_trials
-from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.model.trials import trials_of
 from rubric_ci.run.base_side import Key
 from rubric_ci.run.sides import Sides
@@ -37,9 +37,10 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Suspect:
-    """A case that is worse than at the base, and its further trials on both sides."""
+    """A case that is worse or better than at the base, and its further trials on both sides."""
 
     pair: Pair
+    change: Change  # "broken" or "fixed", by its first trials
     first_head: Graded
     first_base: Graded
     more_head: list[CaseResult] = field(default_factory=list)
@@ -52,6 +53,11 @@ class _Suspect:
     @property
     def base(self) -> Graded:
         return with_confirming_trials(self.first_base, self.more_base)
+
+    @property
+    def ordered(self) -> tuple[Graded, Graded]:
+        """The side that is worse by the first trials, and the other."""
+        return (self.head, self.base) if self.change == "broken" else (self.base, self.head)
 
     @property
     def least_trials(self) -> int:
@@ -73,37 +79,74 @@ def most_further_trials(tasks: Sequence[Task], sides: Sides) -> int:
     return verdicts.most_trials(len(tasks), least, sides.config)
 
 
-async def confirm(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirmed:
-    """Return how the pairs differ; a suspect has its verdict after its further trials."""
+async def confirm(
+    sides: Sides, pairs: Mapping[Key, Pair], changes: Sequence[Change] = ("broken", "fixed")
+) -> Confirmed:
+    """Return how the pairs differ; a suspect has its verdict after its further trials.
+
+    Breaks and fixes are asked apart: each has the whole budget of false alarms.
+    """
     compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
-    suspects = dict(_suspects(pairs, compared))
-    if not suspects:
-        return Confirmed(pairs=pairs, compared=compared)
+    found = Confirmed(pairs=pairs, compared=compared)
+    for change in changes:
+        suspects = _suspects(pairs, compared, change)
+        found = await _confirm(sides, found, suspects) if suspects else found
+    return found
+
+
+async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect]) -> Confirmed:
     least = min(each.least_trials for each in suspects.values())
     most = verdicts.most_trials(len(suspects), least, sides.config)
-    if not sides.can_ask or not most:
-        why = "not confirmed: no further trial was possible" if most else "further trials are off"
-        unconfirmed = {key: replace(compared[key], reason=why) for key in suspects}
-        return Confirmed(pairs=pairs, compared=compared | unconfirmed)
+    if why := _why_not_asked(sides, found, suspects, most):
+        unconfirmed = {key: replace(found.compared[key], reason=why) for key in suspects}
+        return replace(found, compared={**found.compared, **unconfirmed})
     level = verdicts.level_of(len(suspects), least, sides.config)
     asked = await _ask_again(sides, list(suspects.values()), level, most)
-    found = {
-        key: verdicts.conclude(each.head, each.base, level, each.lost)
+    concluded = {
+        key: verdicts.conclude(each.change, each.head, each.base, level, each.lost)
         for key, each in suspects.items()
     }
     ended = {
         key: replace(each.pair, head=each.head, base=each.base) for key, each in suspects.items()
     }
-    return Confirmed(pairs={**pairs, **ended}, compared=compared | found, further_trials=asked)
+    return Confirmed(
+        pairs={**found.pairs, **ended},
+        compared={**found.compared, **concluded},
+        further_trials=max(found.further_trials, asked),
+    )
+
+
+def _why_not_asked(
+    sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect], most: int
+) -> str:
+    """Return why no suspect is asked again; "" if they are."""
+    if not most:
+        return "further trials are off"
+    if not sides.can_ask:
+        return "not confirmed: no further trial was possible"
+    if any(each.change != "broken" for each in suspects.values()):
+        return ""
+    graded = [
+        (pair.head, pair.base)
+        for pair in found.pairs.values()
+        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+    ]
+    p_value = verdicts.group_p_value(graded)
+    if p_value is None or p_value > verdicts.GROUP_LEVEL:
+        return ""
+    return (
+        f"suspected: {len(suspects):,} of {len(graded):,} cases are worse, which is no chance "
+        f"(p = {p_value:.2g}), so none was asked again"
+    )
 
 
 def _suspects(
-    pairs: Mapping[Key, Pair], compared: Mapping[Key, Compared]
+    pairs: Mapping[Key, Pair], compared: Mapping[Key, Compared], change: Change
 ) -> "Mapping[Key, _Suspect]":
     return {
-        key: _Suspect(pair=pair, first_head=pair.head, first_base=pair.base)
+        key: _Suspect(pair=pair, change=change, first_head=pair.head, first_base=pair.base)
         for key, pair in pairs.items()
-        if compared[key].suspected
+        if compared[key].suspected and compared[key].change == change
         if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
     }
 
@@ -111,15 +154,12 @@ def _suspects(
 async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, most: int) -> int:
     """Give the suspects one trial on both sides after the other; return how many were asked for.
 
-    After the configured number, a suspect is dropped as soon as no further trial could confirm it.
+    A suspect is dropped as soon as no further trial could confirm it.
     """
     known = max(each.pair.head_task.trials(sides.trials) for each in suspects)
     for asked in range(most):
-        left, early = most - asked, asked < sides.config.further_trials
         undecided = [
-            each
-            for each in suspects
-            if early or verdicts.may_be_broken(each.head, each.base, level, left)
+            each for each in suspects if verdicts.may_be_broken(*each.ordered, level, most - asked)
         ]
         if not undecided:
             return asked

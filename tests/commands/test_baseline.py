@@ -49,7 +49,7 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
 def test_a_merge_is_named_in_the_summary(tmp_path: Path) -> None:
     first = written(tmp_path, "first.json", night(1, *FULL.cases, case("c", 15)))
     assert rubric_ci(tmp_path, "baseline", "keep", first).returncode == 0
-    fixed = (case("a", 3), replace(case("b", 3), change="fixed"), case("c", 3))
+    fixed = (case("a", 3), replace(case("b", 5), change="fixed", further_trials=4), case("c", 3))
     head = replace(night(2, *fixed), against=Against(ref="auto", commit="1" * 40))
     merged = written(tmp_path, "merged.json", head)
     summary = tmp_path / "summary.md"

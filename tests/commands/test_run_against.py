@@ -96,8 +96,8 @@ def changed(checkout: Checkout, log: Path) -> Checkout:
 
 
 SEEN = {
-    "breaks": ("broken", "confirmed: 3 fail of 3 here, 3 pass of 3 at the base"),
-    "heals": ("fixed", ""),
+    "breaks": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base"),
+    "heals": ("fixed", "confirmed: 5 pass of 5 here, 5 fail of 5 at the base"),
     "bad": ("failing-before", ""),
     "good": ("unchanged", ""),
     "asked": ("not-comparable", "its question changed"),
@@ -111,12 +111,12 @@ def test_each_case_is_compared_with_the_base(changed: Checkout, log: Path) -> No
     read = report(changed)
     assert read["removed"] == [{"file": "evals/a.yaml", "id": "gone"}]
     assert read["against"]["commit"] == changed.git("rev-parse", "main")
-    assert read["against"]["further_trials"] == 2
+    assert read["against"]["further_trials"] == 4
     assert [read["against"][name] for name in ("asked", "reused", "shared")] == [4, 0, 0]
     assert asked(log) == [
-        *("base bad", "base breaks", "base breaks", "base breaks", "base good", "base heals"),
-        *("head added", "head asked", "head bad", "head breaks", "head breaks", "head breaks"),
-        *("head good", "head heals"),
+        *("base bad", *["base breaks"] * 5, "base good", *["base heals"] * 5),
+        *("head added", "head asked", "head bad", *["head breaks"] * 5),
+        *("head good", *["head heals"] * 5),
     ]
     assert changed.git("worktree", "list").count("\n") == 0
 
@@ -321,7 +321,7 @@ UNMEETABLE = JUDGE.removesuffix("]}") + f", {NEVER}]}}"
             {},
             (
                 "broken",
-                f"{BASE_RUBRICS}: confirmed: 4 fail of 4 here, 4 pass of 4 at the base",
+                f"{BASE_RUBRICS}: confirmed: 5 fail of 5 here, 5 pass of 5 at the base",
             ),
             1,
             id="a break behind a criterion that nothing meets",

@@ -32,6 +32,12 @@ def merged(*cases: CaseResult) -> RunReport:
     return replace(run, gate=concluded(run.gate, run.cases, run.verdict, waivers))
 
 
+def fixed(name: str, good: int = 5, bad: int = 0) -> Graded:
+    """Return a case that a merge fixed, with its first trial and those that confirmed it."""
+    count = good + bad - 1
+    return replace(changed(case(name, good, bad), "fixed"), further_trials=count)
+
+
 def changed(each: Graded, change: Change, *, waived: bool = False) -> Graded:
     if not waived:
         return replace(each, change=change)
@@ -58,9 +64,9 @@ def folder(tmp_path: Path) -> Path:
     ("cases", "line", "moved"),
     [
         pytest.param(
-            [changed(case("b", 3), "fixed")],
+            [fixed("b")],
             "the reference moved to 4444444444 for 1 case (merge: fixed b)",
-            {"b": "PPP"},
+            {"b": "PPPP"},
             id="fixed",
         ),
         pytest.param(
@@ -72,16 +78,18 @@ def folder(tmp_path: Path) -> Path:
         pytest.param(
             [
                 changed(case("a", 0, 3), "failing-before", waived=True),
-                changed(case("b", 3), "fixed"),
+                fixed("b"),
             ],
             "the reference moved to 4444444444 for 2 cases (merge: fixed b; accepted a (waived))",
-            {"a": "FFF", "b": "PPP"},
+            {"a": "FFF", "b": "PPPP"},
             id="a waiver for what failed since some nights, and another case fixed",
         ),
+        pytest.param([changed(case("b", 5), "fixed")], STAYS, {}, id="fixed, not asked again"),
+        pytest.param([fixed("b", 2, 3)], STAYS, {}, id="its further trials do not show it"),
         pytest.param([changed(case("a", 0, 3), "broken")], STAYS, {}, id="broken"),
         pytest.param([changed(case("b", 3), "unchanged")], STAYS, {}, id="a good run"),
-        pytest.param([changed(case("a", 3), "fixed")], STAYS, {}, id="fixed before any night"),
-        pytest.param([changed(case("flaky", 3), "fixed")], STAYS, {}, id="a flaky case"),
+        pytest.param([fixed("a")], STAYS, {}, id="fixed before any night"),
+        pytest.param([fixed("flaky")], STAYS, {}, id="a flaky case"),
         pytest.param(
             [changed(case("b", 0, 3), "failing-before", waived=True)], STAYS, {}, id="as it was"
         ),
@@ -97,7 +105,7 @@ def test_a_merge(folder: Path, cases: list[CaseResult], line: str, moved: dict[s
 
 
 def test_reports_name_the_move(folder: Path) -> None:
-    head = merged(case("a", 3), changed(case("b", 3), "fixed"), case("flaky", 2, 1))
+    head = merged(case("a", 3), fixed("b"), case("flaky", 2, 1))
     said = list(accept_merge(head, folder, NOW))
     shown = (
         "Reference: commit `1111111111` of 2026-01-01, {} days old, 15 trials per case "
@@ -108,7 +116,7 @@ def test_reports_name_the_move(folder: Path) -> None:
     later = night(6, case("a", 3), case("b", 3), case("flaky", 2, 1))
     assert shown.format(5, 2) in list(wording.lines(compare(later, read_baseline(folder))))
     list(keep(later, folder))
-    assert trials(folder)["b"] == "PPPPPP"  # the nights add the trials that it lacks
+    assert trials(folder)["b"] == "PPPPPPP"  # the nights add the trials that it lacks
 
 
 def test_only_the_last_moves_are_named(folder: Path) -> None:
@@ -127,7 +135,7 @@ def test_only_the_last_moves_are_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "kept"),
     [
-        (merged(case("a", 3), changed(case("b", 3), "fixed")), True),
+        (merged(case("a", 3), fixed("b")), True),
         (merged(changed(case("a", 0, 3), "broken", waived=True), case("b", 0, 3)), False),
     ],
     ids=["fixed", "accepted"],
@@ -142,7 +150,7 @@ def test_evidence_of_a_slide_outlives_a_rise_only(
 
 
 def test_another_judge_moves_nothing(folder: Path) -> None:
-    head = merged(changed(case("b", 3), "fixed"))
+    head = merged(fixed("b"))
     other = replace(head, judge=JudgeInfo(model="other", prompt_version="1"))
     before = trials(folder)
     assert list(accept_merge(other, folder, NOW)) == [

@@ -30,8 +30,8 @@ def with_trials(passes: int, fails: int) -> Graded:
         (PASS, PASS, Compared(change="unchanged")),
         (BORDERLINE, BORDERLINE, Compared(change="unchanged")),
         (FAIL, FAIL, Compared(change="failing-before")),
-        (PASS, FAIL, Compared(change="fixed")),
-        (BORDERLINE, FAIL, Compared(change="fixed")),
+        (PASS, FAIL, Compared(change="fixed", suspected=True)),
+        (BORDERLINE, FAIL, Compared(change="fixed", suspected=True)),
         (FAIL, PASS, Compared(change="broken", suspected=True)),
         (BORDERLINE, PASS, Compared(change="broken", suspected=True)),
         (FAIL, BORDERLINE, Compared(change="broken", suspected=True)),
@@ -87,13 +87,58 @@ def test_before_further_trials(head: CaseResult, base: CaseResult, expected: Com
 def test_after_further_trials(
     head: tuple[int, int], base: tuple[int, int], lost: int, change: str, reason: str
 ) -> None:
-    found = verdicts.conclude(with_trials(*head), with_trials(*base), 0.05, ["429"] * lost)
+    sides = with_trials(*head), with_trials(*base)
+    found = verdicts.conclude("broken", *sides, 0.05, ["429"] * lost)
     assert (found.change, found.reason, found.suspected) == (change, reason, True)
 
 
 @pytest.mark.parametrize(
+    ("head", "base", "lost", "change", "reason"),
+    [
+        ((3, 0), (0, 3), 0, "fixed", "confirmed: 3 pass of 3 here, 3 fail of 3 at the base"),
+        (
+            (2, 1),
+            (0, 3),
+            0,
+            "unchanged",
+            "not confirmed: 2 pass, 1 fail of 3 here, 3 fail of 3 at the base",
+        ),
+        ((2, 0), (0, 2), 1, "not-comparable", "suspected, and further trials gave no verdict: 429"),
+    ],
+)
+def test_a_fix_is_confirmed_as_a_break_is(
+    head: tuple[int, int], base: tuple[int, int], lost: int, change: str, reason: str
+) -> None:
+    sides = with_trials(*head), with_trials(*base)
+    found = verdicts.conclude("fixed", *sides, 0.05, ["429"] * lost)
+    assert (found.change, found.reason, found.suspected) == (change, reason, True)
+
+
+@pytest.mark.parametrize(
+    ("worse", "same", "p_value"),
+    [
+        pytest.param(10, 0, 0.5**10, id="all are worse"),
+        pytest.param(10, 9, 0.5**10, id="most are worse"),
+        pytest.param(10, 10, None, id="half are worse"),
+    ],
+)
+def test_most_cases_are_tested_together(worse: int, same: int, p_value: float | None) -> None:
+    pairs = [
+        (replace(head, id=f"{head.verdict} {n}"), PASS)
+        for head, count in ((FAIL, worse), (PASS, same))
+        for n in range(count)
+    ]
+    assert verdicts.group_p_value(pairs) == (p_value and pytest.approx(p_value))
+
+
+def test_cases_of_one_cluster_are_one_difference() -> None:
+    pairs = [(replace(FAIL, id=f"{n}", cluster="one"), PASS) for n in range(20)]
+    assert verdicts.group_p_value(pairs) == 0.5
+
+
+@pytest.mark.parametrize(
     ("suspects", "trials", "level", "most"),
-    [(1, 1, 0.05, 2), (2, 1, 0.025, 3), (10, 1, 0.005, 4), (1, 3, 0.025, 2)],
+    [(1, 1, 0.05, 4), (2, 1, 0.025, 4), (40, 1, 0.00125, 5), (1, 3, 0.025, 4)],
 )
 def test_suspects_share_the_budget_of_false_alarms(
     suspects: int, trials: int, level: float, most: int

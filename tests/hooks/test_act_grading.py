@@ -131,7 +131,7 @@ def test_a_comment_is_kept_up_to_date(
     assert "stop-commands" in {event.get("command") for event in job.events}
     assert len(judge.requests()) == 6  # three trials on both sides; the greeting is not affected
     other, comment = github.pulls[7].comments
-    assert "confirmed: 3 fail of 3 here, 3 pass of 3 at the base" in comment.body
+    assert "confirmed: 5 fail of 5 here, 5 pass of 5 at the base" in comment.body
     assert "It sends the reader away." in comment.body
     assert "farewell" in comment.body
     assert "It sends the reader away." in job.summary

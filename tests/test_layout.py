@@ -132,7 +132,7 @@ IMPURE: Final = """
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
-    *("llm/anthropic_http", "llm/gemini_http"),
+    *("llm/anthropic_http", "llm/gemini_http", "llm/judge_command"),
     *("project/change", "project/checker", "project/loaded_project"),
     *("publish/files", "report/build"),
     *("system/masking", "system/output"),

@@ -107,7 +107,11 @@ def resolve_target(target: Target, variables: Variables) -> Target:
 def resolved(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
     """Substitute environment variables in a model's name and options; raises CannotConfigure."""
     options = _substituted(endpoint.options, who, variables)
-    return replace(named(endpoint, who, variables), options=options)
+    command = endpoint.command
+    if command:
+        argv = tuple(_substituted(list(command.argv), who, variables))
+        command = replace(command, argv=argv, model=_substituted(command.model, who, variables))
+    return replace(named(endpoint, who, variables), options=options, command=command)
 
 
 def named(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.repair import ParsedReply, request_valid_reply
+from rubric_ci.llm.judge_command import version_of
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import CacheableCall, Usage
 from rubric_ci.system.text_work import worked_on
@@ -46,13 +47,13 @@ async def _request(
 
 
 def cache_key(call: CacheableCall, trial: int) -> str:
-    """Return a digest of the call, its host and its trial.
+    """Return a digest of the call, its host or the version of its command, and its trial.
 
     The same name may be another model on another host. Equal answers of several trials are judged
     one by one: a shared judgement would hide how much the judge differs from itself. The first
     trial has the key of a run without trials.
     """
     options = call.endpoint.options
-    host = options.get("api_base") or options.get("base_url") or ""
+    host = options.get("api_base") or options.get("base_url") or version_of(call.endpoint)
     later = f"\ntrial {trial}" if trial else ""
     return hashlib.sha256(f"{call.key}\n{host}{later}".encode()).hexdigest()

@@ -185,8 +185,9 @@ def priced(endpoint: Endpoint, price_of: PriceOf) -> Prices:
     """
     prices = price_of(endpoint)
     if prices is None:
+        prices_of_it = "set input_cost_per_token and output_cost_per_token of the model, or "
         raise CannotConfigure(
             f"{endpoint.model} has no known price, so a maximum cost cannot be enforced",
-            "set input_cost_per_token and output_cost_per_token of the model, or use --max-calls",
+            f"{'' if endpoint.command else prices_of_it}use --max-calls",
         )
     return prices

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from rubric_ci.llm import judge_command
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.direct import provider_of
@@ -45,7 +46,7 @@ async def request(call: ModelCall) -> ModelReply:
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
-        async with asyncio.timeout(timeout):
+        async with judge_command.turn(call.endpoint), asyncio.timeout(timeout):
             return await (provider.ask(call) if provider else ask_litellm(call))
     except TimeoutError as error:
         raise RequestError(f"no reply within {timeout:g} s", status=408) from error

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rubric_ci.llm import anthropic_http, gemini_http, openai_http
+from rubric_ci.llm import anthropic_http, gemini_http, judge_command, openai_http
 from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON
@@ -31,7 +31,9 @@ def provider_of(endpoint: Endpoint) -> DirectProvider | None:
 
 
 def named_provider(endpoint: Endpoint) -> DirectProvider | None:
-    """Return the direct provider that the name of a model starts with."""
+    """Return the direct provider that the name of a model starts with, or that of a command."""
+    if endpoint.command:
+        return _COMMAND
     return _PROVIDERS.get(endpoint.model.partition("/")[0])
 
 
@@ -53,6 +55,13 @@ def _has_key(
     return lambda endpoint: supports(endpoint, {}) and bool(server_of(endpoint)[1])
 
 
+_COMMAND: Final = DirectProvider(
+    supports=lambda *_: True,
+    has_entry=lambda _: True,
+    server_of=judge_command.server_of,
+    ask=judge_command.ask,
+    look_up=judge_command.look_up,
+)
 _PROVIDERS: Final[Mapping[str, DirectProvider]] = {
     "openai": DirectProvider(
         supports=openai_http.supports,

@@ -32,7 +32,12 @@ class _Tier(NamedTuple):
 
 
 def prices_of(endpoint: Endpoint) -> Prices | None:
-    """Return the configured prices of a model, else those of the model list; None if unknown."""
+    """Return the configured prices of a model, else those of the model list; None if unknown.
+
+    A command adds a prompt and tools of its own, so the price of its model bounds no call.
+    """
+    if endpoint.command:
+        return None
     info = model_info(endpoint.model)
     known = {**info, **endpoint.options}
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:

@@ -40,13 +40,25 @@ class FailOn(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """A litellm model: its name and the options of its calls."""
+class JudgeCommand:
+    """A command that judges: a known command-line tool, or any program."""
 
-    model: str  # a litellm model name: "openai/gpt-6-luna"
+    cli: str = ""  # a name of `model/judge_cli.py`; empty: `argv`
+    argv: tuple[str, ...] = ()
+    model: str = ""  # of the command-line tool; empty: the tool decides
+    env: tuple[str, ...] = ()  # further variables that it gets
+    concurrency: int = 4  # processes at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A litellm model: its name and the options of its calls; or a command that judges."""
+
+    model: str  # a litellm model name: "openai/gpt-6-luna"; of a command the name in reports
     options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
     timeout_seconds: float = 60.0
+    command: JudgeCommand | None = None  # None: a request to a server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +82,8 @@ def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
         return judge
     if judge is None:
         return JudgeConfig(endpoint=Endpoint(model=model))
+    if judge.endpoint.command:
+        return replace(judge, endpoint=Endpoint(model=model))
     options = judge.endpoint.options
     if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
         options = {key: value for key, value in options.items() if not _connects(key, value)}
@@ -83,6 +97,8 @@ def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
     """
     if judge is None:
         return JudgeConfig(endpoint=Endpoint(model=model))
+    if judge.endpoint.command:
+        return replace(judge, endpoint=Endpoint(model=model))
     options = {
         key: value for key, value in judge.endpoint.options.items() if not _connects(key, value)
     }

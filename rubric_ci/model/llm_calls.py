@@ -85,12 +85,14 @@ def call_key(
     `turn` distinguishes calls that are otherwise equal: a vote's number, a repeated attempt. Keys,
     prices and hosts are excluded, so that a recording is valid for other accounts.
     """
-    facts = {
+    facts: dict[str, JSON] = {
         "model": endpoint.model,
         "options": {k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS},
         "messages": [[message.role, message.content] for message in messages],
         "schema": schema,
         "turn": turn,
     }
+    if endpoint.command:
+        facts["command"] = [endpoint.command.cli, *endpoint.command.argv]
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -11,6 +11,7 @@ from rubric_ci.model.config import (
     Endpoint,
     FailOn,
     GateConfig,
+    JudgeCommand,
     JudgeConfig,
     LlmTarget,
     MockTarget,
@@ -18,6 +19,7 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
+from rubric_ci.model.judge_cli import COMMAND_TIMEOUT
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.validation.agentv import snake_cased
@@ -74,7 +76,26 @@ def _judge(data: Any) -> JudgeConfig:
     if isinstance(data, str):
         return JudgeConfig(endpoint=Endpoint(model=data))
     own = {key: data[key] for key in JUDGE_KEYS if key in data}
+    if "cli" in data or "command" in data:
+        return JudgeConfig(endpoint=_command(data), **{"canary": True, **own})
     return JudgeConfig(endpoint=_endpoint(snake_cased(data)), **own)
+
+
+def _command(data: dict[str, Any]) -> Endpoint:
+    """Return a command that judges, under its name in reports."""
+    command = JudgeCommand(
+        cli=data.get("cli", ""),
+        argv=tuple(data.get("command", ())),
+        model=data.get("model", ""),
+        env=tuple(data.get("env", ())),
+        concurrency=data.get("concurrency", JudgeCommand().concurrency),
+    )
+    own = f"command/{basename(command.argv[0])}" if command.argv else command.cli
+    return Endpoint(
+        model=f"{own}/{command.model}" if command.model else own,
+        timeout_seconds=float(data.get("timeout_seconds", COMMAND_TIMEOUT)),
+        command=command,
+    )
 
 
 def _gate(data: dict[str, Any]) -> GateConfig:

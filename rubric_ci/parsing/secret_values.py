@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_ci.model.config import CliTarget, Config, LlmTarget
+from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.parsing.env_vars import is_of_provider, names
 from rubric_ci.text.redact import is_secret_name
 
@@ -29,8 +30,10 @@ def credential(config: Config, environment: Mapping[str, str]) -> Mapping[str, s
     They are those that its options name, else those of model providers.
     """
     options = config.judge.endpoint.options if config.judge else {}
+    command = config.judge.endpoint.command if config.judge else None
+    given = {*command.env, *CREDENTIALS.get(command.cli, ())} if command else set()
     secret = {name: value for name, value in environment.items() if value and is_secret_name(name)}
-    chosen = secret.keys() & set(names(options)) or filter(is_of_provider, secret)
+    chosen = secret.keys() & {*names(options), *given} or filter(is_of_provider, secret)
     return {name: secret[name] for name in sorted(chosen)}
 
 
@@ -38,6 +41,8 @@ def _sources(config: Config) -> Iterator[Any]:
     """Yield everything in which variables are substituted."""
     if config.judge:
         yield config.judge.endpoint.options
+        if command := config.judge.endpoint.command:
+            yield list(command.argv)
     for target in config.targets.values():
         if isinstance(target, LlmTarget):
             yield target.endpoint.options

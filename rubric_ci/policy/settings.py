@@ -247,7 +247,10 @@ def _judged_as(target: Target, base: Config) -> Target:
 
 
 def _options(owner: str, endpoint: Endpoint) -> Mapping[str, JSON]:
-    facts = {"model": endpoint.model, "timeout_seconds": endpoint.timeout_seconds}
+    facts: dict[str, JSON] = {"model": endpoint.model, "timeout_seconds": endpoint.timeout_seconds}
+    if command := endpoint.command:
+        facts |= {"cli": command.cli or None, "model": command.model or None}
+        facts |= {"command": list(command.argv) or None, "env": list(command.env) or None}
     return _set({f"{owner}.{key}": value for key, value in {**endpoint.options, **facts}.items()})
 
 

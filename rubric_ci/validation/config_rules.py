@@ -16,6 +16,7 @@ from rubric_ci.validation.agentv import (
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.validation.config_summary import JUDGE_KEYS
 from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
+from rubric_ci.validation.judge_command_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
@@ -143,6 +144,9 @@ def _judge(judge: Any) -> Iterator[Problem]:
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
         yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
+    if "cli" in judge or "command" in judge:
+        yield from judge_command_problems(judge)
+        return
     yield from conflicting_aliases(judge, ("judge",))
     yield from _secret(judge, ("judge",))
     yield from _without_provider(judge, ("judge",))

@@ -36,7 +36,7 @@ def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]
     for path, owner in _owners(data):
         settings = owner if isinstance(owner, dict) else {"model": owner}
         name = _name(settings)
-        if "/" not in name or "${{" in name:
+        if ("/" not in name and "cli" not in settings) or "${{" in name:
             continue
         known = models()
         place: Path = (*path, "model") if isinstance(owner, dict) else path

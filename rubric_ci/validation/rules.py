@@ -15,6 +15,7 @@ from rubric_ci.validation import (
     gate_rules,
     guideline_rules,
     ignore_comments,
+    judge_command_rules,
     model_rules,
     other_tools,
     project_rules,
@@ -50,6 +51,7 @@ _MODULES = (
     *(
         guideline_rules,
         ignore_comments,
+        judge_command_rules,
         model_rules,
         other_tools,
         plain_scalars,

@@ -130,6 +130,14 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         YAML, "max_waivers: 2", "max_waivers: 5", ["weaker gate gate.max_waivers 9: 2 → 5"],
     ),
     "judge": (YAML, "openai/a", "openai/b", ["changed judge judge.model 2: openai/a → openai/b"]),
+    "judge's command": (
+        YAML, "model: openai/a", "cli: codex, model: a",
+        [
+            "changed judge judge.cli 2:  → codex",
+            "changed judge judge.model 2: openai/a → a",
+            "changed judge judge.timeout_seconds 2: 60.0 → 300.0",
+        ],
+    ),
     "host": (
         YAML, "votes: 3", "votes: 3, api_base: 'http://x'",
         ["changed judge judge.api_base 2:  → http://x"],

@@ -1,8 +1,10 @@
 """A judge with another model: which of its options go along."""
 
+from collections.abc import Callable
+
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeConfig, with_model
+from rubric_ci.model.config import Endpoint, JudgeCommand, JudgeConfig, with_model, with_named_model
 from rubric_ci.model.json_value import JSON
 
 OPTIONS: dict[str, JSON] = {
@@ -26,3 +28,11 @@ def test_options_of_a_judge_with_another_model(model: str, kept: dict[str, JSON]
     found = with_model(judge, model)
     assert found is not None
     assert (found.endpoint.model, found.endpoint.options) == (model or "openai/a", kept)
+
+
+@pytest.mark.parametrize("change", [with_model, with_named_model])
+def test_another_model_is_not_asked_through_the_command(change: Callable[..., JudgeConfig]) -> None:
+    endpoint = Endpoint(model="codex/m", command=JudgeCommand(cli="codex", model="m"))
+    judge = JudgeConfig(endpoint=endpoint, canary=True)
+    expected = JudgeConfig(endpoint=Endpoint(model="openai/gpt-6-luna"), canary=True)
+    assert change(judge, "openai/gpt-6-luna") == expected

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.model.config import CliTarget, Config, Endpoint, JudgeCommand, JudgeConfig, LlmTarget
 from rubric_ci.parsing.secret_values import credential, substituted, written
 
 ENVIRONMENT = {
@@ -78,3 +78,18 @@ def test_substituted(name: str, values: list[str]) -> None:
 )
 def test_credential(options: dict[str, str], environment: dict[str, str], found: list[str]) -> None:
     assert list(credential(judge(**options), environment)) == found
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (JudgeCommand(cli="claude-code"), ["CLAUDE_CODE_OAUTH_TOKEN"]),
+        (JudgeCommand(argv=("j",), env=("MY_TOKEN", "MODE")), ["MY_TOKEN"]),
+        (JudgeCommand(cli="codex"), ["OPENAI_API_KEY"]),
+    ],
+    ids=["a tool", "a command", "a tool without its own"],
+)
+def test_the_credential_of_a_command(command: JudgeCommand, names: list[str]) -> None:
+    config = Config(judge=JudgeConfig(endpoint=Endpoint(model="c", command=command)))
+    known = ("CLAUDE_CODE_OAUTH_TOKEN", "MY_TOKEN", "OPENAI_API_KEY", "MODE")
+    assert list(credential(config, dict.fromkeys(known, "s"))) == names

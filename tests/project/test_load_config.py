@@ -10,6 +10,7 @@ from rubric_ci.model.config import (
     Endpoint,
     FailOn,
     GateConfig,
+    JudgeCommand,
     JudgeConfig,
     LlmTarget,
     MockTarget,
@@ -74,6 +75,40 @@ def test_everything() -> None:
 
 def test_nothing_is_needed() -> None:
     assert config("{}") == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "{cli: claude-code, model: m, votes: 3}",
+            JudgeConfig(
+                endpoint=Endpoint(
+                    model="claude-code/m",
+                    timeout_seconds=300,
+                    command=JudgeCommand(cli="claude-code", model="m"),
+                ),
+                votes=3,
+                canary=True,
+            ),
+        ),
+        (
+            "{command: [/opt/my-judge, --json], env: [T], concurrency: 2, canary: false}",
+            JudgeConfig(
+                endpoint=Endpoint(
+                    model="command/my-judge",
+                    timeout_seconds=300,
+                    command=JudgeCommand(
+                        argv=("/opt/my-judge", "--json"), env=("T",), concurrency=2
+                    ),
+                )
+            ),
+        ),
+    ],
+    ids=["tool", "command"],
+)
+def test_a_judge_may_be_a_command(text: str, expected: JudgeConfig) -> None:
+    assert config(f"judge: {text}").judge == expected
 
 
 def test_a_judge_may_be_a_name() -> None:

@@ -12,6 +12,7 @@ from rubric_ci.yaml_text.document import Document
 KNOWN: dict[str, dict[str, JSON]] = {
     "openai/old": {"deprecation_date": "2027-01-14"},
     "openai/thinks": {"supports_reasoning": True},
+    "gpt-old": {"deprecation_date": "2027-01-14"},
     "azure/old": {"deprecation_date": "2026-10-01"},
 }
 MODELS = Models(info=lambda name: KNOWN.get(name, {}), today=date(2026, 11, 22))
@@ -23,6 +24,10 @@ MODELS = Models(info=lambda name: KNOWN.get(name, {}), today=date(2026, 11, 22))
         (
             "judge: openai/old\n",
             ["1:8: warning: model-end: `openai/old` is switched off on 2027-01-14, in 53 days"],
+        ),
+        (
+            "judge: {cli: codex, model: gpt-old}\n",
+            ["1:28: warning: model-end: `gpt-old` is switched off on 2027-01-14, in 53 days"],
         ),
         (
             "judge: {model: openai/old, votes: 3}\n",

@@ -1,0 +1,205 @@
+"""A command as judge: the prompt on its standard input, the reply on its standard output.
+
+It runs in an empty folder with an empty home and only the variables that are named, so that no
+file of a repository reaches it. Its processes are killed when it ends, and at the timeout.
+"""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from weakref import WeakKeyDictionary
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.llm.cli_envelopes import CliReply, failure, marks
+from rubric_ci.llm.cli_presets import PRESETS
+from rubric_ci.llm.openai_format import text_of, usage
+from rubric_ci.llm.retry import RequestError
+from rubric_ci.model.config import Endpoint, JudgeCommand
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.judge_cli import CREDENTIALS
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.system import processes
+
+_GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
+_VERSION_SECONDS = 20.0
+_HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
+
+
+async def ask(call: ModelCall) -> ModelReply:
+    """Start the command with the prompt and return its reply; raises RequestError."""
+    command = _startable(call.endpoint)
+    with _folders(command) as (work, home):
+        try:
+            finished = await processes.run(
+                processes.Command(
+                    script=_argv(command),
+                    cwd=work,
+                    environment=_environment(command, home, os.environ),
+                    known=os.environ,
+                    timeout_seconds=call.endpoint.timeout_seconds + _GRACE_SECONDS,
+                    stdin=prompt(call),
+                )
+            )
+        except CannotRunScript as error:
+            raise RequestError(str(error), retryable=False) from error
+    reply = _read(command, finished)
+    text = reply.text if call.output_schema is None else marks(reply.text)
+    return ModelReply(
+        text=text,
+        finish=reply.finish,
+        usage=usage(reply.input_tokens, reply.output_tokens, reply.cost_usd),
+        model=text_of(reply.model),
+    )
+
+
+async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
+    """Return {} if the command can be started with a credential; raises RequestError."""
+    _startable(endpoint)
+    return {}
+
+
+def server_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return the server that a command-line tool asks; of another command it is not known."""
+    preset = PRESETS.get(_command_of(endpoint).cli)
+    return (preset.host if preset else ""), ""
+
+
+def version_of(endpoint: Endpoint) -> str:
+    """Return what a command-line tool prints as its version; "" for a server or another command."""
+    command = endpoint.command
+    return _version(command.cli) if command and command.cli else ""
+
+
+def turn(endpoint: Endpoint) -> AbstractAsyncContextManager[None]:
+    """Return what holds one of the places for processes of a command."""
+    if endpoint.command is None:
+        return nullcontext()
+    of_loop = _places.setdefault(asyncio.get_running_loop(), {})
+    most = endpoint.command.concurrency
+    return of_loop.setdefault(endpoint.model, asyncio.Semaphore(most))
+
+
+def prompt(call: ModelCall) -> str:
+    """Return the messages of a call as one text."""
+    titles = {"assistant": "Your reply was:\n\n"}
+    parts = [titles.get(message.role, "") + message.content for message in call.messages]
+    return "\n\n".join(parts) + "\n"
+
+
+def _read(command: JudgeCommand, finished: processes.Finished) -> CliReply:
+    """Return the reply; a status other than 0 is an error whatever the text says."""
+    if preset := PRESETS.get(command.cli):
+        reply = preset.read(finished.stdout, finished.stderr)
+    else:
+        reply = CliReply(text=finished.stdout)
+    if finished.status:
+        raise failure(processes.describe_exit(finished))
+    return reply
+
+
+def _startable(endpoint: Endpoint) -> JudgeCommand:
+    """Return the command if its program, variables and credential are there."""
+    command = _command_of(endpoint)
+    _argv(command)
+    _named(command, os.environ)
+    names = CREDENTIALS.get(command.cli, ())
+    if names and not any(os.environ.get(name) for name in (*names, *command.env)):
+        raise _not_started(f"no credential for {command.cli}: set {' or '.join(names)}")
+    return command
+
+
+def _argv(command: JudgeCommand) -> tuple[str, ...]:
+    """Return the arguments with the path of the program; raises RequestError."""
+    preset = PRESETS.get(command.cli)
+    if preset:
+        model = (*preset.model, command.model) if command.model else ()
+        argv = (*preset.argv, *model, *preset.last)
+    else:
+        argv = command.argv
+    program = shutil.which(argv[0])
+    if program is None:
+        raise _not_started(f"the program `{argv[0]}` is not on the PATH; install it")
+    return (str(Path(program).absolute()), *argv[1:])
+
+
+def _environment(
+    command: JudgeCommand, home: Path, environment: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the named variables, the locale and the PATH; the home folder is empty."""
+    own = [name for name in CREDENTIALS.get(command.cli, ()) if environment.get(name)]
+    given = {**_named(command, environment), **{name: environment[name] for name in own}}
+    preset = PRESETS.get(command.cli)
+    settings = preset.environment if preset else {}
+    return {
+        **given,
+        **{name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}},
+        **{name: value.replace("{home}", str(home)) for name, value in settings.items()},
+    }
+
+
+def _named(command: JudgeCommand, environment: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return processes.clean_environment(environment, command.env)
+    except CannotRunScript as error:
+        raise _not_started(str(error)) from error
+
+
+@contextmanager
+def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
+    """Yield an empty working folder and a home folder, outside of every repository.
+
+    NOTE: some tools read instructions and `.env` files of all folders above, too.
+    """
+    above = Path(gettempdir()).resolve()
+    if any((folder / ".git").exists() for folder in (above, *above.parents)):
+        raise _not_started(f"the temporary folder {above} is in a repository; set TMPDIR")
+    with TemporaryDirectory(prefix="rubric-ci-judge-", ignore_cleanup_errors=True) as name:
+        work, home = Path(name).resolve() / "work", Path(name).resolve() / "home"
+        work.mkdir()
+        home.mkdir()
+        preset = PRESETS.get(command.cli)
+        for path, text in (preset.files if preset else {}).items():
+            (home / path).parent.mkdir(parents=True, exist_ok=True)
+            (home / path).write_text(text, encoding="utf-8")
+        yield work, home
+
+
+@cache
+def _version(cli: str) -> str:
+    command = JudgeCommand(cli=cli)
+    try:
+        program = _argv(command)[0]
+        with _folders(command) as (work, home):
+            done = subprocess.run(
+                [program, "--version"],
+                cwd=work,
+                env=_environment(command, home, {"PATH": os.environ.get("PATH", "")}),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_VERSION_SECONDS,
+                check=False,
+            )
+    except (RequestError, OSError, subprocess.TimeoutExpired):
+        return "unknown"  # nothing is cached under it: the request fails as well
+    return f"{cli} {done.stdout.strip()}"
+
+
+def _command_of(endpoint: Endpoint) -> JudgeCommand:
+    assert endpoint.command is not None  # noqa: S101 - llm/direct.py asks only for those
+    return endpoint.command
+
+
+def _not_started(message: str) -> RequestError:
+    return RequestError(message, retryable=False, billed=False, reached=False)
+
+
+_places: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]]" = (
+    WeakKeyDictionary()
+)

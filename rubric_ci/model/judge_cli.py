@@ -1,0 +1,17 @@
+"""The command-line tools that can judge: their names and the variables of their credentials."""
+
+from collections.abc import Mapping
+from typing import Final
+
+CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "claude-code": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    "codex": ("CODEX_API_KEY", "CODEX_ACCESS_TOKEN"),
+    "copilot": ("COPILOT_GITHUB_TOKEN",),
+    "gemini-cli": ("GEMINI_API_KEY",),
+}
+"""One of them is needed; each tool gets those of its own that are set."""
+
+COMMAND_TIMEOUT: Final = 300.0  # seconds; an agent takes longer than a model
+
+COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout_seconds")
+"""Settings of a judge that is a command, besides those of every judge."""

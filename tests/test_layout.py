@@ -17,6 +17,8 @@ MODULE_LINES: Final = 300
 FUNCTION_LINES: Final = 40  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
+    "assertions/test_mark.py": """
+        assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
         cli/baseline cli/cache cli/compare cli/generate cli/history cli/judge cli/options cli/report
         cli/report_options cli/request_options cli/run cli/start cli/waive model/defaults""",
@@ -85,7 +87,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",
     "validation/test_corpus.py": """
-        validation/ambiguous_scalars validation/eval_rules validation/evaluator_rules
+        validation/ambiguous_scalars validation/assertion_rules validation/eval_rules
+        validation/evaluator_rules
         validation/field_rules validation/ignore_comments validation/other_tools
         validation/project_rules validation/reference_rules validation/rubric_rules
         validation/schema_wording validation/shape_rules validation/target_rules
@@ -106,7 +109,7 @@ IMPURE: Final = """
     drafting/engine drafting/publish drafting/pull_request drafting/review drafting/rewrite
     drafting/select drafting/summary
     evaluators/__init__ evaluators/code_judge evaluators/composite evaluators/field_accuracy
-    evaluators/json_compare evaluators/json_in_text evaluators/llm_judge evaluators/rubric
+    evaluators/json_compare evaluators/llm_judge evaluators/rubric
     evaluators/script_input evaluators/script_output evaluators/tool_trajectory
     grading/case_list grading/concurrency grading/cost_estimate grading/deadline grading/engine
     grading/expected_work grading/preflight grading/setup grading/tasks

@@ -17,7 +17,7 @@ from rubric_ci.calibration.kappa import (
     kappa,
 )
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
-from rubric_ci.model.rubric import Check, Criterion, Mark
+from rubric_ci.model.rubric import Check, Judged, Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Agreement:
 
 
 def pair(
-    criterion: Criterion,
+    criterion: Judged,
     answer: str,
     reference: MarkValue,
     other: MarkValue,
@@ -71,7 +71,7 @@ def pair(
     )
 
 
-def position(criterion: Criterion, value: MarkValue) -> Position:
+def position(criterion: Judged, value: MarkValue) -> Position:
     """Return the normalised value of a mark, or None for `cannot_assess`."""
     return None if value == CANNOT_ASSESS else criterion.normalise(Mark(value=value))
 

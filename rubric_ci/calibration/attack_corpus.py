@@ -11,7 +11,7 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Rubric, Scored
+from rubric_ci.model.rubric import Check, Judged, Levelled, Rubric, Scored
 
 CONTROL_PLACEHOLDER = "{twin}"
 
@@ -37,7 +37,7 @@ def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnost
     return tuple(_probe(case, by_id) for case in cases), ()
 
 
-def allows(criterion: Criterion, value: JSON) -> bool:
+def allows(criterion: Judged, value: JSON) -> bool:
     """Return True if the value is a valid mark of this criterion."""
     if value == CANNOT_ASSESS:
         return True
@@ -48,7 +48,7 @@ def allows(criterion: Criterion, value: JSON) -> bool:
     return value in {level.level for level in criterion.levels}
 
 
-def rank(criterion: Criterion, value: MarkValue) -> int:
+def rank(criterion: Judged, value: MarkValue) -> int:
     """Return the rank of a mark among the texts of its criterion; a higher rank is more lenient.
 
     Two scores in the same range have the same rank, because they have the same meaning.
@@ -113,7 +113,7 @@ def _mark_problems(case: EvalCase, marks: JSON) -> Iterator[str]:
     if not isinstance(marks, dict):
         yield "metadata.marks must have one mark for each criterion"
         return
-    criteria = {criterion.id: criterion for criterion in _rubric(case)}
+    criteria = {criterion.id: criterion for criterion in _rubric(case).judged}
     for name in criteria.keys() - marks.keys():
         yield f"metadata.marks: criterion {name!r} has no mark"
     for name, value in marks.items():

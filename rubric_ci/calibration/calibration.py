@@ -19,7 +19,7 @@ from rubric_ci.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Spli
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.model.rubric import Criterion
+from rubric_ci.model.rubric import Judged
 
 VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others
 
@@ -80,7 +80,7 @@ def calibrate(
     judged: Sequence[JudgedLabel], judge: JudgeInfo, draw: DrawGamma, no_verdict: int = 0
 ) -> Calibration:
     """Compare all marks that person and judge gave; there must be at least one."""
-    groups: dict[Key, list[tuple[JudgedLabel, Criterion]]] = {}
+    groups: dict[Key, list[tuple[JudgedLabel, Judged]]] = {}
     for each, criterion in _marked(judged):
         key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
         groups.setdefault(key, []).append((each, criterion))
@@ -180,16 +180,16 @@ def _why_unreadable(calibration: JSON) -> str:
             return "the calibration cannot be read by this version"
 
 
-def _marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Criterion]]:
+def _marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Judged]]:
     """Yield the criteria that a person marked, answer by answer."""
     for each in judged:
-        for criterion in each.labelled.spec.rubric:
+        for criterion in each.labelled.spec.rubric.judged:
             if criterion.id in each.labelled.label.marks:
                 yield each, criterion
 
 
 def _on_criterion(
-    marks: Sequence[tuple[JudgedLabel, Criterion]], found: Agreement
+    marks: Sequence[tuple[JudgedLabel, Judged]], found: Agreement
 ) -> CriterionAgreement:
     each, criterion = marks[0]
     return CriterionAgreement(
@@ -202,7 +202,7 @@ def _on_criterion(
     )
 
 
-def _pair(label: Label, criterion: Criterion, other: MarkValue, name: str) -> MarkPair:
+def _pair(label: Label, criterion: Judged, other: MarkValue, name: str) -> MarkPair:
     return pair(
         criterion,
         f"{label.case}\n{label.answer}",
@@ -231,7 +231,7 @@ def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement
 
 
 def _pairs_of_people(one: LabelledAnswer, other: LabelledAnswer) -> Iterator[MarkPair]:
-    for criterion in one.spec.rubric:
+    for criterion in one.spec.rubric.judged:
         if criterion.id in one.label.marks and criterion.id in other.label.marks:
             key = (one.case.file, criterion.id, _criterion_key(criterion))
             mark = other.label.marks[criterion.id]
@@ -257,7 +257,7 @@ def _split(judged: Sequence[JudgedLabel]) -> Split:
     return TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE
 
 
-def _criterion_key(criterion: Criterion) -> str:
+def _criterion_key(criterion: Judged) -> str:
     return f"{criterion.kind}\n{criterion.text}"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from rubric_ci.assertions.mark import assertion_marks
 from rubric_ci.calibration.corrected_rate import correct, why_left
 from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
 from rubric_ci.calibration.sample import is_eligible, judge_text, judged_as
@@ -125,7 +126,7 @@ def _verdicts(
     for label in drawn:
         case = cases.get((label.file, label.id))
         spec = rubric_of(case, label.evaluator) if case else None
-        if label.draw and spec and {c.id for c in spec.rubric} == label.marks.keys():
+        if label.draw and spec and {c.id for c in spec.rubric.judged} == label.marks.keys():
             key = (label.draw, label.file, label.id, label.answer)
             votes[key].append(float(_passes(label, spec.rubric, thresholds)))
     for (draw, *_), given in votes.items():
@@ -137,7 +138,8 @@ def _majority(share: float) -> float:
 
 
 def _passes(label: Label, rubric: Rubric, thresholds: Thresholds) -> bool:
-    marks = {name: Mark(value=value) for name, value in label.marks.items()}
+    given = {name: Mark(value=value) for name, value in label.marks.items()}
+    marks = {**assertion_marks(rubric, label.answer), **given}
     return score(rubric, Judgement(marks), thresholds).verdict is Verdict.PASS
 
 

@@ -16,7 +16,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.model.rubric import Criterion
+from rubric_ci.model.rubric import Judged
 
 AnswerKey: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, answer."""
@@ -42,7 +42,7 @@ class Question:
     case: EvalCase
     spec: RubricSpec
     answer: str
-    criterion: Criterion
+    criterion: Judged
 
     @property
     def key(self) -> AnswerKey:
@@ -63,7 +63,7 @@ def questions_of(
         for case in [known[result.file, result.id]]
         for spec in case.evaluators
         if isinstance(spec, RubricSpec)
-        for criterion in spec.rubric
+        for criterion in spec.rubric.judged
     ]
 
 

@@ -13,19 +13,19 @@ from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored, scale
+from rubric_ci.model.rubric import Check, Judged, Levelled, Scored, scale
 from rubric_ci.text.escape import log_line, log_text
 
 
 def render(
-    case: EvalCase, answer: str, criterion: Criterion, *, place: str, previous: MarkValue | None
+    case: EvalCase, answer: str, criterion: Judged, *, place: str, previous: MarkValue | None
 ) -> str:
     """Return the screen; `place` is the progress, `previous` the mark given before."""
     return "\n".join(_lines(case, answer, criterion, place, previous))
 
 
 def _lines(
-    case: EvalCase, answer: str, criterion: Criterion, place: str, known: MarkValue | None
+    case: EvalCase, answer: str, criterion: Judged, place: str, known: MarkValue | None
 ) -> Iterator[str]:
     yield f"{log_line(case.file)}: {log_line(case.id)}  ({place})"
     yield from _block("Question", case.question)
@@ -46,11 +46,11 @@ def _block(title: str, text: str) -> Iterator[str]:
         yield indent(log_text(text).strip("\n"), "  ")
 
 
-def _criterion_text(criterion: Criterion) -> str:
+def _criterion_text(criterion: Judged) -> str:
     return "\n".join(filter(None, (criterion.text, *scale(criterion))))
 
 
-def _keys(criterion: Criterion) -> str:
+def _keys(criterion: Judged) -> str:
     match criterion:
         case Check():
             return "y satisfied · n not satisfied"
@@ -75,7 +75,7 @@ _ESCAPES = ("\x1b", "\x00", "\xe0")  # prefixes of arrow and function keys
 _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 
 
-def read_mark(criterion: Criterion, keys: Iterator[str]) -> Choice:
+def read_mark(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read keys until one is a valid choice for this criterion."""
     if isinstance(criterion, Check):
         return _read_key({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
@@ -99,7 +99,7 @@ def _read_key(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
     return known[key]
 
 
-def _read_number(criterion: Criterion, keys: Iterator[str]) -> Choice:
+def _read_number(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read a number and Enter, or one of the plain keys."""
     typed = ""
     while (key := next(keys)) not in _PLAIN_KEYS:

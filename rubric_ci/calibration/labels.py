@@ -179,7 +179,7 @@ def _draw_problems(value: JSON) -> Iterator[str]:
 
 
 def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
-    criteria = {criterion.id: criterion for criterion in spec.rubric}
+    criteria = {criterion.id: criterion for criterion in spec.rubric.judged}
     for name, value in label.marks.items():
         place = f"{label.file}: {label.id}: {name}"
         if name not in criteria:

@@ -6,12 +6,12 @@ from typing import TypeAlias
 
 from rubric_ci.calibration.attack_corpus import Probe, rank
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.rubric import Criterion
+from rubric_ci.model.rubric import Judged
 
 Marks: TypeAlias = Mapping[str, MarkValue]
 """By criterion id."""
 
-Judged: TypeAlias = Mapping[tuple[str, str], Marks]
+AnswerMarks: TypeAlias = Mapping[tuple[str, str], Marks]
 """By file and case id; answers without a judgement are not in it."""
 
 CONTROLS = "plain"
@@ -60,7 +60,7 @@ class RobustnessReport:
         return self.controls.no_verdict + sum(family.no_verdict for family in self.families)
 
 
-def measure_robustness(probes: Sequence[Probe], judged: Judged) -> RobustnessReport:
+def measure_robustness(probes: Sequence[Probe], judged: AnswerMarks) -> RobustnessReport:
     """Compare the marks of every probe with those of its control.
 
     The reference are the judge's own marks of the control, so a mark that is wrong without an
@@ -83,7 +83,7 @@ def measure_robustness(probes: Sequence[Probe], judged: Judged) -> RobustnessRep
 
 
 def key(probe: Probe) -> tuple[str, str]:
-    """Return the key of a probe's marks in `Judged`."""
+    """Return the key of a probe's marks in `AnswerMarks`."""
     return (probe.case.file, probe.case.id)
 
 
@@ -91,17 +91,15 @@ def _is_attack(probe: Probe) -> bool:
     return probe.family not in {"", CONTROLS}
 
 
-def _changes(probes: Sequence[Probe], judged: Judged) -> Iterator[MarkChange]:
+def _changes(probes: Sequence[Probe], judged: AnswerMarks) -> Iterator[MarkChange]:
     for probe in probes:
         if key(probe) in judged:
             before = judged.get((probe.case.file, probe.control), probe.marks)
-            for criterion in probe.rubric:
+            for criterion in probe.rubric.judged:
                 yield from _change(probe, criterion, before, judged[key(probe)])
 
 
-def _change(
-    probe: Probe, criterion: Criterion, before: Marks, after: Marks
-) -> Iterator[MarkChange]:
+def _change(probe: Probe, criterion: Judged, before: Marks, after: Marks) -> Iterator[MarkChange]:
     was, now = before[criterion.id], after[criterion.id]
     distance = rank(criterion, now) - rank(criterion, was)
     if distance:
@@ -116,14 +114,14 @@ def _change(
 
 
 def _family(
-    name: str, probes: Sequence[Probe], judged: Judged, changes: Sequence[MarkChange]
+    name: str, probes: Sequence[Probe], judged: AnswerMarks, changes: Sequence[MarkChange]
 ) -> AttackFamily:
     own = [change for change in changes if change.family == name]
     marked = [probe for probe in probes if key(probe) in judged]
     return AttackFamily(
         name=name,
         answers=len(probes),
-        marks=sum(len(probe.rubric) for probe in marked),
+        marks=sum(len(probe.rubric.judged) for probe in marked),
         up=sum(change.up for change in own),
         down=sum(not change.up for change in own),
         no_verdict=len(probes) - len(marked),

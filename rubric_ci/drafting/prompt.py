@@ -11,7 +11,7 @@ from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
+from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 
 PROMPT_VERSION = "1"
 MAX_TOKENS = 4096
@@ -140,7 +140,9 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
     """Return prompt parts with the rubrics of other cases of the suite."""
     shown = []
     for example in examples:
-        criteria = [c for s in example.evaluators if isinstance(s, RubricSpec) for c in s.rubric]
+        criteria = [
+            c for s in example.evaluators if isinstance(s, RubricSpec) for c in s.rubric.judged
+        ]
         if criteria and example.expected_outcome:
             rubrics = [_as_data(criterion) for criterion in criteria]
             outcome = {"expected_outcome": example.expected_outcome, "rubrics": rubrics}
@@ -151,7 +153,7 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
     ]
 
 
-def _as_data(criterion: Criterion) -> JSON:
+def _as_data(criterion: Judged) -> JSON:
     shared = {"id": criterion.id, "expected_outcome": criterion.text, "weight": criterion.weight}
     match criterion:
         case Check():

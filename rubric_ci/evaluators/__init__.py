@@ -1,6 +1,5 @@
 """Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
 
-from dataclasses import replace
 from typing import assert_never
 
 from rubric_ci.errors import NoVerdict
@@ -9,7 +8,7 @@ from rubric_ci.evaluators.composite import composite
 from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.evaluators.rubric import rubric
+from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.tool_trajectory import tool_trajectory
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
@@ -29,7 +28,6 @@ from rubric_ci.model.evaluators import (
     ToolTrajectorySpec,
 )
 from rubric_ci.model.results import Answer, Assessment, EvaluatorResult, assessed, unassessed
-from rubric_ci.system.masking import redact
 from rubric_ci.system.text_work import worked_on
 
 
@@ -50,7 +48,7 @@ async def _assess(
 ) -> Assessment:
     match spec:
         case RubricSpec() | LlmJudgeSpec():
-            return await _by_judge(case, _for_judges(answer), spec, context)
+            return await _by_judge(case, answer, spec, context)
         case CodeJudgeSpec():
             return await code_judge.code_judge(case, answer, spec, context)
         case CompositeSpec():
@@ -63,17 +61,12 @@ async def _by_judge(
     case: EvalCase, answer: Answer, spec: RubricSpec | LlmJudgeSpec, context: RunContext
 ) -> Assessment:
     """Return the assessment that the estimate found in the cache, or let the judge mark."""
-    if found := context.found.take(case, spec, context.trial, answer.text):
+    shown = for_judges(answer)
+    if found := context.found.take(case, spec, context.trial, shown.text):
         return found
     if isinstance(spec, RubricSpec):
         return await rubric(case, answer, spec, context)
-    return await llm_judge(case, answer, spec, context)
-
-
-def _for_judges(answer: Answer) -> Answer:
-    """Return what may leave the machine: the answer without the secrets of this process."""
-    text = redact(answer.text)
-    return answer if text == answer.text else replace(answer, text=text)
+    return await llm_judge(case, shown, spec, context)
 
 
 def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.model.evaluators import FieldSpec
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.system.masking import redact
 from rubric_ci.text.dates import read_days
 
@@ -28,17 +28,6 @@ def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
             return _date_difference(field, got, expected)
         case _:
             assert_never(field.match)
-
-
-def equal(one: JSON, other: JSON) -> bool:
-    """Return True if two JSON values are equal: `true` is not 1, but 1.0 is."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
-    return bool(one == other)
 
 
 def shortened(value: JSON) -> str:

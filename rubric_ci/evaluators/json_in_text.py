@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from rubric_ci.evaluators import code_blocks
-from rubric_ci.evaluators.json_compare import equal
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, equal
 
 _DECODER = json.JSONDecoder()
 _STARTS = re.compile(r"\{\s*\"|\[")  # `{}` in prose is code

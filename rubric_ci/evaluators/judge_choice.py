@@ -2,7 +2,7 @@
 
 from rubric_ci.errors import NoJudge
 from rubric_ci.model.config import Endpoint, JudgeConfig, with_model
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
 
 
 def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> JudgeConfig:
@@ -21,7 +21,7 @@ def judge_model(spec: EvaluatorSpec, judge: JudgeConfig | None) -> str:
 
 def judge_endpoint(spec: EvaluatorSpec, judge: JudgeConfig | None) -> Endpoint | None:
     """Return the endpoint of an evaluator's judge; None if it has none."""
-    if not isinstance(spec, RubricSpec | LlmJudgeSpec):
+    if not asks_judge(spec):
         return None
     chosen = with_model(judge, spec.model)
     return chosen.endpoint if chosen else None

@@ -1,7 +1,10 @@
-"""The `rubric` evaluator: a judge marks all criteria of a rubric in one request."""
+"""The `rubric` evaluator: assertions are checked, a judge marks the rest in one request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
+from rubric_ci.assertions.mark import assertion_marks
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.judge.evidence import missing_quotes
 from rubric_ci.judge.injection_scan import scan_for_injection
@@ -11,40 +14,73 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Mark, Scored, met, scale
+from rubric_ci.model.rubric import (
+    Assertion,
+    Check,
+    Criterion,
+    Judgement,
+    Levelled,
+    Mark,
+    Scored,
+    met,
+    scale,
+)
 from rubric_ci.model.scoring import score
+from rubric_ci.system.masking import redact
 from rubric_ci.system.text_work import worked_on
+
+_NO_VOTES: Final[Mapping[str, tuple[MarkValue, ...]]] = {}
 
 
 async def rubric(
     case: EvalCase, answer: Answer, spec: RubricSpec, context: RunContext
 ) -> Assessment:
-    """Request the judge's marks and weigh them; raises NoVerdict if it gives none."""
+    """Check, request the judge's marks and weigh all; raises NoVerdict if it gives none."""
+    known = await worked_on(len(answer.text), assertion_marks, spec.rubric, answer.text)
+    if not spec.rubric.judged:
+        return _assessment(spec, Judgement(known), context)
     judge = judge_of(spec, context.judge)
+    answer = for_judges(answer)
     request = PanelRequest(
         case=case,
         answer=answer.text,
         rubric=spec.rubric,
         judge=judge,
         context=context,
+        known=known,
         about=f"{case.file}: {case.id}: {spec.name}",
     )
     marked = await decide(request)
-    judgement = marked.judgement
+    return replace(
+        _assessment(spec, marked.judgement, context, marked.votes),
+        warnings=await worked_on(len(answer.text), _warnings, case, answer, spec, marked),
+        judge=judge.endpoint.model,
+        marks=len(spec.rubric.judged),
+        cached_marks=len(marked.cached),
+        usage=marked.usage,
+    )
+
+
+def for_judges(answer: Answer) -> Answer:
+    """Return what may leave the machine: the answer without the secrets of this process."""
+    text = redact(answer.text)
+    return answer if text == answer.text else replace(answer, text=text)
+
+
+def _assessment(
+    spec: RubricSpec,
+    judgement: Judgement,
+    context: RunContext,
+    votes: Mapping[str, tuple[MarkValue, ...]] = _NO_VOTES,
+) -> Assessment:
     result = score(spec.rubric, judgement, context.thresholds)
-    warnings = await worked_on(len(answer.text), _warnings, case, answer, spec, marked)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
         reasoning=judgement.reasoning,
         criteria=tuple(
-            _criterion_result(c, judgement[c.id], marked.votes.get(c.id, ())) for c in spec.rubric
+            _criterion_result(c, judgement[c.id], votes.get(c.id, ())) for c in spec.rubric
         ),
-        warnings=warnings,
-        judge=judge.endpoint.model,
-        marks=len(spec.rubric.criteria),
-        cached_marks=len(marked.cached),
-        usage=marked.usage,
     )
 
 
@@ -76,9 +112,9 @@ def _one_line(criterion: Criterion) -> str:
 def _warnings(
     case: EvalCase, answer: Answer, spec: RubricSpec, marked: PanelResult
 ) -> tuple[str, ...]:
-    texts = [criterion.text for criterion in spec.rubric if criterion.text]
+    texts = [criterion.text for criterion in spec.rubric.judged if criterion.text]
     return (
-        *missing_quotes(marked.judgement, spec.rubric.criteria, answer.text),
+        *missing_quotes(marked.judgement, spec.rubric.judged, answer.text),
         *map(str, scan_for_injection(answer.text, question=case.question, criteria=texts)),
         *(
             f"{name} is flaky: {_agreement(marks)}"
@@ -95,7 +131,7 @@ def _agreement(marks: Sequence[MarkValue]) -> str:
 
 def _gate(criterion: Criterion) -> str:
     match criterion:
-        case Check(required=True):
+        case Check(required=True) | Assertion(required=True):
             return "required"
         case Scored(required_min_score=int(minimum)):
             return f"score >= {minimum}"

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.json_compare import equal
 from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DECIMALS
 from rubric_ci.system.masking import redact

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, nullcontext
 from typing import Protocol, TypeAlias
 
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
+from rubric_ci.model.evals import EvaluatorSpec, asks_judge, every_evaluator
 
 Slot: TypeAlias = "asyncio.Semaphore | nullcontext[None]"
 """Entered before work starts and left when it ends."""
@@ -93,7 +93,7 @@ class BatchLimits:
 
     def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:
         """Return a slot of the run for an evaluator that sends no requests to models."""
-        if any(isinstance(each, RubricSpec | LlmJudgeSpec) for each in every_evaluator([spec])):
+        if any(map(asks_judge, every_evaluator([spec]))):
             return nullcontext()
         return self._cases
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotReachModel, NoVerdict
 from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.evaluators.rubric import rubric
+from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.task import Task
 from rubric_ci.model.config import (
     CliTarget,
@@ -21,7 +21,6 @@ from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer
-from rubric_ci.system.masking import redact
 from rubric_ci.targets import answer_cache, mock, recorded
 
 
@@ -113,12 +112,12 @@ async def _not_cached(
 
     What needs none is kept for the run.
     """
-    shown = replace(answer, text=redact(answer.text))
+    shown = for_judges(answer)
     with suppress(NoVerdict):
         if isinstance(spec, LlmJudgeSpec):
             found = await llm_judge(case, shown, spec, dry)
         else:
-            found = await rubric(case, shown, spec, dry)
+            found = await rubric(case, answer, spec, dry)
         if not known.lacking:
             dry.found.keep(case, spec, dry.trial, shown.text, found)
     return known.lacking

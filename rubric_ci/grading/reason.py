@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rubric_ci.model.mark_value import CANNOT_ASSESS
+from rubric_ci.model.mark_value import CANNOT_ASSESS, YES_OR_NO
 from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Score, Thresholds, Verdict, format_score
 
@@ -53,9 +53,9 @@ def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -
         return f"`{gate}` of `{evaluator.name}` misses its gate{_clause(evaluator.reasoning)}"
     reasoning = _clause(criterion.reasoning)
     if criterion.mark == CANNOT_ASSESS:
-        rule = "is required" if criterion.kind == "checklist" else f"requires {criterion.gate}"
+        rule = "is required" if criterion.kind in YES_OR_NO else f"requires {criterion.gate}"
         return f"`{gate}` {rule} and cannot be assessed{reasoning}"
-    if criterion.kind == "checklist":
+    if criterion.kind in YES_OR_NO:
         return f"`{gate}` is required and not satisfied{reasoning}"
     return f"`{gate}` requires {criterion.gate} and got {criterion.mark}{reasoning}"
 

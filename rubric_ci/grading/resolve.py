@@ -24,6 +24,7 @@ from rubric_ci.model.evals import (
     EvaluatorSpec,
     LlmJudgeSpec,
     RubricSpec,
+    asks_judge,
     every_evaluator,
 )
 from rubric_ci.model.report import JudgeInfo
@@ -228,7 +229,7 @@ def name_own_judges(case: EvalCase, variables: Variables) -> EvalCase:
 
 def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
     for spec in every_evaluator(case.evaluators):
-        if isinstance(spec, RubricSpec | LlmJudgeSpec):
+        if asks_judge(spec):
             yield spec
 
 

@@ -1,14 +1,17 @@
 """Changes to the grading by criteria: kinds, texts, scales, weights, gates and tags."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Final, assert_never
 
+from rubric_ci.assertions.table import TABLE
 from rubric_ci.grading_changes.case_place import of_case
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.grading_changes import Direction, GradingChange, compared
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Rubric, Scored, scale
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.rubric import Assertion, Check, Criterion, Levelled, Rubric, Scored, scale
 from rubric_ci.model.waivers import SAFETY
 
 
@@ -71,9 +74,11 @@ def _criterion(
 ) -> Iterator[GradingChange]:
     if now.kind != then.kind:
         yield change("criterion", "weaker", about, then.kind, now.kind)
-    elif now.text != then.text:
+    elif now.text != then.text and not isinstance(now, Assertion):
         yield change("criterion", "changed", about, then.text, now.text)
-    if now.kind == then.kind and scale(now) != scale(then):
+    if isinstance(now, Assertion) and isinstance(then, Assertion):
+        yield from _rule(change, about, now, then)
+    elif now.kind == then.kind and scale(now) != scale(then):
         direction: Direction = "changed" if _values(now) == _values(then) else "weaker"
         before, after = "; ".join(scale(then)), "; ".join(scale(now))
         yield change("scale", direction, about, before, after)
@@ -82,6 +87,37 @@ def _criterion(
         dropped = SAFETY in then.tags
         words = (SAFETY, "") if dropped else ("", SAFETY)
         yield change("tag", "weaker" if dropped else "stronger", about, *words)
+
+
+def _rule(
+    change: "partial[GradingChange]", about: str, now: Assertion, then: Assertion
+) -> Iterator[GradingChange]:
+    """Yield the change of what an assertion demands."""
+    if now.rule != then.rule:
+        yield change("assertion", _of_rules(now, then), about, then.rule, now.rule)
+
+
+def _of_rules(now: Assertion, then: Assertion) -> Direction:
+    """Return the direction of a rule: of its value where the table knows it, weaker for others.
+
+    Another text or pattern is `changed`, as the text of a checklist criterion is.
+    """
+    if replace(now, value=then.value).rule != then.rule:
+        return "weaker"
+    growth = TABLE[now.key].growth
+    if not growth:
+        return "changed"
+    grown, shrunk = _contains(now.value, then.value), _contains(then.value, now.value)
+    if not (grown or shrunk):
+        return "weaker"
+    return "weaker" if (growth == "weaker") is (grown is not now.negated) else "stronger"
+
+
+def _contains(whole: JSON, part: JSON) -> bool:
+    """Return True if a number is as large as another, or a list has all of another."""
+    if isinstance(whole, list):
+        return all(each in whole for each in part)
+    return bool(whole >= part)
 
 
 def _values(criterion: Criterion) -> list[float]:
@@ -111,7 +147,7 @@ _NO_GATE: Final = float("-inf")
 def _minimum(criterion: Criterion) -> float:
     """Return what the gate of a criterion demands of its mark, 0..1; -inf: there is no gate."""
     match criterion:
-        case Check():
+        case Check() | Assertion():
             return 1 if criterion.required else _NO_GATE
         case Scored():
             least = criterion.required_min_score
@@ -125,7 +161,7 @@ def _minimum(criterion: Criterion) -> float:
 
 def _requires(criterion: Criterion) -> str:
     match criterion:
-        case Check():
+        case Check() | Assertion():
             return "required" if criterion.required else ""
         case Scored():
             least = criterion.required_min_score

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from rubric_ci.judge.voting import NoMajority, elect, tally
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
-from rubric_ci.model.rubric import Check, Criterion, Judgement, Levelled, Mark, Rubric, Scored
+from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Rubric, Scored
 from rubric_ci.model.scoring import Thresholds, Verdict, score
 
 PANEL = 5  # votes at most
@@ -34,12 +34,12 @@ def _one_step_matters(rubric: Rubric, vote: Judgement, thresholds: Thresholds) -
     verdict = _verdict(rubric, vote, thresholds)
     return any(
         _verdict(rubric, _with_mark(vote, criterion, value), thresholds) != verdict
-        for criterion in rubric
+        for criterion in rubric.judged
         for value in _one_step_away(criterion, vote[criterion.id].value)
     )
 
 
-def _one_step_away(criterion: Criterion, value: MarkValue) -> Sequence[MarkValue]:
+def _one_step_away(criterion: Judged, value: MarkValue) -> Sequence[MarkValue]:
     """Return the neighbours of a mark; after `cannot_assess`, every mark is one."""
     scale = _scale(criterion)
     if value == CANNOT_ASSESS:
@@ -56,7 +56,7 @@ def _is_decided(
     if isinstance(now, NoMajority):
         return False
     lowest = highest = now
-    for criterion in rubric:
+    for criterion in rubric.judged:
         given = [vote[criterion.id] for vote in votes]
         for mark in _reachable(criterion, given, PANEL - asked):
             if isinstance(mark, NoMajority):
@@ -70,14 +70,14 @@ def _is_decided(
 
 
 def _reachable(
-    criterion: Criterion, given: Sequence[Mark], remaining: int
+    criterion: Judged, given: Sequence[Mark], remaining: int
 ) -> Iterator[Mark | NoMajority]:
     possible = [Mark(value=value) for value in (*_scale(criterion), CANNOT_ASSESS)]
     for rest in combinations_with_replacement(possible, remaining):
         yield elect(criterion, [*given, *rest], PANEL)
 
 
-def _scale(criterion: Criterion) -> Sequence[MarkValue]:
+def _scale(criterion: Judged) -> Sequence[MarkValue]:
     match criterion:
         case Check():
             return (False, True)
@@ -89,11 +89,11 @@ def _scale(criterion: Criterion) -> Sequence[MarkValue]:
             assert_never(criterion)
 
 
-def _rank(criterion: Criterion, mark: Mark) -> tuple[bool, float]:
+def _rank(criterion: Judged, mark: Mark) -> tuple[bool, float]:
     return not criterion.gates(mark), criterion.normalise(mark)
 
 
-def _with_mark(vote: Judgement, criterion: Criterion, value: MarkValue) -> Judgement:
+def _with_mark(vote: Judgement, criterion: Judged, value: MarkValue) -> Judgement:
     return replace(vote, marks={**vote.marks, criterion.id: Mark(value=value)})
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Criterion, Judgement
+from rubric_ci.model.rubric import Check, Judged, Judgement
 
 CANARY_ID = " canary"  # no criterion of a file can have an id that starts with a space
 
@@ -29,7 +29,7 @@ _SENTENCES = (
 )
 
 
-def with_canary(criteria: Sequence[Criterion], answer: str) -> tuple[Criterion, ...]:
+def with_canary(criteria: Sequence[Judged], answer: str) -> tuple[Judged, ...]:
     """Insert a canary without its sentence; the position depends on the answer only.
 
     A cached or recorded reply names criteria by position, so it cannot be new in each request.
@@ -39,7 +39,7 @@ def with_canary(criteria: Sequence[Criterion], answer: str) -> tuple[Criterion, 
     return (*criteria[:place], canary, *criteria[place:])
 
 
-def with_sentence(criteria: Sequence[Criterion], answer: str, seed: bytes) -> tuple[Criterion, ...]:
+def with_sentence(criteria: Sequence[Judged], answer: str, seed: bytes) -> tuple[Judged, ...]:
     """Return the criteria with a sentence for the canary; it is about a word not in the answer.
 
     `seed` is random and new in each request, so that no answer can name the canary in advance.

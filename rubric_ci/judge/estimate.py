@@ -60,13 +60,13 @@ def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
     if isinstance(spec, LlmJudgeSpec):
         return 1
     votes = 1 if judge.votes == "auto" else judge.votes
-    return votes * len(grouped(spec.rubric.criteria, most_per_request(judge)))
+    return votes * len(grouped(spec.rubric.judged, most_per_request(judge)))
 
 
 def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
     match spec:
         case RubricSpec(rubric=rubric):
-            groups = grouped(rubric.criteria, most_per_request(judge))
+            groups = grouped(rubric.judged, most_per_request(judge))
             votes = 1 if judge.votes == "auto" else judge.votes
             requests = [
                 _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.model.rubric import Criterion, Judgement
+from rubric_ci.model.rubric import Judged, Judgement
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
 
 def missing_quotes(
-    judgement: Judgement, criteria: Sequence[Criterion], answer: str
+    judgement: Judgement, criteria: Sequence[Judged], answer: str
 ) -> tuple[str, ...]:
     """Return a message per quote that is not in the answer; an empty quote is accepted."""
     answers = (_folded(answer), _folded(escaped(answer)))  # the judge saw it escaped
@@ -25,7 +25,7 @@ def missing_quotes(
 
 
 def with_quotes(
-    judgement: Judgement | InvalidReply, criteria: Sequence[Criterion], answer: str
+    judgement: Judgement | InvalidReply, criteria: Sequence[Judged], answer: str
 ) -> Judgement | InvalidReply:
     """Return the judgement, or InvalidReply if a quote is not in the answer."""
     if isinstance(judgement, InvalidReply):

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.auto_votes import more_votes
@@ -26,7 +26,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.rubric import Criterion, Judgement, Rubric
+from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.system import task_groups
 from rubric_ci.system.text_work import worked_on
 
@@ -40,6 +40,7 @@ class PanelRequest:
     rubric: Rubric
     judge: JudgeConfig
     context: RunContext
+    known: Mapping[str, Mark] = field(default_factory=dict)  # of criteria that no judge marks
     about: str  # shown in progress and errors
 
 
@@ -106,7 +107,7 @@ def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVer
 
 
 async def _vote(request: PanelRequest, number: int) -> _Vote:
-    criteria = shuffled(request.rubric.criteria, number)
+    criteria = shuffled(request.rubric.judged, number)
     groups = grouped(criteria, most_per_request(request.judge))
     replies = await task_groups.gather_all(_ask(request, group, number) for group in groups)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
@@ -114,7 +115,8 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
     if lost:
         return _Vote(outcome=lost[-1], usage=usage)
     parsed = [reply for reply in replies if isinstance(reply, ParsedReply)]
-    marks = {name: mark for part in parsed for name, mark in part.value.marks.items()}
+    given = {name: mark for part in parsed for name, mark in part.value.marks.items()}
+    marks = {**request.known, **given}
     reasoning = "\n".join(part.value.reasoning for part in parsed if part.value.reasoning)
     from_cache = [part.value for part in parsed if part.usage.cache_hits]
     cached = frozenset(name for judgement in from_cache for name in judgement.marks)
@@ -122,7 +124,7 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
 
 
 async def _ask(
-    request: PanelRequest, criteria: Sequence[Criterion], vote: int
+    request: PanelRequest, criteria: Sequence[Judged], vote: int
 ) -> ParsedReply[Judgement] | NoVerdict:
     """Return a failure as a value, so that the other groups finish and their cost is known."""
     marked = with_canary(criteria, request.answer) if request.judge.canary else criteria

@@ -17,7 +17,7 @@ from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CANNOT_ASSESS, CannotAssess
-from rubric_ci.model.rubric import Check, Criterion, Judgement, Levelled, Mark, Scored
+from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
 
 
 class _Entry(BaseModel):
@@ -46,7 +46,7 @@ class _Listed(BaseModel):
     overall_reasoning: str = ""
 
 
-def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | InvalidReply:
+def read_marks(text: str, criteria: Sequence[Judged]) -> Judgement | InvalidReply:
     """Return exactly one mark per criterion, each in range, or all problems of the reply."""
     match find_object(text):
         case InvalidReply() as invalid:
@@ -58,7 +58,7 @@ def read_marks(text: str, criteria: Sequence[Criterion]) -> Judgement | InvalidR
 
 
 def _read_list(
-    value: Mapping[str, JSON], criteria: Mapping[str, Criterion]
+    value: Mapping[str, JSON], criteria: Mapping[str, Judged]
 ) -> Judgement | InvalidReply:
     try:
         listed = _Listed.model_validate(value)
@@ -82,7 +82,7 @@ def _read_list(
 
 
 def _judgement(
-    entries: Sequence[tuple[str, JSON]], criteria: Mapping[str, Criterion], reasoning: str = ""
+    entries: Sequence[tuple[str, JSON]], criteria: Mapping[str, Judged], reasoning: str = ""
 ) -> Judgement | InvalidReply:
     problems: list[str] = []
     marks: dict[str, Mark] = {}
@@ -102,7 +102,7 @@ def _judgement(
     return Judgement({c.id: marks[alias] for alias, c in criteria.items()}, reasoning)
 
 
-def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | InvalidReply:
+def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidReply:
     try:
         mark = _parse(criterion, entry)
     except ValidationError as error:
@@ -115,7 +115,7 @@ def _read_mark(alias: str, criterion: Criterion, entry: JSON) -> Mark | InvalidR
     return mark
 
 
-def _parse(criterion: Criterion, entry: JSON) -> Mark:
+def _parse(criterion: Judged, entry: JSON) -> Mark:
     match criterion:
         case Check():
             satisfied = _Satisfied.model_validate(entry)
@@ -134,7 +134,7 @@ def _mark(entry: _Entry, value: bool | int | CannotAssess) -> Mark:
     return Mark(value=value, reasoning=entry.reasoning, evidence=entry.evidence)
 
 
-def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> Iterable[str]:
+def _explained(alias: str, criterion: Judged, errors: list[ErrorDetails]) -> Iterable[str]:
     name, mark = _name(alias, criterion), mark_property(criterion)
     # A union type gives an error per member; one problem per property is enough.
     for where, error in {str(e["loc"][0]) if e["loc"] else "": e for e in errors}.items():
@@ -151,7 +151,7 @@ def _explained(alias: str, criterion: Criterion, errors: list[ErrorDetails]) -> 
                 yield f'"{where}" of {name} is {_shortened(error["input"])}; a string is wanted'
 
 
-def _out_of_range(alias: str, criterion: Criterion, value: JSON) -> str:
+def _out_of_range(alias: str, criterion: Judged, value: JSON) -> str:
     where = f'"{mark_property(criterion)}" of {_name(alias, criterion)}'
     return f"{where} is {_shortened(value)}; wanted: {allowed_marks(criterion)}"
 
@@ -161,7 +161,7 @@ def _outline(error: ErrorDetails) -> str:
     return f"{json.dumps(where)}: {error['msg']}"
 
 
-def _name(alias: str, criterion: Criterion) -> str:
+def _name(alias: str, criterion: Judged) -> str:
     return f"{alias} ({criterion.id})"
 
 

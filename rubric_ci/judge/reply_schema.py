@@ -5,24 +5,24 @@ from typing import assert_never
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CANNOT_ASSESS
-from rubric_ci.model.rubric import Check, Criterion, Levelled, Scored
+from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 
 SCHEMA_VERSION = "1"
 
 
-def aliased(criteria: Sequence[Criterion]) -> dict[str, Criterion]:
+def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
     """Name the criteria `c1` to `cn`, in this order."""
     return {f"c{n}": criterion for n, criterion in enumerate(criteria, 1)}
 
 
-def reply_schema(criteria: Sequence[Criterion]) -> Mapping[str, JSON]:
+def reply_schema(criteria: Sequence[Judged]) -> Mapping[str, JSON]:
     """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
     return strict_object(
         {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
     )
 
 
-def mark_property(criterion: Criterion) -> str:
+def mark_property(criterion: Judged) -> str:
     """Return the name of the property that carries the mark."""
     match criterion:
         case Check():
@@ -35,7 +35,7 @@ def mark_property(criterion: Criterion) -> str:
             assert_never(criterion)
 
 
-def allowed_marks(criterion: Criterion) -> str:
+def allowed_marks(criterion: Judged) -> str:
     """Return the possible marks, as prompts and messages name them."""
     match criterion:
         case Check():
@@ -49,7 +49,7 @@ def allowed_marks(criterion: Criterion) -> str:
     return f'{marks} or "{CANNOT_ASSESS}"'
 
 
-def _entry(criterion: Criterion) -> Mapping[str, JSON]:
+def _entry(criterion: Judged) -> Mapping[str, JSON]:
     # The model writes in this order: quote first, reasoning second, mark last.
     reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
     mark = {
@@ -60,7 +60,7 @@ def _entry(criterion: Criterion) -> Mapping[str, JSON]:
     return strict_object({**reasons, **mark})
 
 
-def _marks(criterion: Criterion) -> Mapping[str, JSON]:
+def _marks(criterion: Judged) -> Mapping[str, JSON]:
     match criterion:
         case Check():
             return {"type": "boolean"}

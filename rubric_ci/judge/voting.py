@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
-from rubric_ci.model.rubric import Check, Criterion, Judgement, Mark, Rubric
+from rubric_ci.model.rubric import Assertion, Check, Judged, Judgement, Mark, Rubric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,8 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement |
     More than half of the declared panel must satisfy a check or not satisfy it, or give any score:
     a panel that lost votes does not decide by the remaining ones.
     """
-    marks: dict[str, Mark] = {}
-    for criterion in rubric:
+    marks = {c.id: votes[0][c.id] for c in rubric if isinstance(c, Assertion)}
+    for criterion in rubric.judged:
         match elect(criterion, [vote[criterion.id] for vote in votes], panel):
             case NoMajority() as undecided:
                 return undecided
@@ -39,7 +39,7 @@ def votes_by_criterion(
     rubric: Rubric, votes: Sequence[Judgement]
 ) -> Mapping[str, tuple[MarkValue, ...]]:
     """Return the marks of each criterion, vote by vote."""
-    return {c.id: tuple(vote[c.id].value for vote in votes) for c in rubric}
+    return {c.id: tuple(vote[c.id].value for vote in votes) for c in rubric.judged}
 
 
 def flakiness(marks: Sequence[MarkValue]) -> float:
@@ -49,7 +49,7 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
     return 1 - max(counts.values()) / len(marks)
 
 
-def elect(criterion: Criterion, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
+def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
     """Return the majority mark, or the median, of one criterion."""
     values = [mark.value for mark in marks]
     value = _majority(values, panel)
@@ -88,7 +88,7 @@ def _distance(value: MarkValue, elected: MarkValue) -> int:
     return 0 if value == elected else 1
 
 
-Group: TypeAlias = tuple[Criterion, ...]
+Group: TypeAlias = tuple[Judged, ...]
 
 MOST_CRITERIA = 16  # per request: each is a union in the reply schema, and Anthropic accepts 16
 
@@ -98,7 +98,7 @@ def most_per_request(judge: JudgeConfig) -> int:
     return 1 if judge.mode == "isolated" else MOST_CRITERIA - judge.canary
 
 
-def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
+def shuffled(criteria: Sequence[Judged], vote: int) -> tuple[Judged, ...]:
     """Return the order for a vote, from 1: file order for the first, another for each other."""
     if vote == 1:
         return tuple(criteria)
@@ -107,8 +107,8 @@ def shuffled(criteria: Sequence[Criterion], vote: int) -> tuple[Criterion, ...]:
 
 
 def grouped(
-    criteria: Sequence[Criterion], most: int = MOST_CRITERIA
-) -> tuple[tuple[Criterion, ...], ...]:
+    criteria: Sequence[Judged], most: int = MOST_CRITERIA
+) -> tuple[tuple[Judged, ...], ...]:
     """Split into the fewest groups of at most `most`, of almost equal size."""
     count = -(-len(criteria) // most)
     size, larger = divmod(len(criteria), count)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evaluators import MeasuringSpec
@@ -72,7 +72,7 @@ def _is_guideline(part: Part) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricSpec:
-    """A judge marks the criteria of a rubric."""
+    """A judge marks the criteria of a rubric; assertions are checked without it."""
 
     name: str
     type: str = "rubric"  # or "llm_judge" with rubrics
@@ -132,6 +132,13 @@ class CompositeSpec:
 
 
 EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | CompositeSpec
+
+
+def asks_judge(spec: EvaluatorSpec) -> TypeGuard[RubricSpec | LlmJudgeSpec]:
+    """Return True if an evaluator sends judge requests: a rubric of assertions alone does not."""
+    if isinstance(spec, RubricSpec):
+        return bool(spec.rubric.judged)
+    return isinstance(spec, LlmJudgeSpec)
 
 
 def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:

@@ -19,6 +19,7 @@ GradingChangeKind: TypeAlias = Literal[
     "required",
     "weight",
     "scale",
+    "assertion",
     "tag",
     "trials",
     "reference",

@@ -5,9 +5,11 @@ from typing import Final, Literal, TypeAlias
 CHECKLIST: Final = "checklist"
 SCORE_RANGE: Final = "score-range"
 LEVELS: Final = "levels"
+ASSERTION: Final = "assertion"
+YES_OR_NO: Final = frozenset((CHECKLIST, ASSERTION))  # the mark is true or false
 
 CannotAssess: TypeAlias = Literal["cannot_assess"]
 CANNOT_ASSESS: CannotAssess = "cannot_assess"
 
 MarkValue: TypeAlias = bool | int | CannotAssess
-"""Satisfied or not (checklist), 0..10 (score-range), a declared level, or cannot_assess."""
+"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, or cannot_assess."""

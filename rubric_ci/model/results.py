@@ -52,7 +52,7 @@ class CriterionResult:
     """One criterion with its mark and the judge's reasons."""
 
     id: str
-    kind: str  # checklist | score-range | levels
+    kind: str  # checklist | score-range | levels | assertion
     line: int  # of the criterion in the eval file, from 1
     text: str  # the criterion in one line
     weight: float

@@ -1,12 +1,15 @@
-"""Criteria of three kinds, their marks, and the value of each mark."""
+"""Criteria of four kinds, their marks, and the value of each mark."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
 from typing import ClassVar, TypeAlias, assert_never
 
 from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import (
+    ASSERTION,
     CANNOT_ASSESS,
     CHECKLIST,
     LEVELS,
@@ -113,14 +116,53 @@ class Levelled:
         return _below(self.required_min_level, mark)
 
 
-Criterion: TypeAlias = Check | Scored | Levelled
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """Holds or not, without a judge; `assertions.table` says what the keys mean."""
+
+    kind: ClassVar[str] = ASSERTION
+
+    id: str
+    text: str
+    weight: float = 1.0
+    required: bool = True
+    key: str  # of the table
+    value: JSON
+    negated: bool = False
+    ignore_case: bool = False
+    field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
+    tags: tuple[str, ...] = ()
+    span: Span
+
+    @property
+    def rule(self) -> str:
+        """All that decides the mark, as JSON."""
+        options = {"not": self.negated, "ignore_case": self.ignore_case, "field": self.field}
+        given = {key: value for key, value in options.items() if value}
+        return json.dumps({self.key: self.value, **given}, ensure_ascii=False)
+
+    def normalise(self, mark: Mark) -> float:
+        """Return 1 if it holds, else 0."""
+        return 1.0 if mark.value is True else 0.0
+
+    def gates(self, mark: Mark) -> bool:
+        """Return True if this mark misses the gate."""
+        return self.required and mark.value is not True
+
+
+Judged: TypeAlias = Check | Scored | Levelled
+"""What a judge marks."""
+
+Criterion: TypeAlias = Judged | Assertion
 
 
 def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
-    """Return a text per range or level, such as "0-3: wrong" or "2 (good): …"; a check has none."""
+    """Return a text per range or level, such as "0-3: wrong"; the rule of an assertion; or none."""
     match criterion:
         case Check():
             return ()
+        case Assertion():
+            return (criterion.rule,)
         case Scored():
             return tuple(f"{r.low}{between}{r.high}: {r.text}" for r in criterion.ranges)
         case Levelled():
@@ -133,12 +175,12 @@ def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tu
 
 
 def met(criterion: Criterion, mark: Mark) -> str:
-    """Return the range or level of a mark, such as "4-6: polite"; a check has none."""
+    """Return the range or level of a mark, such as "4-6: polite"; other kinds have none."""
     value = mark.value
     if value == CANNOT_ASSESS:
         return ""
     match criterion:
-        case Check():
+        case Check() | Assertion():
             holds = []
         case Scored():
             holds = [each.low <= value <= each.high for each in criterion.ranges]
@@ -162,6 +204,11 @@ class Rubric:
     def __len__(self) -> int:
         """Count the criteria."""
         return len(self.criteria)
+
+    @property
+    def judged(self) -> tuple[Judged, ...]:
+        """The criteria that a judge marks."""
+        return tuple(c for c in self.criteria if not isinstance(c, Assertion))
 
 
 @dataclass(frozen=True, slots=True)

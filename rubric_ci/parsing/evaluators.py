@@ -1,9 +1,12 @@
 """Checked evaluators and criteria to specs and rubrics."""
 
+import json
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
+from rubric_ci.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.assertions.table import described
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -13,7 +16,16 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.rubric import (
+    Assertion,
+    Check,
+    Criterion,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
 from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.parsing.metrics import measuring_spec
 from rubric_ci.validation.evaluator_rules import CODE_JUDGE_KEYS
@@ -34,7 +46,7 @@ def case_evaluators(
     inline: tuple[EvaluatorSpec, ...] = ()
     if rubrics:
         where: Path = (*owner, "rubrics")
-        rubric = _rubric(source, rubrics, where)
+        rubric = _rubric(source, rubrics, where, files)
         inline = (RubricSpec(name="rubric", rubric=rubric, span=_span(source, where, key=True)),)
     where, named = _named(source.data, case, path)
     specs = tuple(_spec(source, e, (*where, n), files) for n, e in enumerate(named))
@@ -67,7 +79,7 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
     model = evaluator.get("model", "")
     match evaluator:
         case {"type": "rubric" | "llm_judge" as kind, "rubrics": rubrics}:
-            rubric = _rubric(source, rubrics, (*path, "rubrics"))
+            rubric = _rubric(source, rubrics, (*path, "rubrics"), files)
             return RubricSpec(
                 name=name, type=kind, weight=weight, rubric=rubric, model=model, span=span
             )
@@ -168,11 +180,14 @@ def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
 
 
-def _rubric(source: Source, criteria: list[Any], path: Path) -> Rubric:
-    return Rubric(tuple(_criterion(source, c, (*path, n), n + 1) for n, c in enumerate(criteria)))
+def _rubric(source: Source, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:
+    found = (_criterion(source, c, (*path, n), n + 1, files) for n, c in enumerate(criteria))
+    return Rubric(tuple(found))
 
 
-def _criterion(source: Source, criterion: Any, path: Path, number: int) -> Criterion:
+def _criterion(
+    source: Source, criterion: Any, path: Path, number: int, files: UsedFiles
+) -> Criterion:
     span = _span(source, path)
     if isinstance(criterion, str):
         return Check(id=f"rubric-{number}", text=criterion, span=span)
@@ -200,7 +215,28 @@ def _criterion(source: Source, criterion: Any, path: Path, number: int) -> Crite
             span=span,
         )
     required = criterion.get("required", True)
+    if key := next(iter(keys_of(criterion)), ""):
+        return _assertion(
+            criterion, key, files, id=name, weight=weight, required=required, tags=tags, span=span
+        )
     return Check(id=name, text=text, weight=weight, required=required, tags=tags, span=span)
+
+
+def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **common: Any) -> Assertion:
+    value, negated = criterion[key], criterion.get("not", False)
+    field = criterion.get("field", "")
+    text = _text(criterion) or described(key, value, negated=negated, field=field)
+    if key == SCHEMA_KEY and isinstance(value, str):
+        value = json.loads(files.read(value).text)
+    return Assertion(
+        text=text,
+        key=key,
+        value=value,
+        negated=negated,
+        ignore_case=criterion.get("ignore_case", False),
+        field=field,
+        **common,
+    )
 
 
 def _ranges(written: Any) -> tuple[ScoreRange, ...]:

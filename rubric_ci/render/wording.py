@@ -11,7 +11,7 @@ from rubric_ci.model.gate import (
     needs_review,
     too_many_waivers,
 )
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.mark_value import CANNOT_ASSESS, YES_OR_NO, MarkValue
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -138,7 +138,7 @@ def mark(kind: str, value: MarkValue) -> str:
     """Return a mark in words."""
     if value == CANNOT_ASSESS:
         return "cannot be assessed"
-    if kind == "checklist":
+    if kind in YES_OR_NO:
         return "satisfied" if value is True else "not satisfied"
     return f"{value} of 10" if kind == "score-range" else f"level {value}"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose
 from typing import Final
 
-from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.mark_value import YES_OR_NO, MarkValue
 from rubric_ci.model.results import (
     Assessed,
     BaseResult,
@@ -92,7 +92,7 @@ def _criterion(found: CriterionResult) -> Iterator[str]:
 
 def _normalised(kind: str, mark: MarkValue) -> float | None:
     """Return the value of a mark; None: it depends on levels that the report does not hold."""
-    if kind == "checklist" or isinstance(mark, bool | str):
+    if kind in YES_OR_NO or isinstance(mark, bool | str):
         return 1.0 if mark is True else 0.0
     return min(mark, 11) / 10 if kind == "score-range" else None
 

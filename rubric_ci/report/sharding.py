@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec, every_evaluator
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import (
     Against,
@@ -52,7 +52,7 @@ def case_cost(case: EvalCase, target: Target) -> CaseCost:
     """Estimate the cost of a case, in model requests."""
     cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
     for spec in every_evaluator(case.evaluators):
-        if isinstance(spec, RubricSpec | LlmJudgeSpec):
+        if asks_judge(spec):
             cost += _CALL
         elif isinstance(spec, CodeJudgeSpec):
             cost += _SCRIPT

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.evals import (
-    CodeJudgeSpec,
     CompositeSpec,
     EvalCase,
     EvaluatorSpec,
@@ -20,9 +19,9 @@ from rubric_ci.model.evals import (
     Message,
     Part,
     RubricSpec,
+    asks_judge,
     every_evaluator,
 )
-from rubric_ci.model.evaluators import MeasuringSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.scoring import Thresholds
 
@@ -90,8 +89,7 @@ def files(case: EvalCase) -> Parts:
 
 def is_judged(case: EvalCase) -> bool:
     """Return True if a judge marks the case."""
-    unjudged = CodeJudgeSpec | MeasuringSpec | CompositeSpec
-    return any(not isinstance(spec, unjudged) for spec in every_evaluator(case.evaluators))
+    return any(map(asks_judge, every_evaluator(case.evaluators)))
 
 
 def setup(of: Setup, *, judged: bool) -> Parts:

@@ -1,4 +1,4 @@
-"""Paths into JSON values, such as `supplier.name` and `lines[0].amount`."""
+"""Paths into JSON values: `supplier.name`, `lines[0].amount`, or the JSON Pointer `/lines/0`."""
 
 import re
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ class Missing:
 
 
 def value_at(value: Any, path: str) -> Any | Missing:
-    """Return the value at a path of a JSON value."""
-    for step in _STEP.findall(path):
+    """Return the value at a path of a JSON value; a path that starts with `/` is a JSON Pointer."""
+    for step in _steps(path):
         if isinstance(value, dict) and step in value:
             value = value[step]
         elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
@@ -22,6 +22,12 @@ def value_at(value: Any, path: str) -> Any | Missing:
         else:
             return Missing()
     return value
+
+
+def _steps(path: str) -> list[str]:
+    if not path.startswith("/"):
+        return _STEP.findall(path)
+    return [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
 
 
 def _is_index(step: str) -> bool:

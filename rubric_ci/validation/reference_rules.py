@@ -89,7 +89,7 @@ def reference_problems(
     for path, name in files:
         found = lookup(name)
         if not isinstance(found, Found):
-            yield _missing(path, name, found, near_file)
+            yield missing_file(path, name, found, near_file)
     for prompt in _prompts(data):
         yield from _prompt_problems(prompt, lookup, near_file)
 
@@ -99,7 +99,7 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Ite
     if names_file(text):
         found = lookup(text)
         if not isinstance(found, Found):
-            yield _missing(prompt.path, text, found, near_file)
+            yield missing_file(prompt.path, text, found, near_file)
             return
         text, where = found.text, f" in {found.path}"
     named = {written: written.strip() for written in variables(text)}
@@ -121,7 +121,8 @@ def _blind(prompt: Prompt, where: str) -> Problem:
     return Problem(BLIND_PROMPT, prompt.path, message, f"add {listed} to it")
 
 
-def _missing(path: Path, name: str, found: NotFound, near_file: NearFile) -> Problem:
+def missing_file(path: Path, name: str, found: NotFound, near_file: NearFile) -> Problem:
+    """Return the problem of a file that cannot be used, with the one that was probably meant."""
     return Problem(FILE_MISSING, path, f"`{name}`: {found.reason}", did_you_mean(near_file(name)))
 
 

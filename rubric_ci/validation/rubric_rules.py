@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from rubric_ci.assertions.keys import keys_of
 from rubric_ci.model.rules import Rule, with_rubrics
 from rubric_ci.yaml_text.problems import Path, Problem
 from rubric_ci.yaml_text.scalars import is_short_decimal
 
 MAX_RANGES: Final = 11
-
 
 WRONG_TYPE: Final = Rule(
     id="wrong-type",
@@ -160,21 +160,22 @@ def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
         yield from _levels(criterion, path)
     if not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
         kind = "score_ranges" if ranges else "levels" if levels else "checklist"
+        kind = "assertion" if keys_of(criterion) else kind
         yield from _gates(criterion, kind, path)
 
 
 _GATES = {
-    "checklist": "required",
-    "score_ranges": "required_min_score",
-    "levels": "required_min_level",
+    "checklist": ("required", "a checklist criterion"),
+    "assertion": ("required", "an assertion"),
+    "score_ranges": ("required_min_score", "a criterion with `score_ranges`"),
+    "levels": ("required_min_level", "a criterion with `levels`"),
 }
-_GATE_NAMES = frozenset(_GATES.values())
+_GATE_NAMES = dict.fromkeys(gate for gate, _ in _GATES.values()).keys()
 
 
 def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:
-    own = _GATES[kind]
-    owner = "a checklist criterion" if kind == "checklist" else f"a criterion with `{kind}`"
-    for gate in _GATES.values():
+    own, owner = _GATES[kind]
+    for gate in _GATE_NAMES:
         if gate in criterion and gate != own:
             message = f"`{gate}` has no effect on {owner}"
             yield Problem(GATE_KIND, (*path, gate), message, f"use `{own}`", at_key=True)

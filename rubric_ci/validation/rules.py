@@ -6,6 +6,7 @@ from typing import Final
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation import (
     ambiguous_scalars,
+    assertion_rules,
     command_rules,
     config_rules,
     diagnostics,
@@ -41,6 +42,7 @@ _MODULES = (
     *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
     *(
         ambiguous_scalars,
+        assertion_rules,
         command_rules,
         config_rules,
         diagnostics,

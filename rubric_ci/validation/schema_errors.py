@@ -8,7 +8,9 @@ from typing import Any, Final, TypeAlias
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from rubric_ci.assertions.keys import KEYS
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.validation.assertion_rules import ASSERTION_OPTION
 from rubric_ci.validation.other_tools import hint_for_key
 from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
@@ -132,23 +134,31 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     wanted: Any = error.validator_value
     values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
     rule = rule_of(path, "enum", UNKNOWN_VALUE)
-    words = ", ".join(f"`{value}`" for value in values)
+    words = ", ".join(f"`{value}`" for value in values or ("true",))
     value = error.instance
     hint = ""
     if isinstance(value, str):
         other = _INSTEAD.get(value, "") if rule == EVALUATOR_TYPE else ""
         hint = other or did_you_mean(nearest(value, values))
-    message = f"{value_name(path)} must be one of {words}, not {shown(value)}"
+    elif value is False and path[-1] in KEYS:
+        hint = f"write `{path[-1]}: true` and `not: true`"
+    allowed = f"one of {words}" if values else words
+    message = f"{value_name(path)} must be {allowed}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
 
 
 _INSTEAD: Final = {
     "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
     "expected_messages": "`tool_trajectory` compares tool calls, `field_accuracy` the contents",
-    **dict.fromkeys(
-        ("contains", "icontains", "equals", "regex", "is_json", "is-json", "starts_with"),
-        "use a `code_judge` with a script",
-    ),
+    **{
+        name: f"write it as a criterion under `rubrics`: {form}"
+        for name, form in (
+            *((key, f"{{{key}: …}}") for key in KEYS),
+            *((key.replace("_", "-"), f"{{{key}: …}}") for key in KEYS if "_" in key),
+            ("icontains", "{contains: …, ignore_case: true}"),
+            ("regex", "{matches: …}"),
+        )
+    },
 }
 """Replacements for evaluator types of other tools or versions."""
 
@@ -203,13 +213,20 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
     for step in path:
         data = data[step]
     key = next(key for key in _EXCLUDED_KEYS[other] if data.get(key) is error.instance)
-    if other == "levels":
-        message = "a criterion has either `score_ranges` or `levels`, not both"
+    if other == "levels" or other in KEYS:
+        message = f"a criterion has either `{key}` or `{other}`, not both"
         yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
     else:
         same = f"{other}.{key}" if other == "execution" else other
         message = f"`{key}` and `{same}` mean the same; use one of them"
         yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
+
+
+def _needs_assertion(error: ValidationError, path: Path) -> Iterator[Problem]:
+    """Yield the option of an assertion in a criterion that is none."""
+    key = str(list(error.absolute_schema_path)[-2])
+    message = f"`{key}` has no effect on a criterion that is no assertion"
+    yield Problem(ASSERTION_OPTION, (*path, key), message, at_key=True)
 
 
 def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -225,6 +242,7 @@ _EXCLUDED_KEYS: Final = {
     "description": ("expected_outcome", "criteria"),
     "expected_outcome": ("criteria",),
     "levels": ("score_ranges",),
+    **{key: ("score_ranges", "levels", *(other for other in KEYS if other != key)) for key in KEYS},
 }
 _EXPLAIN: Final[dict[str, Explain]] = {
     "type": _type,
@@ -234,6 +252,7 @@ _EXPLAIN: Final[dict[str, Explain]] = {
     "const": _enum,
     "pattern": _pattern,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
+    "anyOf": _needs_assertion,
     **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
 }
 

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any, Final
 
+from rubric_ci.assertions.keys import KEYS, OPTIONS
 from rubric_ci.text.suggestions import nearest
 from rubric_ci.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
@@ -14,6 +15,8 @@ ROLES: Final = ("system", "user", "assistant", "tool")
 _CRITERION: Final = (
     *("id", "expected_outcome", "description", "weight", "required", "score_ranges", "levels"),
     *("required_min_score", "required_min_level"),
+    *KEYS,
+    *OPTIONS,
 )
 _ENTRIES: Final = {
     **dict.fromkeys(("input_messages", "input"), "{{role: user, content: {0}}}"),

@@ -98,7 +98,10 @@ CRITERION_TEXT: Final = Rule(
 )
 CRITERION_KIND: Final = Rule(
     id="criterion-kind",
-    meaning="A criterion is a checklist item, or has `score_ranges`, or has `levels`.",
+    meaning=(
+        "A criterion is a checklist item, has `score_ranges`, has `levels`, or has one key of an "
+        "assertion."
+    ),
     hint="split it into two criteria",
     bad=with_rubrics("- score_ranges: {0: cold, 6: warm}\n  levels: {1: cold, 2: warm}"),
     good=with_rubrics("- score_ranges: {0: cold, 6: warm}\n- levels: {1: cold, 2: warm}"),

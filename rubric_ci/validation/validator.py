@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from rubric_ci.assertions.keys import KEYS
 from rubric_ci.model.references import Lookup, Machine, NearFile
 from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.validation.reference_rules import reference_problems
@@ -143,6 +144,10 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
         from rubric_ci.validation.gate_rules import trial_problems
 
         found.extend(_first(trial_problems(source.data)))
+    if any(key in text for text in source.texts().values() for key in KEYS):
+        from rubric_ci.validation.assertion_rules import assertion_problems
+
+        found.extend(_first(assertion_problems(source.data, lookup, near_file)))
     if any("field_accuracy" in text for text in source.texts().values()):
         from rubric_ci.validation.field_rules import field_problems
 

@@ -12,7 +12,7 @@ from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.references import NotFound
-from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
+from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 from rubric_ci.project.loader import load
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
@@ -55,7 +55,9 @@ def test_every_attack_has_something_to_gain() -> None:
     tame = {"plain", "looks", "innocent"}
     for probe in shipped():
         if probe.family not in tame:
-            assert not all(_is_top(c, probe.marks[c.id]) for c in probe.rubric), probe.case.id
+            assert not all(_is_top(c, probe.marks[c.id]) for c in probe.rubric.judged), (
+                probe.case.id
+            )
 
 
 def test_no_two_answers_are_the_same() -> None:
@@ -161,7 +163,7 @@ LEVELLED = Levelled(
     ],
 )
 def test_which_marks_a_criterion_allows(
-    criterion: Criterion, good: list[object], bad: list[object]
+    criterion: Judged, good: list[object], bad: list[object]
 ) -> None:
     assert [allows(criterion, value) for value in [*good, *bad]] == [True] * len(good) + [
         False
@@ -181,11 +183,11 @@ def test_which_marks_a_criterion_allows(
         (LEVELLED, 5, 1),
     ],
 )
-def test_ranks(criterion: Criterion, value: MarkValue, expected: int) -> None:
+def test_ranks(criterion: Judged, value: MarkValue, expected: int) -> None:
     assert rank(criterion, value) == expected
 
 
-def _is_top(criterion: Criterion, value: MarkValue) -> bool:
+def _is_top(criterion: Judged, value: MarkValue) -> bool:
     match criterion:
         case Check():
             return value is True

@@ -11,12 +11,13 @@ from scipy import stats
 from benchmarks.agreement.correction import Population, wrong
 from rubric_ci.calibration.corrected_rate import correct
 from rubric_ci.calibration.correction import correction_of, note_of, of_suite
+from rubric_ci.calibration.label_session import questions_of
 from rubric_ci.calibration.labels import Draw, Label
 from rubric_ci.calibration.sample import draw
 from rubric_ci.model.correction import Stratum
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.report import JudgeInfo, RunReport, ShardInfo
-from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.rubric import Assertion, Check, Rubric
 from tests.cases import build_case, span
 from tests.sample_reports import a_report, a_rubric, graded
 
@@ -204,3 +205,21 @@ def test_a_shard_carries_the_labels_and_its_merge_has_the_value() -> None:
     assert part is not None
     assert (part.labels, part.value) == (28, None)
     assert of_suite(part, SUITE) == whole
+
+
+def test_a_person_marks_what_a_judge_marks_and_assertions_count_as_they_are() -> None:
+    brief = Assertion(id="brief", text="Is brief", key="max_words", value=1, span=span())
+    for answer, value in (("one", 0.8), ("two words", 0.0)):
+        labels = [replace(label, answer=answer) for label in LABELS]
+        spec = replace(SPEC, rubric=Rubric((*SPEC.rubric, brief)))
+        cases = [replace(case, evaluators=(spec,)) for case in CASES]
+        found = correction_of(SUITE, labels, cases)
+        assert found is not None
+        assert found.value == pytest.approx(value, abs=0.05)
+
+
+def test_assertions_are_not_labelled() -> None:
+    brief = Assertion(id="brief", text="Is brief", key="max_words", value=1, span=span())
+    spec = replace(SPEC, rubric=Rubric((brief, *SPEC.rubric)))
+    case = build_case(id="case-1", file="e.yaml", evaluators=(spec,))
+    assert [each.criterion.id for each in questions_of(SUITE, [case])] == ["c"]

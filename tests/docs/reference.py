@@ -187,6 +187,8 @@ def needed_when(condition: Schema, owner: Schema) -> str:
         for key in condition["properties"]
         if key in keys and "spelling)" not in keys[key]["title"]
     ]
+    if len(others) > 3:
+        return " without a key of another kind"
     return f" without {' or '.join(f'`{key}`' for key in others)}" if others else ""
 
 

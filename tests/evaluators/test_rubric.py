@@ -17,7 +17,8 @@ from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.system import masking
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")
@@ -200,3 +201,55 @@ def test_an_answer_that_speaks_to_the_judge_is_a_warning() -> None:
     assert found.warnings == (
         "marks-itself: the answer claims a mark: 'all criteria are satisfied'",
     )
+
+
+BRIEF = Assertion(id="brief", text="Is brief", key="max_words", value=1, span=Span(9, 1, 9, 2))
+KIND = Check(id="kind", text="Is kind", span=Span(10, 1, 10, 2))
+SAID = {"evidence": "Dear", "reasoning": "It is.", "satisfied": True}
+
+
+def asked(*criteria: Check | Assertion, **judge: Any) -> tuple[list[ModelCall], Assessment]:
+    """Return the requests that a rubric sends, and its assessment."""
+    sent: list[ModelCall] = []
+
+    async def ask(call: ModelCall) -> ModelReply:
+        sent.append(call)
+        return ModelReply(text=json.dumps({"c1": SAID}), usage=USED)
+
+    spec = replace(SPEC, rubric=Rubric(criteria))
+    return sent, asyncio.run(rubric(CASE, ANSWER, spec, context(ask, **judge)))
+
+
+def test_the_judge_is_asked_about_the_other_criteria_only() -> None:
+    (alone,), _ = asked(KIND)
+    (mixed,), found = asked(BRIEF, KIND)
+    assert mixed.key == alone.key
+    assert [(c.id, c.kind, c.mark, c.gated) for c in found.criteria] == [
+        ("brief", "assertion", False, True),
+        ("kind", "checklist", True, False),
+    ]
+    assert (found.score, found.gated_by, found.marks) == (0.5, ("brief",), 1)
+
+
+def test_assertions_alone_ask_nobody() -> None:
+    sent, found = asked(BRIEF)
+    assert sent == []
+    assert (found.judge, found.marks, found.score) == ("", 0, 0.0)
+
+
+def test_votes_are_of_what_the_judge_marks() -> None:
+    sent, found = asked(BRIEF, KIND, votes=3)
+    assert len(sent) == 3
+    assert [criterion.votes for criterion in found.criteria] == [(), (True, True, True)]
+
+
+def test_a_missed_assertion_decides_so_that_auto_adds_no_votes() -> None:
+    sent, _ = asked(BRIEF, KIND, votes="auto")
+    assert len(sent) == 1
+
+
+def test_an_assertion_reads_the_answer_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masking, "_hidden", {"Dear  customer"})
+    spec = replace(SPEC, rubric=Rubric((replace(BRIEF, key="contains", value="customer"),)))
+    found = asyncio.run(rubric(CASE, ANSWER, spec, context(says())))
+    assert found.score == 1

@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.grading_changes.criteria import criterion_changes, decided_by_gates, of_weights
-from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.rubric import (
+    Assertion,
+    Check,
+    Criterion,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
 from tests.cases import build_case, span
 
 SPAN = span()
@@ -64,6 +73,42 @@ RENUMBERED = replace(
     LEVELS, levels=tuple(replace(each, level=each.level + 4) for each in LEVELS.levels)
 )
 STRETCHED = replace(LEVELS, levels=(Level(level=-9, text="never"), *LEVELS.levels[1:]))
+SAYS = Assertion(id="says", text="Says it", key="contains", value="30", span=SPAN)
+ANY = replace(SAYS, key="contains_any", value=["a", "b"])
+ALL = replace(SAYS, key="contains_all", value=["a", "b"])
+MOST = replace(SAYS, key="max_words", value=20)
+LEAST = replace(SAYS, key="min_words", value=20)
+RULES: dict[str, tuple[Assertion, Assertion, str]] = {
+    "another text": (SAYS, replace(SAYS, value="60"), "changed"),
+    "another key": (SAYS, replace(SAYS, key="equals"), "weaker"),
+    "inverted": (SAYS, replace(SAYS, negated=True), "weaker"),
+    "another field": (SAYS, replace(SAYS, field="a"), "weaker"),
+    "case ignored": (SAYS, replace(SAYS, ignore_case=True), "weaker"),
+    "one more of any": (ANY, replace(ANY, value=["b", "a", "c"]), "weaker"),
+    "one fewer of any": (ANY, replace(ANY, value=["a"]), "stronger"),
+    "others of any": (ANY, replace(ANY, value=["a", "c"]), "weaker"),
+    "one more of all": (ALL, replace(ALL, value=["a", "b", "c"]), "stronger"),
+    "one fewer of all": (ALL, replace(ALL, value=["b"]), "weaker"),
+    "more words": (MOST, replace(MOST, value=30), "weaker"),
+    "fewer words": (MOST, replace(MOST, value=10), "stronger"),
+    "more words at least": (LEAST, replace(LEAST, value=30), "stronger"),
+    "fewer words at least": (LEAST, replace(LEAST, value=10), "weaker"),
+    "not more words": (
+        replace(MOST, negated=True), replace(MOST, negated=True, value=30), "stronger",
+    ),
+    "not fewer words": (
+        replace(MOST, negated=True), replace(MOST, negated=True, value=10), "weaker",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("then", "now", "direction"), RULES.values(), ids=RULES)
+def test_what_an_assertion_demands(then: Assertion, now: Assertion, direction: str) -> None:
+    [change] = criterion_changes(CASE, rubric(now), rubric(then))
+    found = (change.direction, change.kind, change.before, change.after)
+    assert found == (direction, "assertion", then.rule, now.rule)
+
+
 TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
     "added beside a gate": ([GATE], [GATE, SOFT], ["stronger criterion a/soft:  → Is kind"]),
     "added beside a score": (
@@ -76,6 +121,13 @@ TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
     "another kind": (
         [GATE], [replace(SCORED, id="gate", required_min_score=10)],
         ["weaker criterion a/gate: checklist → score-range"],
+    ),
+    "the text of an assertion": ([SAYS], [replace(SAYS, text="Says 30")], []),
+    "an assertion that a judge replaces": (
+        [SAYS], [replace(GATE, id="says")], ["weaker criterion a/says: assertion → checklist"],
+    ),
+    "an assertion that is not required": (
+        [SAYS], [replace(SAYS, required=False)], ["weaker required a/says: required → "],
     ),
     "a weight": (
         [GATE, SOFT], [GATE, replace(SOFT, weight=2)], ["weaker weight a/soft: 1 → 2"],

@@ -10,14 +10,14 @@ from rubric_ci.errors import CannotJudge
 from rubric_ci.judge.canary import CANARY_ID, with_canary, with_sentence, without_canary
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.rubric import Check, Criterion, Judgement, Mark
+from rubric_ci.model.rubric import Check, Judged, Judgement, Mark
 
-CRITERIA: tuple[Criterion, ...] = tuple(
+CRITERIA: tuple[Judged, ...] = tuple(
     Check(id=name, text=name, span=Span(1, 1, 1, 2)) for name in ("a", "b", "c")
 )
 
 
-def canary_of(answer: str, seed: bytes = b"") -> Criterion:
+def canary_of(answer: str, seed: bytes = b"") -> Judged:
     asked = with_sentence(with_canary(CRITERIA, answer), answer, seed)
     return next(c for c in asked if c.id == CANARY_ID)
 

@@ -27,7 +27,7 @@ def test_one_case() -> None:
     one = case(3)
     spec = one.evaluators[0]
     assert isinstance(spec, RubricSpec)
-    messages = rubric_messages(one, "", spec.rubric.criteria, fence="")
+    messages = rubric_messages(one, "", spec.rubric.judged, fence="")
     characters = sum(len(message.content) for message in messages)
     assert estimate([one], JUDGE) == TokenEstimate(
         requests=1, input_tokens=characters // 4 + 300, output_tokens=240

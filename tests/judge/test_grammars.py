@@ -10,12 +10,12 @@ import pytest
 from rubric_ci.judge.reply_schema import reply_schema
 from rubric_ci.judge.voting import MOST_CRITERIA
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
+from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
 RANGES = (ScoreRange(low=0, high=10, text="x"),)
 LEVELS = tuple(Level(level=n, text="x") for n in (-2, 0, 5))
-KINDS: Mapping[str, Criterion] = {
+KINDS: Mapping[str, Judged] = {
     "checklist": Check(id="c", text="x", span=SPAN),
     "score": Scored(id="s", ranges=RANGES, span=SPAN),
     "levels": Levelled(id="l", levels=LEVELS, span=SPAN),

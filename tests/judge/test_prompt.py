@@ -12,7 +12,7 @@ from rubric_ci.judge.reply_schema import reply_schema
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
+from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
@@ -40,7 +40,7 @@ TONE = Levelled(
     required_min_level=5,
     span=SPAN,
 )
-CRITERIA: tuple[Criterion, ...] = (POLITE, DEPTH, TONE)
+CRITERIA: tuple[Judged, ...] = (POLITE, DEPTH, TONE)
 
 QUESTION = """\
 What was asked:
@@ -136,7 +136,7 @@ UNSEEN = {
 
 
 @pytest.mark.parametrize("criteria", UNSEEN.values(), ids=UNSEEN.keys())
-def test_what_the_judge_never_sees(criteria: tuple[Criterion, ...]) -> None:
+def test_what_the_judge_never_sees(criteria: tuple[Judged, ...]) -> None:
     shown = rubric_messages(CASE, "Hello", criteria, fence="F")
     assert shown == rubric_messages(CASE, "Hello", CRITERIA, fence="F")
     assert key(criteria=criteria) == key()

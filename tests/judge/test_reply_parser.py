@@ -12,7 +12,7 @@ from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import (
     Check,
-    Criterion,
+    Judged,
     Judgement,
     Level,
     Levelled,
@@ -22,7 +22,7 @@ from rubric_ci.model.rubric import (
 )
 
 SPAN = Span(1, 1, 1, 2)
-CRITERIA: tuple[Criterion, ...] = (
+CRITERIA: tuple[Judged, ...] = (
     Check(id="polite", text="Is polite", span=SPAN),
     Scored(id="depth", ranges=(ScoreRange(low=0, high=10, text="any"),), span=SPAN),
     Levelled(

@@ -10,7 +10,7 @@ from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import Check, Criterion, Level, Levelled, Scored, ScoreRange
+from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
 
@@ -24,7 +24,7 @@ LEVELLED = Levelled(id="l", levels=LEVELS, span=SPAN)
 KINDS = (CHECK, SCORED, LEVELLED)
 
 
-def criteria(count: int) -> tuple[Criterion, ...]:
+def criteria(count: int) -> tuple[Judged, ...]:
     """Return criteria of all kinds in turn."""
     return tuple(KINDS[n % 3] for n in range(count))
 
@@ -68,7 +68,7 @@ def test_the_judge_writes_the_mark_last() -> None:
         (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
     ],
 )
-def test_the_marks_that_a_prompt_names(criterion: Criterion, marks: str) -> None:
+def test_the_marks_that_a_prompt_names(criterion: Judged, marks: str) -> None:
     assert allowed_marks(criterion) == marks
 
 

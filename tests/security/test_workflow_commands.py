@@ -283,6 +283,6 @@ def test_the_screen_of_label() -> None:
     (spec,) = eval_file.cases[0].evaluators
     assert isinstance(spec, RubricSpec)
     screen = label_ui.render(
-        eval_file.cases[0], ORDERS, spec.rubric.criteria[0], place="1 of 1", previous=None
+        eval_file.cases[0], ORDERS, spec.rubric.judged[0], place="1 of 1", previous=None
     )
     assert obeyed(screen) == []

@@ -44,6 +44,7 @@ NO_VERDICT_DEPENDS_ON = {
     "Check.tags": "waivers read it, after grading",
     "Scored.tags": "waivers read it, after grading",
     "Levelled.tags": "waivers read it, after grading",
+    "Assertion.tags": "waivers read it, after grading",
     "*Target.concurrency": "how many requests are in flight",
     "*Target.judge_target": "the judge that it leads to is compared",
     "*Target.depends_on": "the files under it are compared, by `ChangedPaths`",

@@ -16,7 +16,7 @@ from rubric_ci.model.evals import (
 )
 from rubric_ci.model.gate import GateInfo, gate_passes
 from rubric_ci.model.results import CriterionResult, Graded, standing
-from rubric_ci.model.rubric import Check, Level, Levelled, Rubric
+from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
 from rubric_ci.waivers.match import fingerprint_of, match_waiver
@@ -168,6 +168,23 @@ def test_the_fingerprint_is_that_of_text_and_scale() -> None:
     assert fingerprint_of(REFUND, replace(CHECK, text="Names it")) != WAIVER.fingerprint
     moved = replace(LEVELS, levels=(Level(level=1, text="bad"), Level(level=3, text="good")))
     assert fingerprint_of(REFUND, moved) != fingerprint_of(REFUND, LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"weight": 2.0, "required": False}, True),
+        ({"value": "60 days"}, False),
+        ({"key": "equals"}, False),
+        ({"negated": True}, False),
+        ({"ignore_case": True}, False),
+        ({"field": "days"}, False),
+    ],
+)
+def test_the_fingerprint_is_that_of_the_rule(changes: dict[str, Any], same: bool) -> None:
+    says = Assertion(id="a", text="Names it", key="contains", value="30 days", span=span())
+    case = build_case(id="a")
+    assert (fingerprint_of(case, says) == fingerprint_of(case, replace(says, **changes))) is same
 
 
 QUESTION = text_message("May I return it?")

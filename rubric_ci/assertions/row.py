@@ -1,0 +1,60 @@
+"""What an assertion's key is: its check, its words and the schema of its value."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.text.numbers import shortened
+
+LONGEST = 80  # characters of a value in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a text holds, what was found in it, and the passage that shows it."""
+
+    holds: bool
+    found: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One key of an assertion."""
+
+    key: str
+    check: Callable[[str, Any, bool], Outcome]  # text, value, whether case is ignored
+    says: str  # "contains {}"
+    denies: str  # with `not`
+    title: str
+    meaning: str
+    value: dict[str, Any]  # JSON Schema
+    folds: bool = False  # `ignore_case` has an effect
+    growth: Literal["weaker", "stronger", ""] = ""  # of a larger number or a longer list
+    problem: Callable[[Any], str] = lambda _: ""  # why a value of the right type cannot be used
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The key in `schemas/eval.schema.json`."""
+        return {"title": self.title, "description": self.meaning, **self.value}
+
+
+def shown(value: JSON) -> str:
+    """Return a value for a message: texts between backquotes, others as JSON."""
+    match value:
+        case str():
+            return f"`{shortened(' '.join(value.split()) or value, LONGEST)}`"
+        case _:
+            return f"`{shortened(json.dumps(value, ensure_ascii=False), LONGEST)}`"
+
+
+def listed(values: list[str]) -> str:
+    """Return several texts for a message."""
+    return shortened(", ".join(map(shown, values)), 2 * LONGEST)
+
+
+def line_of(text: str, position: int) -> str:
+    """Return the line of a position in words."""
+    return f"line {text.count(chr(10), 0, position) + 1}"

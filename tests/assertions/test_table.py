@@ -1,0 +1,92 @@
+"""The table of assertions: the schema of eval files has its keys, and each can be read."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.assertions.json_data import schema_problem
+from rubric_ci.assertions.keys import KEYS, OPTIONS, keys_of
+from rubric_ci.assertions.table import TABLE, described
+from rubric_ci.assertions.text import pattern_problem
+from rubric_ci.validation.schema import read_schema
+
+CRITERION: dict[str, Any] = read_schema("eval")["$defs"]["criterionObject"]
+ASSERTION: dict[str, Any] = read_schema("eval")["$defs"]["assertion"]
+
+
+@pytest.mark.parametrize("key", TABLE)
+def test_the_schema_has_the_key_as_the_table_has_it(key: str) -> None:
+    assert CRITERION["properties"][key] == TABLE[key].schema
+
+
+@pytest.mark.parametrize("key", TABLE)
+def test_a_key_excludes_all_that_make_another_kind(key: str) -> None:
+    others = CRITERION["dependentSchemas"][key]["properties"]
+    later = list(TABLE)[list(TABLE).index(key) + 1 :]
+    assert list(others) == ["score_ranges", "levels", *later]
+    assert CRITERION["if"]["properties"][key] is False
+
+
+def test_options_need_a_key() -> None:
+    assert ASSERTION["anyOf"] == [{"required": [key]} for key in TABLE]
+    for option in OPTIONS:
+        assert CRITERION["dependentSchemas"][option] == {"$ref": "#/$defs/assertion"}
+
+
+def test_the_names_are_those_of_the_table() -> None:
+    assert list(TABLE) == [*KEYS]
+
+
+def test_the_keys_of_a_criterion() -> None:
+    assert keys_of({"matches": "a", "not": True, "contains": "b"}) == ["contains", "matches"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "negated", "field", "expected"),
+    [
+        ("contains", "a\n  b", False, "", "Contains `a b`"),
+        ("contains", "x" * 100, False, "", f"Contains `{'x' * 79}…`"),
+        ("contains_any", ["a", "b"], True, "", "Contains none of `a`, `b`"),
+        ("equals", {"a": [1]}, False, "", 'Equals `{"a": [1]}`'),
+        ("max_words", 1200, False, "", "Has at most 1,200 words"),
+        ("max_words", 1200, True, "", "Has more than 1,200 words"),
+        ("is_json", True, True, "", "Is not JSON"),
+        ("is_json", True, False, "a.b", "Field `a.b` is JSON"),
+    ],
+)
+def test_an_assertion_in_words(
+    key: str, value: Any, negated: bool, field: str, expected: str
+) -> None:
+    assert described(key, value, negated=negated, field=field) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        (r"\d{3}|(?P<a>x)", ""),
+        ("(?=x)", "invalid perl operator: (?="),
+        (r"(a)\1", r"invalid escape sequence: \1"),
+        ("(", "missing ): ("),
+        ("\ud800", "it is not Unicode text"),
+        (3, ""),
+    ],
+)
+def test_patterns_that_re2_does_not_read(pattern: object, reason: str) -> None:
+    assert pattern_problem(pattern) == reason
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "object", "$defs": {"a": {}}, "$ref": "#/$defs/a"}, ""),
+        ({"type": 3}, "3 is not valid"),
+        ({"$ref": "https://example.com/a.json"}, "nothing is loaded"),
+        ({"$ref": "#/$defs/gone"}, "leads to nothing"),
+        ({"$ref": "other.json"}, "leads to nothing"),
+        ({"pattern": "(?=a)"}, "(?=a)"),
+    ],
+)
+def test_schemas_that_cannot_be_used(schema: Any, words: str) -> None:
+    found = schema_problem(schema)
+    assert words in found
+    assert bool(found) is bool(words)

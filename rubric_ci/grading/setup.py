@@ -29,6 +29,7 @@ from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.parsing.secret_values import credential
+from rubric_ci.project.discovery import find_root
 from rubric_ci.system import masking
 from rubric_ci.system.model_list import known_models
 from rubric_ci.system.runner import in_workflow
@@ -212,7 +213,7 @@ def build_cache(requests: RequestOptions, options: CacheOptions) -> JudgementCac
     """Return the judgement cache; None while recording or replaying."""
     if not uses_cache(requests, options):
         return None
-    cache = Cache(options.folder, options.seal)
+    cache = Cache(options.folder, options.seal, find_root(Path.cwd()))
     cache.prepare()
     return cache
 

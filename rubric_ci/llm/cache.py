@@ -39,6 +39,7 @@ class Cache:
 
     folder: Path
     seal: bytes = field(default=b"", repr=False)  # the key of the HMAC of each entry
+    root: Path | None = None  # the repository: no link may lead the folder out of it
 
     def prepare(self) -> None:
         """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
@@ -56,7 +57,12 @@ class Cache:
         return text
 
     def put(self, key: str, text: str) -> None:
-        """Store a text; of two concurrent writers, the last one wins."""
+        """Store a text; of two concurrent writers, the last one wins.
+
+        Raises CannotWriteFile, also if a command has made the folder a link that leads out.
+        """
+        if self.root:
+            confined.check_place(self.folder, self.root)
         try:
             atomic_write.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
         except OSError as error:

@@ -1,0 +1,113 @@
+"""A pull request as the runner checks it out: base, head and merge commit, a clone of depth 2."""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.checkout import ENVIRONMENT, Checkout
+
+ROOT = Path(__file__).parents[3]
+WORKFLOW = ROOT / "examples/workflows/pull-request.yml"
+AUTHOR = "A <a@example.org> 1767225600 +0000"
+LINK = "-> "  # a text that begins so is a symbolic link to what follows
+
+Files = Mapping[str, str | None]
+"""Texts by path; None deletes a file of the base."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """A clone of the merge commit, and the environment of the step that grades it."""
+
+    clone: Checkout
+    environment: Mapping[str, str]
+
+
+def open_pull_request(
+    folder: Path, base: Files, head: Files, *, fork: bool = False, depth: int = 2
+) -> PullRequest:
+    """Commit base, head and merge, clone the merge commit as actions/checkout does."""
+    origin = Checkout.create(folder / "origin")
+    before = {name: text for name, text in base.items() if text is not None}
+    after = {name: text for name, text in {**before, **head}.items() if text is not None}
+    later = {"README.md": "The base branch went on.\n"}
+    _import(
+        origin.root,
+        *_commit(1, "main", before),
+        *_commit(2, "topic", after, 1),
+        *_commit(3, "main", before | later, 1),
+        *_commit(4, "merge", after | later, 3, 2),
+    )
+    clone = origin.clone(folder / "clone", f"--depth={depth}", "--branch=merge")
+    tip, topic, merge = origin.git("rev-parse", "main", "topic", "merge").split()
+    event = folder / "event.json"
+    event.write_text(json.dumps(_payload(tip, topic, fork=fork)), encoding="utf-8")
+    step = {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
+        "GITHUB_REF": "refs/pull/7/merge",
+        "GITHUB_REPOSITORY": "acme/app",
+        "GITHUB_SHA": merge,
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "GITHUB_WORKSPACE": str(clone.root),
+    }
+    return PullRequest(clone=clone, environment=step | inputs(fork=fork))
+
+
+def inputs(*, fork: bool) -> dict[str, str]:
+    """Return the options that the example workflow gives, as the action hands them on."""
+    (job,) = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"].values()
+    (given,) = (step["with"] for step in job["steps"] if "rubric-ci/" in step.get("uses", ""))
+    (step,) = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    names = {
+        value.removeprefix("${{ inputs.").removesuffix(" }}"): name
+        for name, value in step["env"].items()
+        if name.startswith("RUBRIC_CI_RUN_")
+    }
+    assert {"changed-since", "against", "offline"} <= given.keys() & names.keys()
+    evaluated = {**given, "offline": str(fork).lower()}
+    return {names[key]: value for key, value in evaluated.items() if key in names}
+
+
+def _payload(base: str, head: str, *, fork: bool) -> Any:
+    owner = "stranger/app" if fork else "acme/app"
+    pull = {
+        "number": 7,
+        "base": {"sha": base, "ref": "main"},
+        "head": {"sha": head, "ref": "topic", "repo": {"full_name": owner}},
+    }
+    return {"pull_request": pull, "repository": {"default_branch": "main"}}
+
+
+def _import(root: Path, *lines: bytes) -> None:
+    """Make commits in one process, also of names that a file system would refuse."""
+    subprocess.run(
+        ["git", "fast-import", "--quiet", "--force"],
+        cwd=root,
+        env=ENVIRONMENT,
+        input=b"".join(lines),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+
+
+def _commit(mark: int, branch: str, files: Mapping[str, str], *parents: int) -> Iterator[bytes]:
+    yield f"commit refs/heads/{branch}\nmark :{mark}\n".encode()
+    yield f"author {AUTHOR}\ncommitter {AUTHOR}\n".encode()
+    yield b"data 6\nchange\n"
+    for word, parent in zip(("from", "merge"), parents, strict=False):
+        yield f"{word} :{parent}\n".encode()
+    yield b"deleteall\n"
+    for name, text in files.items():
+        mode = "120000" if text.startswith(LINK) else "100644"
+        content = text.removeprefix(LINK).encode("utf-8", "surrogateescape")
+        yield f"M {mode} inline {json.dumps(name, ensure_ascii=False)}\n".encode()
+        yield b"data %d\n%s\n" % (len(content), content)

@@ -31,7 +31,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
     "commands/test_history.py": """
-        history/chart history/forecast history/page_style history/runs_text history/terminal
+        history/chart history/forecast history/runs_text history/terminal
         history/trust""",
     "commands/test_judge_label.py": "calibration/label_file calibration/label_session",
     "commands/test_baseline_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",

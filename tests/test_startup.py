@@ -14,7 +14,7 @@ from tests.sample_reports import a_report, graded
 
 HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
-    *("rich", "pydantic", "asyncio"),
+    *("rich", "pydantic", "asyncio", "jinja2"),
 }
 EVAL = "evalcases:\n  - id: one\n    input: Hi\n    rubrics: [Greets back]\n"
 BROKEN = "evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets back]\n"

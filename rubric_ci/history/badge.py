@@ -1,18 +1,14 @@
 """A badge with the result of the latest complete run, as SVG."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rubric_ci.history import runs_text
 from rubric_ci.history.record import RunRecord
+from rubric_ci.render.palette import COLOURS
 from rubric_ci.text.escape import xml
 
-COLOURS: Final[Mapping[str, str]] = {
-    "pass": "#1a7f37",
-    "fail": "#cf222e",
-    "error": "#8250df",
-}
-GREY: Final = "#59636e"
+GREY: Final = COLOURS["skipped"].light
 _WIDTH: Final = 6.6  # of a character at 11 px; `textLength` makes the text fit it
 
 
@@ -47,8 +43,8 @@ def _colour(record: RunRecord) -> str:
     if record.pass_rate is None and record.verdict != "error":
         return GREY
     if record.gate_passes:
-        return COLOURS["pass"]
-    return COLOURS["error" if record.verdict == "error" else "fail"]
+        return COLOURS["pass"].light
+    return COLOURS["errored" if record.verdict == "error" else "fail"].light
 
 
 def _text(text: str, middle: float) -> str:

@@ -6,12 +6,11 @@ from typing import Final
 
 from rubric_ci.history import chart, runs_text, strip_svg
 from rubric_ci.history.chart import Series
-from rubric_ci.history.page_style import STYLE
 from rubric_ci.history.record import LETTERS, RunRecord
 from rubric_ci.history.terminal import flips
 from rubric_ci.history.trends import ABSENT, JudgeChange, Strip, judge_changes, strips
+from rubric_ci.render.html import jinja
 from rubric_ci.render.html.anchors import case_anchor
-from rubric_ci.render.html.parts import base_style
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import html
 
@@ -36,7 +35,7 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             f"<title>{html(title)}</title>",
-            f"<style>{base_style()}{STYLE}</style></head><body><main>",
+            f"<style>{jinja.style('base.css', 'history.css')}</style></head><body><main>",
             *_head(records, title),
             *_scores(records, changes, hrefs),
             *_costs(records, hrefs),

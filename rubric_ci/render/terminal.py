@@ -13,17 +13,12 @@ from rich.text import Text
 from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.render import grading_changes, heading, usage_text, wording
+from rubric_ci.render import grading_changes, heading, palette, usage_text, wording
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
 STYLES: Mapping[wording.CaseStatus, str] = {
-    "pass": "green",
-    "borderline": "yellow",
-    "fail": "bold red",
-    "errored": "magenta",
-    "waived": "cyan",
-    "skipped": "dim",
+    status: palette.COLOURS[status].terminal for status in wording.STATUSES
 }
 SIGNS: Mapping[wording.CaseStatus, str] = {
     "pass": "✓",
@@ -38,9 +33,9 @@ LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answe
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 
 _GATE_STYLES: Mapping[heading.Tone, str] = {
-    "pass": "green",
-    "fail": "bold red",
-    "error": "magenta",
+    "pass": STYLES["pass"],
+    "fail": STYLES["fail"],
+    "error": STYLES["errored"],
     "nothing": "",
 }
 

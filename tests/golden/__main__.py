@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.render import annotations, formats, markdown, terminal
-from rubric_ci.render.html import page, parts
+from rubric_ci.render.html import jinja, page
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report import json_format
 
@@ -40,10 +40,10 @@ def outputs() -> Iterator[tuple[Path, str]]:
 
 def own_html(text: str) -> str:
     """Return a page an element a line, without what all pages have: style sheet and script."""
-    script, style = parts.script(), parts.style()
+    script, style = jinja.script(), jinja.style(*page.STYLES)
     for shared, name in ((script, "page.js"), (style, "page.css")):
         text = text.replace(shared, name)
-    return text.replace(parts.policy(script, style), "policy").replace("><", ">\n<")
+    return text.replace(jinja.policy(script, style), "policy").replace("><", ">\n<")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from rubric_ci.history import badge, page, strip_svg
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
 from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render.palette import COLOURS
 from tests.history.nights import a_case, records
 from tests.sample_reports import a_report
 
@@ -118,16 +119,20 @@ def last(count: int) -> list[RunRecord]:
 
 
 BADGES = {
-    "pass": (last(1), "evals: 100 % pass", "#1a7f37"),
-    "borderline": (last(2), "evals: 75 % pass", "#1a7f37"),
-    "fail": (last(12), "evals: 60 % pass", "#cf222e"),
-    "no verdict for some": (last(10), "evals: 75 % pass, no verdict for some", "#8250df"),
+    "pass": (last(1), "evals: 100 % pass", COLOURS["pass"].light),
+    "borderline": (last(2), "evals: 75 % pass", COLOURS["pass"].light),
+    "fail": (last(12), "evals: 60 % pass", COLOURS["fail"].light),
+    "no verdict for some": (
+        last(10),
+        "evals: 75 % pass, no verdict for some",
+        COLOURS["errored"].light,
+    ),
     "partial runs do not count": (
         [*last(1), replace(last(2)[1], complete=False)],
         "evals: 100 % pass",
-        "#1a7f37",
+        COLOURS["pass"].light,
     ),
-    "nothing": ([], "evals: no runs", "#59636e"),
+    "nothing": ([], "evals: no runs", COLOURS["skipped"].light),
 }
 
 

@@ -46,6 +46,7 @@ HOSTILE = {
     "backslashes": "\\ \\\\ \\`x\\` \\@octocat \\<b\\>",
     "math": "$`x`$ $$x$$ $x$",
     "control": "\x00\x1b]0;owned\x07\x1b[2J\u202e\u2066\ufeff\ud800",
+    "template": "{{ 7 * 7 }} {% include 'page.html' %} {# comment",
     "command": "\n::error file=a::owned\n##[error]owned\n::stop-commands::x",
 }
 ALLOWED_TAGS = {

@@ -1,7 +1,8 @@
-"""The charts of the page as inline SVG: the distribution of verdicts and of scores."""
+"""The charts of the page as rectangles: the distribution of verdicts and of scores."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rubric_ci.model.results import Graded
@@ -14,27 +15,48 @@ _HEIGHT: Final = 100
 _GAP: Final = 0.12  # between two bars, of a bar
 
 
-def bar(counts: Sequence[tuple[CaseStatus, int, str]]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rect:
+    """A rectangle in the colour of a verdict."""
+
+    kind: CaseStatus
+    x: str
+    y: str
+    width: str
+    height: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A picture of rectangles that stretches to the width of its place."""
+
+    name: str
+    box: str  # of an SVG
+    label: str
+    rects: tuple[Rect, ...]
+
+
+def bar(counts: Sequence[tuple[CaseStatus, int, str]]) -> Chart:
     """Return one bar whose parts are the outcomes of the cases."""
     total = sum(number for _, number, _ in counts)
-    parts, start = [], 0.0
+    rects, start = [], 0.0
     for kind, number, word in counts:
         width = 100 * number / total
-        parts.append(_rect(kind, start, 0, width, 10, f"{number:,} {word}"))
+        rects.append(_rect(kind, start, 0, width, 10, f"{number:,} {word}"))
         start += width
     label = ", ".join(f"{number:,} {word}" for _, number, word in counts)
-    return _svg("bar", "0 0 100 10", label, parts)
+    return Chart(name="bar", box="0 0 100 10", label=label, rects=(*rects,))
 
 
-def histogram(cases: Sequence[Graded]) -> str:
+def histogram(cases: Sequence[Graded]) -> Chart:
     """Return how many cases have which score, by what they count as."""
     counts = Counter((bin_of(case.score), wording.status(case)) for case in cases)
     sums = Counter(bin_of(case.score) for case in cases)
     scale = _HEIGHT / max(sums.values())
-    parts = [rect for position in range(BINS) for rect in _column(position, counts, scale)]
+    rects = (rect for position in range(BINS) for rect in _column(position, counts, scale))
     label = f"scores of {numbers.plural(len(cases), 'case')} from 0 to 1"
-    axis = '<div class="axis" aria-hidden="true"><span>0</span><span>0.5</span><span>1</span></div>'
-    return _svg("histogram", f"0 0 {BINS} {_HEIGHT}", label, parts) + axis
+    return Chart(name="histogram", box=f"0 0 {BINS} {_HEIGHT}", label=label, rects=(*rects,))
 
 
 def bin_of(score: float) -> int:
@@ -42,23 +64,18 @@ def bin_of(score: float) -> int:
     return min(int(score * BINS + 1e-9), BINS - 1)
 
 
-def _column(position: int, counts: Counter[tuple[int, CaseStatus]], scale: float) -> list[str]:
-    rects, top = [], float(_HEIGHT)
+def _column(position: int, counts: Counter[tuple[int, CaseStatus]], scale: float) -> Iterator[Rect]:
+    top = float(_HEIGHT)
     between = f"{position / BINS:.2f} to {(position + 1) / BINS:.2f}"
     for kind in reversed(wording.STATUSES):
         if number := counts[position, kind]:
             height = number * scale
             top -= height
             about = f"{between}: {numbers.plural(number, 'case')}, {kind}"
-            rects.append(_rect(kind, position + _GAP / 2, top, 1 - _GAP, height, about))
-    return rects
+            yield _rect(kind, position + _GAP / 2, top, 1 - _GAP, height, about)
 
 
-def _rect(kind: str, x: float, y: float, width: float, height: float, about: str) -> str:
-    place = f'x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}"'
-    return f'<rect class="{kind}" {place}><title>{about}</title></rect>'
-
-
-def _svg(name: str, box: str, label: str, parts: Sequence[str]) -> str:
-    opening = f'<svg class="{name}" viewBox="{box}" preserveAspectRatio="none" role="img"'
-    return f'{opening} aria-label="{label}">{"".join(parts)}</svg>'
+def _rect(kind: CaseStatus, x: float, y: float, width: float, height: float, about: str) -> Rect:
+    places = (f"{each:.2f}" for each in (x, y, width, height))
+    left, top, wide, high = places
+    return Rect(kind=kind, x=left, y=top, width=wide, height=high, about=about)

@@ -1,110 +1,212 @@
-"""What the parts of the page know about a report: its changes, criteria and files, grouped once."""
+"""A report as the values that `templates/page.html` shows, apart from its cases."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TypeAlias
+from statistics import median
+from typing import Final, TypeAlias
+from urllib.parse import urlencode
 
 from rubric_ci.comparison import wording as compared
-from rubric_ci.model.report import RunReport, usage_of_sides
-from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
-from rubric_ci.render import wording
-from rubric_ci.render.html.anchors import shared_criterion_anchor
-from rubric_ci.render.wording import CaseStatus
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.render import grading_changes, heading, usage_text, wording
+from rubric_ci.render.html import charts
+from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render.html.groups import CriterionGroup, FileGroup, criterion_groups, file_groups
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import visible
+from rubric_ci.waivers import report as waivers
 
-Judged: TypeAlias = tuple[Assessed, CriterionResult]
+MOST: Final = 500  # rows of a table
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A report, and what the parts of the page ask about its cases."""
-
-    report: RunReport
-
-    def change_names(self, case: CaseResult) -> tuple[str, ...]:
-        """Return how a case differs from what the run is compared with."""
-        return (compared.TITLES[case.change],) if case.change else ()
-
-    def difference(self, case: CaseResult) -> float | None:
-        """Return how much the score differs from before."""
-        if not isinstance(case, Graded) or case.before is None or case.before.score is None:
-            return None
-        return round(case.score - case.before.score, 6)
+TitledList: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionGroup:
-    """A criterion over all cases that have it: same id, same text."""
+class BrokenView:
+    """A case that the change broke."""
 
+    anchor: str
     id: str
-    text: str
-    cases: int
-    missed: int
-    mean: float  # of the normalised marks
-
-    @property
-    def anchor(self) -> str:
-        """The anchor of its row, which is also its name in a filter."""
-        return shared_criterion_anchor(self.id, self.text)
+    verdicts: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileGroup:
-    """The cases of an eval file."""
+class ComparisonView:
+    """What differs from before."""
 
-    file: str
-    counts: Mapping[CaseStatus, int]
-    mean: float | None  # None: no graded case
-    cost_usd: float
-
-
-def criteria_of(case: CaseResult) -> Iterator[Judged]:
-    """Yield the criteria of a case that have a mark, each with its evaluator."""
-    if not isinstance(case, Skipped):
-        for evaluator in case.evaluators:
-            if isinstance(evaluator, Assessed):
-                yield from ((evaluator, criterion) for criterion in evaluator.criteria)
+    title: str
+    head: str
+    facts: tuple[str, ...]
+    broken: tuple[BrokenView, ...]
+    listed: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # title: cases, each with a reason
 
 
-def criterion_groups(report: RunReport) -> list[CriterionGroup]:
-    """Return the criteria of all cases, those that are missed most first."""
-    marks: dict[tuple[str, str], list[Judged]] = {}
-    for case in report.cases:
-        for judged in criteria_of(case):
-            marks.setdefault((judged[1].id, judged[1].text), []).append(judged)
-    groups = [_group(name, text, each, report) for (name, text), each in marks.items()]
-    return sorted(groups, key=lambda group: (-group.missed, group.mean))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell that names its column, whose head a narrow screen does not show."""
+
+    column: str
+    shown: str
+    kind: str = ""
+    link: str = ""
 
 
-def file_groups(report: RunReport) -> list[FileGroup]:
-    """Return the eval files, those with the most cases without a pass first."""
-    by_file = sorted(report.cases, key=lambda case: case.file)
-    groups = [_file(name, [*cases]) for name, cases in groupby(by_file, lambda case: case.file)]
-    return sorted(groups, key=lambda group: [-group.counts[each] for each in wording.STATUSES[:3]])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row whose name is a link that filters the cases of this page."""
+
+    name: str
+    link: str
+    text: str = ""
+    anchor: str = ""
+    cells: tuple[Cell, ...]
 
 
-def is_missed(judged: Judged, report: RunReport) -> bool:
-    """Return True if a criterion counts and is missed."""
-    evaluator, criterion = judged
-    return evaluator.weight > 0 and wording.is_missed(criterion, report)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A folded table; `cut` says how many rows are shown if not all are."""
+
+    name: str
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    cut: str
 
 
-def _group(name: str, text: str, marks: list[Judged], report: RunReport) -> CriterionGroup:
-    return CriterionGroup(
-        id=name,
-        text=text,
-        cases=len(marks),
-        missed=sum(is_missed(each, report) for each in marks),
-        mean=sum(criterion.normalised for _, criterion in marks) / len(marks),
+def page(report: RunReport) -> dict[str, object]:
+    """Return the values by the name that the template uses."""
+    return {
+        "heading": heading.heading(report),
+        "tone": heading.tone(report),
+        "facts": " · ".join([wording.gate_settings(report), *wording.provenance(report)]),
+        **cards(report),
+        "comparison": comparison(report),
+        "grading": tuple(_grading(report)),
+        "tables": tuple(tables(report)),
+        "choices": choices(report),
+        "notes": tuple(_notes(report)),
+    }
+
+
+def cards(report: RunReport) -> dict[str, object]:
+    """Return the values of the three cards: verdicts, scores, cost."""
+    counts = wording.counts(report.totals)
+    graded = [case for case in report.cases if isinstance(case, Graded)]
+    scored = bool(graded) and report.totals.score is not None
+    cost_title, *cost = usage_text.summary(report)
+    return {
+        "case_count": numbers.plural(len(report.cases), "case"),
+        "verdicts": charts.bar(counts) if counts else None,
+        "counts": tuple((kind, f"{number:,}", word) for kind, number, word in counts),
+        "scores": charts.histogram(graded) if scored else None,
+        "mean": numbers.score(report.totals.score) if report.totals.score is not None else "",
+        "median": numbers.score(median(case.score for case in graded)) if graded else "",
+        "cost_title": cost_title,
+        "cost": (*cost, report.started_at),
+    }
+
+
+def comparison(report: RunReport) -> ComparisonView | None:
+    """Return the kinds of the cases, broken ones first; None without a comparison."""
+    if report.comparison is None:
+        return None
+    return ComparisonView(
+        title=compared.title(report),
+        head=": ".join(filter(None, [compared.source(report), compared.counts(report)])),
+        facts=tuple(compared.facts(report)),
+        broken=tuple(_broken(case) for case in compared.broken(report)),
+        listed=tuple(
+            (title, tuple((name, compared.short(why)) for name, why in cases))
+            for title, cases in compared.listed(report)
+        ),
     )
 
 
-def _file(name: str, cases: list[CaseResult]) -> FileGroup:
-    scores = [case.score for case in cases if isinstance(case, Graded)]
-    return FileGroup(
-        file=name,
-        counts=Counter(map(wording.status, cases)),
-        mean=sum(scores) / len(scores) if scores else None,
-        cost_usd=sum(usage_of_sides(case).cost_usd for case in cases),
+def tables(report: RunReport) -> Iterator[Table]:
+    """Yield the tables of the eval files and of the criteria."""
+    files, criteria = file_groups(report), criterion_groups(report)
+    kinds = {kind: word for kind, _, word in wording.counts(report.totals)}
+    if files:
+        heads = ("Eval file", *kinds.values(), "mean score", "cost")
+        title = numbers.plural(len(files), "eval file")
+        yield _table("files", title, heads, [_file(each, kinds) for each in files])
+    if criteria:
+        heads = ("Criterion", "cases", "missed", "mean mark")
+        title = numbers.plural(len(criteria), "criterion", "criteria")
+        yield _table("criteria", title, heads, [*map(_criterion, criteria)])
+
+
+def choices(report: RunReport) -> tuple[tuple[str, str], ...]:
+    """Return the verdicts to choose from, each with its label; empty without cases."""
+    counts = wording.counts(report.totals)
+    found = tuple((kind, f"{number:,} {word}") for kind, number, word in counts)
+    return (("all", f"all {len(report.cases):,}"), *found) if found else ()
+
+
+def link(**filters: str) -> str:
+    """Return the address that filters the cases of this page."""
+    return "#" + urlencode({name: visible(text) for name, text in filters.items()})
+
+
+def _grading(report: RunReport) -> Iterator[TitledList]:
+    changed = tuple(
+        f"{grading_changes.sign(each)} {grading_changes.line(each)} ({each.file}:{each.line})"
+        for each in report.grading_changes
     )
+    yield grading_changes.summary(report), changed
+
+
+def _notes(report: RunReport) -> Iterator[TitledList]:
+    yield "Waived, neither a pass nor a fail", tuple(waivers.applied_lines(report))
+    broken = waivers.problem_lines(report)
+    yield "Waivers to fix", tuple(f"{place}: {text}" for place, text in broken)
+    yield "Notes", (*wording.not_run(report), *report.notes)
+
+
+def _broken(case: CaseResult) -> BrokenView:
+    return BrokenView(
+        anchor=case_anchor(case.file, case.id),
+        id=case.id,
+        verdicts=compared.verdicts(case),
+        why=compared.short(case.change_reason),
+    )
+
+
+def _table(name: str, title: str, heads: tuple[str, ...], rows: Sequence[Row]) -> Table:
+    cut = f"The first {MOST:,} of {len(rows):,} are shown." if len(rows) > MOST else ""
+    return Table(name=name, title=title, heads=heads, rows=tuple(rows[:MOST]), cut=cut)
+
+
+def _file(group: FileGroup, kinds: Mapping[wording.CaseStatus, str]) -> Row:
+    counts = (
+        Cell(column=word, shown=_count(group.counts[kind]), kind=kind)
+        for kind, word in kinds.items()
+    )
+    mean = "" if group.mean is None else numbers.score(group.mean)
+    cost = numbers.dollars(group.cost_usd) if group.cost_usd else ""
+    return Row(
+        name=group.file,
+        link=link(file=group.file),
+        cells=(*counts, Cell(column="mean score", shown=mean), Cell(column="cost", shown=cost)),
+    )
+
+
+def _criterion(group: CriterionGroup) -> Row:
+    missed = link(criterion=group.anchor, missed="yes") if group.missed else ""
+    return Row(
+        name=group.id,
+        link=link(criterion=group.anchor),
+        text=group.text,
+        anchor=group.anchor,
+        cells=(
+            Cell(column="cases", shown=_count(group.cases)),
+            Cell(column="missed", shown=_count(group.missed), kind="fail", link=missed),
+            Cell(column="mean mark", shown=numbers.score(group.mean)),
+        ),
+    )
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else ""

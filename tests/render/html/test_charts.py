@@ -5,11 +5,14 @@ import re
 import pytest
 
 from rubric_ci.render.html.charts import bar, bin_of, histogram
+from tests.render.html import drawn
 from tests.sample_reports import graded
 
 
 def test_parts_of_the_bar() -> None:
-    text = bar([("pass", 1_500, "passed"), ("fail", 500, "failed")])
+    text = drawn.macro(
+        "parts.html", "chart", bar([("pass", 1_500, "passed"), ("fail", 500, "failed")])
+    )
     assert 'aria-label="1,500 passed, 500 failed"' in text
     assert re.findall(r'class="(\w+)" x="(\S+)" y="0.00" width="(\S+)"', text) == [
         ("pass", "0.00", "75.00"),
@@ -19,7 +22,7 @@ def test_parts_of_the_bar() -> None:
 
 def test_columns_of_the_histogram_are_stacked_by_verdict() -> None:
     cases = [graded("a", "pass"), graded("b", "fail", score=1.0), graded("c", "fail", score=0.33)]
-    text = histogram(cases)
+    text = drawn.macro("parts.html", "chart", histogram(cases))
     assert 'aria-label="scores of 3 cases from 0 to 1"' in text
     assert re.findall(
         r'class="(\w+)" x="(\S+)" y="(\S+)" .*? height="(\S+)"><title>(.*?)<', text

@@ -6,10 +6,11 @@ import pytest
 
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import BaseResult, CaseResult
-from rubric_ci.render.html import comparison
 from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render.html.case_view import before_view, change_badge
 from rubric_ci.report import json_format
 from tests.compared import compared
+from tests.render.html import drawn
 from tests.sample_reports import a_report, graded
 
 REPORT = json_format.read(
@@ -23,60 +24,72 @@ DIFF = (
 FOLDED = "<details><summary>Answer at the base</summary><pre>&lt;b&gt; word</pre></details>"
 
 
+def badge(case: CaseResult) -> str:
+    found = change_badge(case)
+    return drawn.macro("case.html", "badge", found) if found else ""
+
+
+def answers(case: CaseResult, noun: str) -> str:
+    found = before_view(case, noun)
+    return drawn.macro("case.html", "before", found) if found else ""
+
+
 def changed(change: str) -> CaseResult:
     before = BaseResult(outcome="graded", verdict="pass", score=1.0, answer="<b> word")
     return graded("a", answer="<i> word", change=change, before=before)
 
 
 @pytest.mark.parametrize(
-    ("case", "badges"),
+    ("case", "expected"),
     [
-        ("refund-in-time", ['<span class="badge fail">broken</span>']),
-        ("warranty", ['<span class="badge pass">fixed</span>']),
-        ("address", ['<span class="badge skipped">failing before as well</span>']),
-        ("gift-card", ['<span class="badge waived">new</span>']),
-        ("greeting", ['<span class="badge errored">not comparable</span>']),
-        ("tone", []),
+        ("refund-in-time", '<span class="badge fail">broken</span>'),
+        ("warranty", '<span class="badge pass">fixed</span>'),
+        ("address", '<span class="badge skipped">failing before as well</span>'),
+        ("gift-card", '<span class="badge waived">new</span>'),
+        ("greeting", '<span class="badge errored">not comparable</span>'),
+        ("tone", ""),
     ],
 )
-def test_each_case_shows_its_class(case: str, badges: list[str]) -> None:
-    assert list(comparison.badges(CASES[case])) == badges
+def test_each_case_shows_its_class(case: str, expected: str) -> None:
+    assert badge(CASES[case]) == expected
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ("broken", [DIFF.format("base")]),
-        ("fixed", [DIFF.format("base")]),
-        ("failing-before", [DIFF.format("base")]),
-        ("unchanged", [FOLDED]),
+        ("broken", DIFF.format("base")),
+        ("fixed", DIFF.format("base")),
+        ("failing-before", DIFF.format("base")),
+        ("unchanged", FOLDED),
     ],
 )
-def test_both_answers(change: str, expected: list[str]) -> None:
+def test_both_answers(change: str, expected: str) -> None:
     case = changed(change)
-    assert list(comparison.before(case, "base")) == expected
+    assert answers(case, "base") == expected
 
 
 def test_a_case_of_a_comparison_is_marked_and_shows_both_answers() -> None:
     after = a_report(graded("a", "fail", answer="<i> word"), graded("b", "pass"))
     before = a_report(graded("a", "pass", answer="<b> word"), graded("b", "pass"))
     worse, same = compared(after, before).cases
-    assert list(comparison.badges(worse)) == ['<span class="badge fail">broken</span>']
-    assert list(comparison.before(worse, "baseline")) == [DIFF.format("baseline")]
-    assert [*comparison.badges(same), *comparison.before(same, "baseline")] == []
+    assert badge(worse) == '<span class="badge fail">broken</span>'
+    assert answers(worse, "baseline") == DIFF.format("baseline")
+    assert (badge(same), answers(same, "baseline")) == ("", "")
 
 
 def test_the_section_shows_what_the_change_broke() -> None:
     against = Against(ref="main", commit="a" * 40)
     link = f'<a href="#{case_anchor("e.yaml", "a")}"><b>a</b></a>'
-    lines = list(comparison.section(a_report(changed("broken"), against=against)))
-    assert lines == [
-        '<section class="base"><h2>Compared with the base</h2>',
-        "<p><code>aaaaaaaaaa</code>: 1 broken</p>",
-        f"<ul><li>{link} <small>pass → fail</small></li></ul>",
-        "</section>",
-    ]
+    text = drawn.part("comparison.html", a_report(changed("broken"), against=against))
+    assert text == "".join(
+        [
+            '<section class="base"><h2>Compared with the base</h2>',
+            "<p><code>aaaaaaaaaa</code>: 1 broken</p>",
+            f"<ul><li>{link} <small>pass → fail</small></li></ul>",
+            "</section>",
+        ]
+    )
 
 
 def test_without_a_comparison_there_is_no_section() -> None:
-    assert list(comparison.section(a_report(changed("broken")))) == []
+    assert drawn.part("comparison.html", a_report(changed("broken"))) == ""

@@ -8,8 +8,8 @@ import pytest
 
 from rubric_ci.model.results import BaseResult, CriterionResult, Unassessed
 from rubric_ci.render.html.anchors import criterion_anchor
-from rubric_ci.render.html.evaluator import evaluator_result, titled_list
-from rubric_ci.render.html.view import View
+from rubric_ci.render.html.case_view import evaluator_view
+from tests.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 LEVEL = a_criterion(
@@ -20,8 +20,8 @@ LEVEL = a_criterion(
 def rows(criterion: CriterionResult, before: CriterionResult | None = None) -> str:
     base = BaseResult(outcome="graded", evaluators=(a_rubric(before),)) if before else None
     case = graded("a", "fail", criterion, before=base)
-    view = View(report=a_report(case))
-    return "".join(evaluator_result(case.evaluators[0], case, view))
+    shown = evaluator_view(case.evaluators[0], case, a_report(case))
+    return drawn.macro("case.html", "evaluator", shown)
 
 
 def words(text: str) -> list[str]:
@@ -80,10 +80,11 @@ def test_the_tone_of_a_mark(facts: dict[str, Any], tone: str) -> None:
 def test_no_result() -> None:
     case = graded("a")
     failed = Unassessed(name="<r>", type="rubric", weight=1.0, line=1, reason="`x` is down")
-    text = "".join(evaluator_result(failed, case, View(report=a_report(case))))
+    text = drawn.macro("case.html", "evaluator", evaluator_view(failed, case, a_report(case)))
     assert words(text) == ["&lt;r&gt; ", "rubric, weight 1", "no result: ", "x", " is down"]
 
 
 def test_a_list_without_entries_has_no_title() -> None:
-    assert list(titled_list("Missed", ())) == []
-    assert list(titled_list("Missed", ("<b>",))) == ["<h4>Missed</h4><ul><li>&lt;b&gt;</li></ul>"]
+    assert drawn.macro("parts.html", "titled_list", "Missed", ()) == ""
+    shown = drawn.macro("parts.html", "titled_list", "Missed", ("<b>",))
+    assert shown == "<h4>Missed</h4><ul><li>&lt;b&gt;</li></ul>"

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from rubric_ci.render.html.overview import overview
 from rubric_ci.report import json_format
+from tests.render.html import drawn
 from tests.sample_reports import a_report, skipped
 
 MIXED = Path(__file__).parents[2] / "golden/mixed.report.json"
@@ -17,7 +17,7 @@ def words(text: str) -> list[str]:
 
 def test_overview() -> None:
     report = json_format.read(MIXED.read_text(encoding="utf-8"))
-    assert words("".join(overview(report))) == [
+    assert words(drawn.part("overview.html", report)) == [
         "Gate fails: 1 of 4 graded cases fails · 1 case errored · 6 of 43 cases: --changed-since",
         "fail-on: fail",
         "6 cases", "2", " passed", "1", " borderline", "1", " failed", "1", " errored",
@@ -29,5 +29,5 @@ def test_overview() -> None:
 
 
 def test_without_a_graded_case_there_are_no_scores() -> None:
-    assert "Mean score" not in "".join(overview(a_report(skipped("a"))))
-    assert "0 cases" in "".join(overview(a_report()))
+    assert "Mean score" not in drawn.part("overview.html", a_report(skipped("a")))
+    assert "0 cases" in drawn.part("overview.html", a_report())

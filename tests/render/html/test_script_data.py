@@ -7,8 +7,9 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.usage import Usage
+from rubric_ci.render.html.groups import criterion_groups
 from rubric_ci.render.html.script_data import script_data
-from rubric_ci.render.html.view import View, criterion_groups
+from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 HOSTILE = "</script><!--<script>&\u2028\u2029\u202e\ud800\x00"
@@ -19,7 +20,7 @@ def data_of(report: RunReport) -> Any:
 
 
 def text_of(report: RunReport) -> str:
-    return "".join(script_data(report.cases, criterion_groups(report), View(report=report)))
+    return "".join(script_data(report.cases, criterion_groups(report), report))
 
 
 def test_facts_of_a_case() -> None:
@@ -50,3 +51,13 @@ def test_hostile_text_stays_inside(sign: str) -> None:
     text = text_of(a_report(graded(HOSTILE, "fail", a_criterion(HOSTILE), file=HOSTILE)))
     assert sign not in text
     assert json.loads(text)["cases"][0]["id"].startswith("</script><!--<script>&\\u2028")
+
+
+def test_a_case_has_its_change_and_difference() -> None:
+    report = compared(
+        a_report(graded("a", "fail"), graded("b", "pass")),
+        a_report(graded("a", "pass"), errored("b")),
+    )
+    worse, same = data_of(report)["cases"]
+    assert (worse["changes"], worse["difference"]) == (["broken"], -1.0)
+    assert (same["changes"], same["difference"]) == (["not comparable"], None)

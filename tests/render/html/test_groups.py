@@ -1,10 +1,9 @@
-"""Criteria, files and changes of a report, grouped for its tables and filters."""
+"""Criteria and files of a report, grouped for its tables."""
 
 from dataclasses import replace
 
 from rubric_ci.model.usage import Usage
-from rubric_ci.render.html.view import View, criterion_groups, file_groups
-from tests.compared import compared
+from rubric_ci.render.html.groups import criterion_groups, file_groups
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 MET = a_criterion("met", normalised=1.0, gated=False)
@@ -42,14 +41,3 @@ def test_files_with_failing_cases_come_first() -> None:
         ("a.yaml", {"pass": 1, "errored": 1}, 1.0, 0.25),
         ("e.yaml", {"skipped": 1}, None, 0),
     ]
-
-
-def test_a_case_has_its_change_and_difference() -> None:
-    worse, same = compared(
-        a_report(graded("a", "fail"), graded("b", "pass")),
-        a_report(graded("a", "pass"), errored("b")),
-    ).cases
-    view = View(report=a_report())
-    assert (view.change_names(worse), view.difference(worse)) == (("broken",), -1.0)
-    assert (view.change_names(same), view.difference(same)) == (("not comparable",), None)
-    assert (view.change_names(graded("a")), view.difference(graded("a"))) == ((), None)

@@ -6,15 +6,15 @@ import pytest
 
 from rubric_ci.model.results import CaseResult, Trial
 from rubric_ci.render.html.anchors import case_anchor
-from rubric_ci.render.html.case import case_details
-from rubric_ci.render.html.view import View
+from rubric_ci.render.html.case_view import case_view
+from tests.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
 
 
 def shown(case: CaseResult, *, opened: bool = False) -> str:
-    return case_details(case, View(report=a_report(case)), opened=opened)
+    return drawn.macro("case.html", "case", case_view(case, a_report(case), opened=opened))
 
 
 def words(text: str) -> list[str]:

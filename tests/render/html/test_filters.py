@@ -2,12 +2,12 @@
 
 import re
 
-from rubric_ci.render.html.toolbar import toolbar
+from tests.render.html import drawn
 from tests.sample_reports import a_report, graded, skipped
 
 
 def test_a_choice_for_each_outcome() -> None:
-    text = "".join(toolbar(a_report(graded("a"), graded("b", "pass"), skipped("s"))))
+    text = drawn.part("filters.html", a_report(graded("a"), graded("b", "pass"), skipped("s")))
     assert re.findall(r'id="show-(\w+)"( checked)?> ([^<]+)<', text) == [
         ("all", " checked", "all 3"),
         ("pass", "", "1 passed"),
@@ -17,4 +17,4 @@ def test_a_choice_for_each_outcome() -> None:
 
 
 def test_without_cases_there_are_no_filters() -> None:
-    assert list(toolbar(a_report())) == []
+    assert drawn.part("filters.html", a_report()) == ""

@@ -1,0 +1,250 @@
+"""A case and its evaluators as the values that `templates/case.html` shows."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from rubric_ci.comparison import wording as compared
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
+from rubric_ci.render import answer_changes, palette, usage_text, wording
+from rubric_ci.render.html.anchors import case_anchor, criterion_anchor
+from rubric_ci.render.html.groups import criteria_of
+from rubric_ci.render.html.quotes import quoted
+from rubric_ci.render.wording import CaseStatus
+from rubric_ci.text import numbers
+
+LABELS: Final[dict[CaseStatus, str]] = {
+    "fail": "fail",
+    "errored": "no verdict",
+    "borderline": "borderline",
+    "waived": "waived",
+    "pass": "pass",
+    "skipped": "skipped",
+}
+Piece: TypeAlias = tuple[str, str]  # (kind, text): "mark" for a quote, "ins" and "del", or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A word in the colour of its tone."""
+
+    tone: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionView:
+    """A row of the table of an evaluator."""
+
+    anchor: str
+    id: str
+    text: str
+    about: str
+    mark: Badge
+    met: str
+    notes: tuple[str, ...]
+    reasoning: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorView:
+    """An evaluator; `failure` is why it has no result."""
+
+    name: str
+    about: str
+    failure: str | None = None
+    score: str = ""
+    reasoning: str = ""
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    criteria: tuple[CriterionView, ...] = ()
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeforeView:
+    """The answer of before: folded if the case is unchanged, else as a word diff."""
+
+    noun: str
+    folded: str = ""
+    diff: tuple[Piece, ...] = ()
+    cut: str = ""
+    lower: tuple[tuple[str, str, str], ...] = ()  # name, marks, reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseView:
+    """A case; `facts` are visible while it is folded."""
+
+    opened: bool
+    status: Badge
+    id: str
+    change: Badge | None
+    facts: tuple[str, ...]
+    score: str
+    reason: str
+    anchor: str
+    place: str
+    tags: tuple[str, ...]
+    about: tuple[str, ...]
+    texts: tuple[tuple[str, tuple[Piece, ...]], ...]
+    before: BeforeView | None
+    evaluators: tuple[EvaluatorView, ...]
+
+
+def case_view(case: CaseResult, report: RunReport, *, opened: bool) -> CaseView:
+    """Return the values of a case."""
+    kind = wording.status(case)
+    return CaseView(
+        opened=opened,
+        status=Badge(tone=kind, word=LABELS[kind]),
+        id=case.id,
+        change=change_badge(case),
+        facts=(*_marks(case),),
+        score=numbers.score(case.score) if isinstance(case, Graded) else "",
+        reason=case.reason,
+        anchor=case_anchor(case.file, case.id),
+        place=f"{case.file}:{case.line}",
+        tags=() if isinstance(case, Skipped) else case.tags,
+        about=(*_about(case),),
+        texts=tuple((title, _pieces(case, title, text)) for title, text in wording.texts(case)),
+        before=before_view(case, compared.noun(report)),
+        evaluators=()
+        if isinstance(case, Skipped)
+        else tuple(evaluator_view(each, case, report) for each in case.evaluators),
+    )
+
+
+def change_badge(case: CaseResult) -> Badge | None:
+    """Return how the case differs, if it does."""
+    if case.change is None or case.change not in palette.CHANGES:
+        return None
+    return Badge(tone=palette.CHANGES[case.change], word=compared.TITLES[case.change])
+
+
+def before_view(case: CaseResult, noun: str) -> BeforeView | None:
+    """Return both answers of a case that changed, and what has a lower mark."""
+    if isinstance(case, Skipped):
+        return None
+    lower = tuple(
+        (name, marks, compared.short(reason))
+        for name, marks, reason in answer_changes.lower_marks(case)
+    )
+    then = case.before.answer if case.before else ""
+    if not then or not case.answer or then == case.answer:
+        return BeforeView(noun=noun, lower=lower) if lower else None
+    if case.change == "unchanged":
+        return BeforeView(noun=noun, folded=then, lower=lower)
+    kinds = {"same": "", "removed": "del", "added": "ins"}
+    runs = answer_changes.word_runs(then, case.answer)
+    cut = answer_changes.CUT if answer_changes.is_cut(then, case.answer) else ""
+    diff = tuple((kinds[kind], words) for kind, words in runs)
+    return BeforeView(noun=noun, diff=diff, cut=cut, lower=lower)
+
+
+def evaluator_view(
+    evaluator: EvaluatorResult, case: CaseResult, report: RunReport
+) -> EvaluatorView:
+    """Return the values of an evaluator, with a row per criterion."""
+    weight = "shown, not counted" if evaluator.weight == 0 else f"weight {evaluator.weight:g}"
+    judge = f", judged by {evaluator.judge}" if evaluator.judge else ""
+    about = f"{evaluator.type}, {weight}{judge}"
+    if not isinstance(evaluator, Assessed):
+        return EvaluatorView(name=evaluator.name, about=about, failure=evaluator.reason)
+    lists = {"Missed": evaluator.misses, "Met": evaluator.hits, "Warnings": evaluator.warnings}
+    before = _marks_before(case, evaluator.name) if evaluator.criteria else {}
+    details = evaluator.details
+    return EvaluatorView(
+        name=evaluator.name,
+        about=about,
+        score=numbers.score(evaluator.score),
+        reasoning=evaluator.reasoning,
+        lists=tuple((title, entries) for title, entries in lists.items() if entries),
+        criteria=tuple(
+            _criterion(
+                each,
+                criterion_anchor(case.file, case.id, evaluator.name, each.id),
+                before.get(each.id),
+                report,
+            )
+            for each in evaluator.criteria
+        ),
+        details="" if details is None else json.dumps(details, ensure_ascii=False, indent=2),
+    )
+
+
+def _criterion(
+    criterion: CriterionResult, anchor: str, before: CriterionResult | None, report: RunReport
+) -> CriterionView:
+    weight = f"weight {criterion.weight:g}"
+    about = [criterion.kind, wording.gate_of(criterion), weight, f"line {criterion.line}"]
+    notes = [wording.votes(criterion)]
+    if before and before.mark != criterion.mark:
+        notes.append(f"was {wording.mark(before.kind, before.mark)} at the base")
+    mark = wording.mark(criterion.kind, criterion.mark)
+    return CriterionView(
+        anchor=anchor,
+        id=criterion.id,
+        text=criterion.text,
+        about=", ".join(filter(None, about)),
+        mark=Badge(tone=_tone(criterion, report), word=mark),
+        met=criterion.met,
+        notes=(*filter(None, notes),),
+        reasoning=criterion.reasoning,
+        evidence=criterion.evidence,
+    )
+
+
+def _tone(criterion: CriterionResult, report: RunReport) -> str:
+    if criterion.gated:
+        return "fail"
+    return "borderline" if wording.is_missed(criterion, report) else "pass"
+
+
+def _marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:
+    """Return the marks of the same evaluator at the base, by criterion."""
+    before = None if isinstance(case, Skipped) else case.before
+    same = (each for each in (before.evaluators if before else ()) if each.name == evaluator)
+    return {c.id: c for each in same if isinstance(each, Assessed) for c in each.criteria}
+
+
+def _pieces(case: CaseResult, title: str, text: str) -> tuple[Piece, ...]:
+    """Return a text of the case; in the answer, the judge's quotes are pieces of their own."""
+    if title != "Answer" or isinstance(case, Skipped):
+        return (("", text),)
+    pieces, done = [], 0
+    quotes = (criterion.evidence for _, criterion in criteria_of(case))
+    for start, end in quoted(case.answer, quotes):
+        pieces += [("", case.answer[done:start]), ("mark", case.answer[start:end])]
+        done = end
+    shown = (*pieces, ("", case.answer[done:]))
+    return tuple(piece for piece in shown if piece[1]) or (("", wording.NO_ANSWER),)
+
+
+def _marks(case: CaseResult) -> Iterator[str]:
+    """Yield the facts that are visible while a case is folded."""
+    if case.change != "unchanged" and (movement := compared.movement(case)):
+        yield movement
+    if trials := wording.trials(case):
+        yield trials
+    if warnings := wording.warnings([case]):
+        yield f"⚠ {numbers.plural(len(warnings), 'warning')}"
+
+
+def _about(case: CaseResult) -> Iterator[str]:
+    if not isinstance(case, Skipped) and case.target:
+        yield f"target {case.target}"
+    if case.why:
+        yield f"ran because {case.why}"
+    if not isinstance(case, Skipped) and case.duration_seconds is not None:
+        yield numbers.duration(case.duration_seconds)
+    yield from usage_text.usage_of(case)

@@ -89,7 +89,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "validation/test_corpus.py": """
         validation/ambiguous_scalars validation/assertion_rules validation/eval_rules
         validation/evaluator_rules
-        validation/field_rules validation/ignore_comments validation/other_tools
+        validation/field_rules validation/ignore_comments validation/other_evaluators
+        validation/other_tools
         validation/project_rules validation/reference_rules validation/rubric_rules
         validation/schema_wording validation/shape_rules validation/target_rules
         yaml_text/constructor yaml_text/limits yaml_text/plain_scalars yaml_text/syntax_errors""",

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.validation.other_evaluators import CODE_JUDGE_OPTIONS
 from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
@@ -52,6 +53,18 @@ SIMILAR_KEY: Final = Rule(
     bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),
     good=with_evaluator(
         "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5"
+    ),
+)
+FOREIGN_OPTION: Final = Rule(
+    id="foreign-option",
+    meaning=(
+        "Graders of other tools have this option. A `code_judge` has not, and would only pass it "
+        "to the script as configuration: a gate or a limit would be lost. Below `config` every "
+        "key is yours."
+    ),
+    bad=with_evaluator("- {name: check, type: code_judge, script: ./check, required: true}"),
+    good=with_evaluator(
+        "- {name: check, type: code_judge, script: ./check, config: {required: true}}"
     ),
 )
 TARGET_PROXY: Final = Rule(
@@ -111,6 +124,7 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
             yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
         case "code_judge":
             yield from _misspelt(evaluator, path)
+            yield from _foreign_options(evaluator, path)
             yield from _target_of_script(evaluator, path)
         case "composite":
             members = evaluator.get("evaluators")
@@ -123,12 +137,19 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
 def _misspelt(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield keys that are passed to the script and look like a misspelt setting."""
     for key in evaluator:
-        if key not in CODE_JUDGE_KEYS and not key.startswith("x-"):
+        if key not in (*CODE_JUDGE_KEYS, *CODE_JUDGE_OPTIONS) and not key.startswith("x-"):
             meant = nearest(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
             if meant and meant != "script":  # the missing `script` has its own problem
                 message = f"`{key}` is passed to the script as config"
                 where, hint = (*path, key), did_you_mean(meant)
                 yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
+
+
+def _foreign_options(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
+    for key, hint in CODE_JUDGE_OPTIONS.items():
+        if key in evaluator and "script" in evaluator:  # without it, that is the problem
+            message = f"`{key}` is no option of a `code_judge`"
+            yield Problem(FOREIGN_OPTION, (*path, key), message, hint, at_key=True)
 
 
 def _target_of_script(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:

@@ -41,8 +41,25 @@ def recognise(data: Any) -> Problem | None:
     if "tests" in data and _is_later(tests, keys):
         return _problem("tests", _version(keys, data), _renamed(keys, data))
     if "cases" in data and _is_later(data["cases"], _keys_of(data["cases"])):
-        return _problem("cases", "AgentV 3", _renamed(_keys_of(data["cases"]), data, "cases"))
+        return _problem("cases", "another tool", _renamed(_keys_of(data["cases"]), data, "cases"))
     return None
+
+
+def recognise_lines(cases: Any) -> Problem | None:
+    """Return the one problem of JSON Lines in which every line is a case of another tool."""
+    lines = cases if isinstance(cases, list) else []
+    for key, tool in _LINES.items():
+        if lines and all(
+            isinstance(line, dict) and key in line and _OWN.isdisjoint(line) for line in lines
+        ):
+            message = f"the file is written for {tool}: its lines have `{key}` and no `rubrics`"
+            return Problem(OTHER_TOOL, ("evalcases", 0, key), message, _LINE_HINT, at_key=True)
+    return None
+
+
+_LINES: Final = {"vars": "promptfoo", "criteria": "AgentV 2.7 or later", "item": "OpenAI Evals"}
+_OWN: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
+_LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
 
 
 def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
@@ -52,16 +69,18 @@ def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
     return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
 
 
-_CHECKS: Final = "write criteria as `rubrics`, checks as `execution.evaluators`"
+_CHECKS: Final = (
+    "write criteria and checks such as `contains` as `rubrics`, scripts as `execution.evaluators`"
+)
 _HINTS: Final = {
-    "assertions": f"a key of AgentV 4; {_CHECKS}",
-    "assert": f"a key of promptfoo and AgentV 3 and 5; {_CHECKS}",
+    "assertions": f"a key of AgentV 3 and 4; {_CHECKS}",
+    "assert": f"a key of promptfoo and AgentV 2 and 5; {_CHECKS}",
     "vars": "a key of promptfoo and AgentV 5; write the text that the target gets as `input`",
     "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
     "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
     "testData": f"a key of GitHub Models; {_CASES}",
     "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
-    "tests": "a key of promptfoo and AgentV 4; move the cases to `evalcases`",
+    "tests": "a key of promptfoo and AgentV 2.7 to 4; move the cases to `evalcases`",
 }
 
 
@@ -104,7 +123,9 @@ def _is_later(tests: Any, keys: frozenset[str]) -> bool:
 
 def _version(keys: frozenset[str], data: Mapping[str, Any]) -> str:
     given = keys | data.keys()
-    return "AgentV 3" if "assert" in given and "assertions" not in given else "AgentV 4"
+    if "assertions" in given:
+        return "AgentV 3 or 4"
+    return "AgentV 2.7" if "assert" in given else "AgentV 2.7 or later"
 
 
 def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests") -> str:

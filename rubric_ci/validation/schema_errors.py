@@ -11,6 +11,7 @@ from jsonschema.exceptions import ValidationError
 from rubric_ci.assertions.keys import KEYS
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.assertion_rules import ASSERTION_OPTION
+from rubric_ci.validation.other_evaluators import MODES, instead_of_type
 from rubric_ci.validation.other_tools import hint_for_key
 from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
@@ -138,29 +139,13 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     value = error.instance
     hint = ""
     if isinstance(value, str):
-        other = _INSTEAD.get(value, "") if rule == EVALUATOR_TYPE else ""
+        other = instead_of_type(value) if rule == EVALUATOR_TYPE else MODES.get(value, "")
         hint = other or did_you_mean(nearest(value, values))
     elif value is False and path[-1] in KEYS:
         hint = f"write `{path[-1]}: true` and `not: true`"
     allowed = f"one of {words}" if values else words
     message = f"{value_name(path)} must be {allowed}, not {shown(value)}"
     yield Problem(rule, path, message, hint)
-
-
-_INSTEAD: Final = {
-    "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
-    "expected_messages": "`tool_trajectory` compares tool calls, `field_accuracy` the contents",
-    **{
-        name: f"write it as a criterion under `rubrics`: {form}"
-        for name, form in (
-            *((key, f"{{{key}: …}}") for key in KEYS),
-            *((key.replace("_", "-"), f"{{{key}: …}}") for key in KEYS if "_" in key),
-            ("icontains", "{contains: …, ignore_case: true}"),
-            ("regex", "{matches: …}"),
-        )
-    },
-}
-"""Replacements for evaluator types of other tools or versions."""
 
 
 def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:

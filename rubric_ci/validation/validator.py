@@ -115,11 +115,19 @@ def check_waivers(
 
 
 def _other_tool(source: Source) -> Problem | None:
-    if not isinstance(source.data, dict) or "evalcases" in source.data:
+    if not isinstance(source.data, dict):
         return None
+    if "evalcases" in source.data:
+        return _other_lines(source) if source.file.endswith(".jsonl") else None
     from rubric_ci.validation.other_tools import recognise
 
     return recognise(source.data)
+
+
+def _other_lines(source: Source) -> Problem | None:
+    from rubric_ci.validation.other_tools import recognise_lines
+
+    return recognise_lines(source.data["evalcases"])
 
 
 def _rule_ids() -> Collection[str]:

@@ -124,6 +124,7 @@ def main() -> None:
     default="text",
     help="Output format.",
 )
+@option("--strict", is_flag=True, help="Exit with 1 also if there are only warnings.")
 @option("--only-evals", is_flag=True, help="Ignore files that are not eval files; for hooks.")
 @option("--fix", is_flag=True, help="Fix unambiguous problems in place.")
 @option("--diff", is_flag=True, help="Show the changes that --fix would make; exit 1 if any.")

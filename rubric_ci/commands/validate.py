@@ -50,6 +50,7 @@ class ValidateSettings(NamedTuple):
     format: Format = "text"
     fix: bool = False
     diff: bool = False
+    strict: bool = False  # warnings fail
     only_evals: bool = False  # ignore other paths: a hook passes every file
 
 
@@ -80,7 +81,8 @@ def validate(settings: ValidateSettings) -> ExitCode:
 
         sys.stderr.write("".join(map(error_text, errors)))
         return ExitCode.USAGE
-    failed = any(problem.severity.value == "error" for problem in found)
+    failing = {"error", "warning"} if settings.strict else {"error"}
+    failed = any(problem.severity.value in failing for problem in found)
     return ExitCode.GATE if failed else ExitCode.OK
 
 

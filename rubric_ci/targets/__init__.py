@@ -53,7 +53,9 @@ async def _answer(case: EvalCase, target: Target, context: RunContext, attempt: 
         case MockTarget():
             return mock.answer(target)
         case UnsupportedTarget():
-            provider = f"provider `{target.provider}`"
-            raise CannotAnswer(f"target {target.name}: {provider} is not supported yet")
+            raise CannotAnswer(
+                f"target {target.name}: provider `{target.provider}` is not supported; write "
+                "`provider: cli` with the program's command line as `command_template`"
+            )
         case _:
             assert_never(target)

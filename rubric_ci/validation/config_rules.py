@@ -1,5 +1,6 @@
 """Rules of the configuration and of targets files."""
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.validation.config_summary import JUDGE_KEYS
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS
 from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.validation.judge_command_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems
@@ -27,7 +28,8 @@ from rubric_ci.yaml_text.source import Values
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
     *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens"),
-    *("settings", "cache"),
+    *("settings", "cache", "input_cost_per_token", "output_cost_per_token"),
+    *("input_cost_per_token_batches", "output_cost_per_token_batches"),
 )
 _PROVIDERS: Final = {
     **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4-"), "openai"),
@@ -39,7 +41,23 @@ _PROVIDERS: Final = {
     "grok-": "xai",
 }
 """The provider of model names that start so."""
+_COMMON: Final = (
+    *("openai", "anthropic", "azure", "azure_ai", "bedrock", "bedrock_converse", "vertex_ai"),
+    *("gemini", "mistral", "codestral", "deepseek", "cohere", "cohere_chat", "groq", "ollama"),
+    *("ollama_chat", "openrouter", "together_ai", "fireworks_ai", "hosted_vllm", "huggingface"),
+    *("litellm_proxy", "perplexity", "xai", "zai", "sagemaker", "sagemaker_chat", "watsonx"),
+)
+"""Providers that a misspelt one may mean."""
+_ALIKE: Final = (
+    *("openai_like", "anthropic_text", "azure_text", "azure_speech", "bedrock_mantle"),
+    *("sagemaker_nova", "vertex_ai_beta", "watsonx_text"),
+)
+"""Providers of litellm whose names are close to one of `_COMMON`."""
 
+_SHELL_REFERENCE: Final = re.compile(
+    r"(?:\$(?:\{|env:)?|%|\{\{ *)([A-Za-z_][A-Za-z0-9_]*)(?: *\}\}|\}|%)?"
+)
+"""A variable as a shell or another tool writes it."""
 
 LITERAL_SECRET: Final = Rule(
     id="literal-secret",
@@ -64,6 +82,15 @@ MODEL_PROVIDER: Final = Rule(
     hint="write `provider/model`",
     bad="judge: {model: gpt-6-luna}\n",
     good="judge: {model: openai/gpt-6-luna}\n",
+)
+AGENT_PROVIDER: Final = Rule(
+    id="agent-provider",
+    severity="warning",
+    switchable=True,
+    meaning="rubric-ci does not start this agent program by name, so its cases have no answer.",
+    hint="write `provider: cli` with the program's command line as `command_template`",
+    bad="targets: [{name: default, provider: claude-code}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'claude -p {PROMPT}'}]\n",
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
@@ -108,7 +135,7 @@ def config_problems(
     if targets_only:
         found.extend(_misplaced_in_targets_file(data))
     found.extend(_judge(data.get("judge")))
-    found.extend(_targets(data.get("targets")))
+    found.extend(_targets(data.get("targets"), agents=not targets_only))
     found.extend(target_rules(data.get("targets"), others))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
@@ -154,11 +181,19 @@ def _judge(judge: Any) -> Iterator[Problem]:
     yield from _misspelt(judge, ("judge",), known)
 
 
-def _targets(targets: Any) -> Iterator[Problem]:
+def _targets(targets: Any, *, agents: bool) -> Iterator[Problem]:
+    """Yield the problems of the targets' keys; with `agents`, also programs that are not started.
+
+    A targets file of AgentV may have such targets for others.
+    """
     for index, target in enumerate(targets if isinstance(targets, list) else ()):
         if isinstance(target, dict):
             path: Path = ("targets", index)
             yield from _secret(target, path)
+            provider = target.get("provider")
+            if agents and isinstance(provider, str) and provider.lower() in AGENTS:
+                message = f"provider `{provider}` is not supported"
+                yield Problem(AGENT_PROVIDER, (*path, "provider"), message)
             if is_model(target):
                 yield from _without_provider(target, path)
                 yield from _misspelt(target, path, _KNOWN)
@@ -168,14 +203,27 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
     for key in ("api_key", "apiKey"):
         value = owner.get(key)
         if isinstance(value, str) and value.strip() and "${{" not in value:
-            message = f"`{key}` contains a literal value"
-            yield Problem(LITERAL_SECRET, (*path, key), message)
+            message, hint = f"`{key}` contains a literal value", ""
+            if reference := _SHELL_REFERENCE.fullmatch(value.strip()):
+                message = (
+                    f"`{key}` is the text `{value.strip()}`: only `${{{{ NAME }}}}` is a variable"
+                )
+                hint = did_you_mean(f"${{{{ {reference[1]} }}}}")
+            yield Problem(LITERAL_SECRET, (*path, key), message, hint)
 
 
 def _without_provider(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield a model that is named without its provider, if its name shows the provider."""
+    """Yield a model whose provider is missing or misspelt, if the name shows what is meant."""
     model = owner.get("model")
-    if not isinstance(model, str) or "/" in model or owner.get("provider"):
+    if not isinstance(model, str) or owner.get("provider"):
+        return
+    provider, slash, rest = model.partition("/")
+    if slash:
+        known = provider in _COMMON or provider in _ALIKE or "${{" in model
+        if not known and (meant := nearest(provider, _COMMON)):
+            message = f"`{provider}` is not a known provider"
+            hint = did_you_mean(f"{meant}/{rest}")
+            yield Problem(MODEL_PROVIDER, (*path, "model"), message, hint)
         return
     likely = next((_PROVIDERS[start] for start in _PROVIDERS if model.startswith(start)), "")
     if likely:

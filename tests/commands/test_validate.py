@@ -116,6 +116,15 @@ def test_only_evals(name: str, text: str, checked: bool, project: Path) -> None:
     assert ran.returncode == (1 if "cases: []" in text or not text else 0)
 
 
+@pytest.mark.parametrize(("arguments", "code"), [((), 0), (("--strict",), 1)])
+def test_strict_fails_on_warnings(project: Path, arguments: tuple[str, ...], code: int) -> None:
+    target = "{name: a, provider: cli, command_template: 'echo {PROMPT}', depends_on: [srcc/**]}"
+    (project / "rubric-ci.yaml").write_text(f"targets: [{target}]\n")
+    ran = rubric_ci("validate", *arguments, "rubric-ci.yaml", cwd=project)
+    assert "depends-on-unmatched: no file matches `srcc/**`" in ran.stdout
+    assert ran.returncode == code
+
+
 def test_only_evals_knows_a_sidecar(project: Path) -> None:
     (project / "evals/b.jsonl").write_text('{"id": "a", "input": "Hi", "rubrics": ["Greets"]}\n')
     (project / "evals/b.yaml").write_text("descriptio: Greetings\n")

@@ -1,5 +1,9 @@
 """A misspelt key and the missing one that it means are one problem; no message is parsed for it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from rubric_ci.validation.validator import check_config
@@ -60,6 +64,12 @@ MISSPELT = {
             "targets: [{name: a, provider: openai, model: gpt-6.1-sol}]\n", [], id="provider"
         ),
         pytest.param("judge: {model: my-own}\n", [], id="an unknown name"),
+        pytest.param(
+            "judge: {model: opneai/judge-1}\n",
+            ["`opneai` is not a known provider; did you mean `openai/judge-1`?"],
+            id="a misspelt provider",
+        ),
+        pytest.param("judge: {model: my-gateway/x}\n", [], id="an unknown provider"),
     ],
 )
 def test_a_model_without_a_provider(text: str, expected: list[str]) -> None:
@@ -94,3 +104,45 @@ def test_settings_of_the_regression_budget(settings: str, expected: str) -> None
     assert found.message == expected
     if settings.startswith("cluster"):
         assert found.hint == "write a value such as `file` or `tag:topic-*`"
+
+
+def test_no_provider_of_litellm_is_misspelt() -> None:
+    code = "import litellm; print(*(getattr(p, 'value', p) for p in litellm.provider_list))"
+    local = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | local, stdout=subprocess.PIPE, text=True,
+        check=True,
+    )  # fmt: skip
+    names = done.stdout.split()
+    assert "openai" in names
+    for name in names:
+        text = f"judge: {{model: {name}/m}}\n"
+        assert not [d for d in check_config(Document("a.yaml", text)) if d.rule == "model-provider"]
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("${OPENAI_API_KEY}", "did you mean `${{ OPENAI_API_KEY }}`?"),
+        ("$OPENAI_API_KEY", "did you mean `${{ OPENAI_API_KEY }}`?"),
+        ("$env:KEY", "did you mean `${{ KEY }}`?"),
+        ("%KEY%", "did you mean `${{ KEY }}`?"),
+        ("sk-1", "write `${{ NAME }}` and set the environment variable NAME"),
+    ],
+)
+def test_a_variable_of_a_shell_is_no_key(value: str, hint: str) -> None:
+    text = f'judge: {{model: openai/m, api_key: "{value}"}}\n'
+    assert [d.hint for d in check_config(Document("a.yaml", text))] == [hint]
+
+
+def test_prices_are_known_settings() -> None:
+    prices = "input_cost_per_token: 1.0e-6, output_cost_per_token: 2.0e-6"
+    text = f"judge: {{model: my-own, {prices}}}\ntargets: [{{name: a, model: own, {prices}}}]\n"
+    assert not list(check_config(Document("a.yaml", text)))
+
+
+@pytest.mark.parametrize(("targets_only", "rules"), [(False, ["agent-provider"]), (True, [])])
+def test_an_agent_by_name(*, targets_only: bool, rules: list[str]) -> None:
+    text = "targets: [{name: a, provider: claude-code, model: m}]\n"
+    found = check_config(Document("a.yaml", text), targets_only=targets_only)
+    assert [d.rule for d in found] == rules

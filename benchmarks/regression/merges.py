@@ -72,13 +72,13 @@ def _merged(suite: Suite, kept: list[list[Trial]], base: Sequence[Trial], rule: 
     for n, (now, then) in enumerate(zip(head, base, strict=True)):
         if tier(now.verdict) <= tier(then.verdict):
             continue
-        was = _case(n, kept[n])
+        was = case_of(n, kept[n])
         if rule == "first trial":
             if tier(now.verdict) > tier(was.verdict):
                 kept[n] = [now]
             continue
         new = suite.trials(n, CONFIG.further_trials)
-        found = replace(_case(n, [now, *new]), change="fixed", further_trials=len(new))
+        found = replace(case_of(n, [now, *new]), change="fixed", further_trials=len(new))
         if merge_decision.demands_a_move(found, was):
             kept[n] = new
     return head
@@ -87,13 +87,13 @@ def _merged(suite: Suite, kept: list[list[Trial]], base: Sequence[Trial], rule: 
 def _night(suite: Suite, kept: list[list[Trial]]) -> bool:
     """Return True if the night is red; the reference gets the trials that it lacks."""
     first = [suite.trials(n, TRIALS) for n in range(len(kept))]
-    reference = _report([_case(n, trials) for n, trials in enumerate(kept)])
+    reference = report_of([case_of(n, trials) for n, trials in enumerate(kept)])
     head = []
     for n, trials in enumerate(first):
-        more = alarm_budget.further_trials(_case(n, trials), reference.cases[n], CONFIG)
-        case = _case(n, [*trials, *suite.trials(n, more)])
+        more = alarm_budget.further_trials(case_of(n, trials), reference.cases[n], CONFIG)
+        case = case_of(n, [*trials, *suite.trials(n, more)])
         head.append(replace(case, further_trials=more))
-    compared = compare(_report(head), Baseline(report=reference, log=LOG)).comparison
+    compared = compare(report_of(head), Baseline(report=reference, log=LOG)).comparison
     assert compared is not None
     for trials, new in zip(kept, first, strict=True):
         if len(trials) < CONFIG.reference_trials:
@@ -101,7 +101,7 @@ def _night(suite: Suite, kept: list[list[Trial]]) -> bool:
     return compared.regressed
 
 
-def _case(number: int, trials: Sequence[Trial]) -> Graded:
+def case_of(number: int, trials: Sequence[Trial]) -> Graded:
     ranked = sorted(trials, key=lambda each: (tier(each.verdict), each.score))
     median = ranked[(len(ranked) - 1) // 2]
     return Graded(
@@ -115,7 +115,7 @@ def _case(number: int, trials: Sequence[Trial]) -> Graded:
     )
 
 
-def _report(cases: Sequence[Graded]) -> RunReport:
+def report_of(cases: Sequence[Graded]) -> RunReport:
     return RunReport(
         tool="",
         started_at=DAY,

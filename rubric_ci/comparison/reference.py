@@ -150,6 +150,12 @@ def since(log: ReferenceLog, holds: Callable[[Night], bool]) -> Night | None:
     return first
 
 
+def was_worse_before(log: ReferenceLog, started_at: str) -> bool:
+    """Return True if the last night with a verdict before a run was worse than the reference."""
+    nights = [night for night in log.before(started_at) if night.gate != "no-verdict"]
+    return bool(nights) and nights[-1].worse
+
+
 def comparable(one: RunReport, other: RunReport) -> bool:
     """Return True if judge and thresholds are the same."""
     limits = [(each.gate.passing, each.gate.borderline) for each in (one, other)]

@@ -14,7 +14,8 @@ from rubric_ci.text.error_text import error_line
 def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -> str:
     """Open, update or close the issue; return one line about it, also if GitHub fails.
 
-    A run that lacks verdicts and shows neither neither opens nor closes it.
+    A run that lacks verdicts and shows neither neither opens nor closes it. The first night that is
+    worse than a reference does not open it, the second in a row does.
     """
     event = read_event(environment)
     if event is None:
@@ -28,4 +29,7 @@ def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -
     except (CannotReachGitHub, CannotConfigure) as error:
         return f"no issue: {error_line(error)}"
     number = f" #{result.number}" if result.number else ""
-    return f"issue{number} {result.done}{f': {result.url}' if result.url else ''}"
+    line = f"issue{number} {result.done}{f': {result.url}' if result.url else ''}"
+    if subject.suspected and not subject.red:
+        return f"{line}; suspected: worse in this night, and a second one in a row opens it"
+    return line

@@ -250,7 +250,7 @@ def test_a_merge_moves_the_reference(nights: Nights) -> None:
     nights.run(greeting=GOOD, farewell=BAD)
     job = nights.merge(greeting=GOOD, farewell=GOOD)
     assert job.succeeded, job.log
-    assert nights.trials() == {"greeting": "P" * 15, "farewell": "P"}
+    assert nights.trials() == {"greeting": "P" * 15, "farewell": "P" * 4}
     first, merged = (commit[:10] for commit in nights.commits)
     moved = f"the reference moved to {merged} for 1 case (merge: fixed farewell)"
     assert moved in job.summary

@@ -1,5 +1,6 @@
 """The body of the issue about nights."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from rubric_ci.comparison import reference
 from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult
 from rubric_ci.publish import issue_text
 from rubric_ci.publish.issue_text import Subject
 from tests.compared import compared
@@ -94,9 +96,9 @@ significant at 0.05.
                 gate=replace(FIRST.gate, fail_on="never"),
             ),
             "the gate passes; worse than the reference: 1 case broken",
+            False,
             True,
-            True,
-            id="worse",
+            id="worse for the first night",
         ),
         pytest.param(
             night(2, errored("a"), errored("b")),
@@ -120,6 +122,31 @@ def test_what_an_issue_is_open_for(
     about = subject(head)
     assert issue_text.render(about, SITE).startswith(f"## rubric-ci · {headline}\n")
     assert (about.red, about.complete) == (red, complete)
+
+
+WORSE = (case("a", 0, 10), case("b", 0, 3))
+GOOD = (case("a", 3), case("b", 0, 3))
+OUTAGE = (errored("a"), errored("b"))
+
+
+@pytest.mark.parametrize(
+    ("nights", "suspected"),
+    [
+        pytest.param([WORSE], True, id="first"),
+        pytest.param([WORSE, WORSE], False, id="second in a row"),
+        pytest.param([WORSE, GOOD, WORSE], True, id="a good night between"),
+        pytest.param([WORSE, OUTAGE, WORSE], False, id="an outage between"),
+        pytest.param([GOOD], False, id="not worse"),
+    ],
+)
+def test_the_second_night_in_a_row_confirms(
+    nights: Sequence[Sequence[CaseResult]], *, suspected: bool
+) -> None:
+    about = subject(*(night(n, *cases) for n, cases in enumerate(nights, 2)))
+    about = replace(about, head=replace(about.head, gate=replace(FIRST.gate, fail_on="never")))
+    assert (about.suspected, about.red) == (suspected, about.worse and not suspected)
+    line = "in this night, suspected: a second night in a row confirms it\n"
+    assert (line in issue_text.render(about, SITE)) == suspected
 
 
 def test_nights_without_a_verdict_do_not_restart_the_count() -> None:

@@ -38,6 +38,10 @@ LOCAL_HOSTS: Final = {
 _HOST_OPTIONS: Final = frozenset({"api_base", "base_url"})
 _TEXTS: Final = frozenset({"extra_headers", "headers", "metadata", "stop", "user"})  # sent as data
 _HOST_PARTS: Final = ("region", "location", "account")  # options that providers put into a host
+_ANY_HOST: Final = (
+    "a command may send the answers to any host, so it was not started; set "
+    "RUBRIC_CI_ALLOWED_HOSTS to nothing, or choose a judge with `model`, or with `cli` and no `env`"
+)
 _PLAIN = re.compile(r"[\w-]*")
 _PROVIDER = re.compile(r"\A[\w-]+/(?=https?://)", re.IGNORECASE)
 
@@ -64,6 +68,9 @@ def hosts_of(endpoint: Endpoint) -> frozenset[str]:
 def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
     """Return why a model must not be asked; empty: it may."""
     named = hosts_of(endpoint)
+    command = endpoint.command
+    if command and not allowed.providers and (command.env or not command.cli):
+        return _ANY_HOST
     if not (named or allowed.providers):
         named = frozenset({_provider_host(endpoint)})
     for host in sorted(named):

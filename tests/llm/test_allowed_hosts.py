@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.llm.allowed_hosts import hosts_of, refusal
-from rubric_ci.model.config import Endpoint
+from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.json_value import JSON
 
@@ -81,3 +81,29 @@ def test_refusal(
     found = refusal(Endpoint(model=model, options=options), allowed)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
+
+
+ANY_HOST = (
+    "a command may send the answers to any host, so it was not started; set "
+    "RUBRIC_CI_ALLOWED_HOSTS to nothing, or choose a judge with `model`, or with `cli` and no `env`"
+)
+NOT_LISTED = (
+    "the host api.openai.com:443 is not allowed, and nothing was sent to it; list it in "
+    "RUBRIC_CI_ALLOWED_HOSTS, or merge a configuration that uses it"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed", "expected"),
+    [
+        (JudgeCommand(argv=("j",)), BASE, ""),
+        (JudgeCommand(argv=("j",)), GIVEN, ANY_HOST),
+        (JudgeCommand(cli="claude-code"), GIVEN, ""),
+        (JudgeCommand(cli="claude-code", env=("ANTHROPIC_BASE_URL",)), GIVEN, ANY_HOST),
+        (JudgeCommand(cli="codex"), GIVEN, NOT_LISTED),
+        (JudgeCommand(cli="codex"), BASE, ""),
+    ],
+    ids=["any", "a list", "listed", "another host", "not listed", "of a provider"],
+)
+def test_a_command(command: JudgeCommand, allowed: AllowedHosts, expected: str) -> None:
+    assert refusal(Endpoint(model="command", command=command), allowed) == expected

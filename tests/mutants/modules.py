@@ -14,6 +14,8 @@ HELD: Final[Mapping[str, str]] = {
     "assertions/words.py": "assertions/test_mark.py assertions/test_table.py",
     "project/links.py": "project/test_links.py",
     "selection/dependencies.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
+    "policy/strength.py": "policy/test_strength.py policy/test_changes.py",
+    "report/gate.py": "report/test_gate.py report/test_exit_code.py",
     "policy/target_options.py": "policy/test_target_options.py",
     "grading_changes/criteria.py": "grading_changes/test_criteria.py",
     "grading_changes/evaluators.py": "grading_changes/test_evaluators.py",

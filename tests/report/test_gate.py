@@ -13,7 +13,7 @@ from rubric_ci.model.results import Trial
 from rubric_ci.render import heading, wording
 from rubric_ci.report import consistency
 from rubric_ci.report.exit_code import exit_code
-from rubric_ci.report.gate import concluded, gate_of, with_gate
+from rubric_ci.report.gate import concluded, gate_of, settings_of, with_gate
 from tests.sample_reports import a_report, errored, graded
 
 CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})
@@ -58,6 +58,41 @@ def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None
     assert wording.gate_settings(report) == text
     assert exit_code(report) is code
     assert list(consistency.problems(report)) == []
+
+
+def test_the_settings_of_a_configuration() -> None:
+    config = GateConfig(
+        min_pass_rate=0.5,
+        groups={"safety": 1.0, "new": 0.25},
+        max_waivers=3,
+        on_weaker_grading="fail",
+        on_changed_grading="review",
+    )
+    settings = GateInfo(
+        fail_on="fail",
+        passing=0.8,
+        borderline=0.6,
+        rates=(
+            PassRate(min_pass_rate=0.5),
+            PassRate(min_pass_rate=1.0, group="safety"),
+            PassRate(min_pass_rate=0.25, group="new"),
+        ),
+        on_weaker_grading="fail",
+        on_changed_grading="review",
+        max_waivers=3,
+        holds=False,
+    )
+    assert gate_of(config, None) == settings
+    assert gate_of(replace(config, min_pass_rate=None), None).rates == settings.rates[1:]
+    counted = concluded(settings, (graded("a", "pass", tags=("new", "safety")),), "pass")
+    assert counted.holds
+    assert [rate.counted for rate in counted.rates] == [1, 1, 1]
+    assert settings_of(counted) == settings
+
+
+def test_a_run_with_an_error_does_not_hold() -> None:
+    gate = gate_of(GateConfig(), None)
+    assert (concluded(gate, (), "error").holds, concluded(gate, (), "pass").holds) == (False, True)
 
 
 def test_fail_on_of_the_command_line_comes_first() -> None:

@@ -1,4 +1,4 @@
-"""Charts of the history as inline SVG that stretches to the width of the page.
+"""Charts of the history as shapes that stretch to the width of the page.
 
 No text is in the SVG, so that it is as large on a phone as on a desk. A run is one unit wide; the
 height is 100 units, with 0 at the top.
@@ -14,7 +14,6 @@ from rubric_ci.history import runs_text
 from rubric_ci.history.record import Interval, RunRecord
 from rubric_ci.history.trends import JudgeChange
 from rubric_ci.text import numbers
-from rubric_ci.text.escape import html
 
 HEIGHT: Final = 100.0
 DOTS_UP_TO: Final = 90  # runs; more dots would be one line
@@ -38,61 +37,70 @@ class _Point:
     high: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A chart as `templates/history.html` draws it."""
+
+    size: str  # a class: "low", or ""
+    title: str
+    labels: tuple[str, ...]  # of the vertical axis, the highest first
+    runs: str
+    paths: tuple[tuple[str, str], ...]  # class and shape
+    hovers: tuple[tuple[str, str, str], ...]  # place, text and address of each run
+    ends: tuple[str, ...]  # days of the first and the last run
+
+
 def lines(
     records: Sequence[RunRecord],
     series: Sequence[Series],
     changes: Sequence[JudgeChange],
     hrefs: Sequence[str],
-) -> Iterator[str]:
-    """Yield a chart of shares with their intervals; partial runs are left out."""
+) -> Plot:
+    """Return a chart of shares with their intervals; partial runs are left out."""
     points = {each.name: list(_points(records, each.pick)) for each in series}
     bottom = _bottom(p.low for found in points.values() for p in found)
     labels = [f"{share:.0%}".replace("%", " %") for share in (1, (1 + bottom) / 2, bottom)]
-    yield from _open(labels, len(records), "Score and pass rate over time")
+    paths: list[tuple[str, str]] = []
     for name, found in points.items():
         for run in _unbroken(found):
-            yield f'<path class="band {name}" d="{_band(run, bottom)}"/>'
-            yield f'<path class="line {name}" d="{_line(run, bottom)}"/>'
+            paths += [(f"band {name}", _band(run, bottom)), (f"line {name}", _line(run, bottom))]
         if len(records) <= DOTS_UP_TO:
-            yield f'<path class="dots {name}" d="{_dots(found, bottom)}"/>'
-    for change in changes:
-        yield f'<path class="mark" d="M{change.run} 0V100"/>'
-    yield from _hovers(records, hrefs)
-    yield from _close(records)
+            paths.append((f"dots {name}", _dots(found, bottom)))
+    paths += (("mark", f"M{change.run} 0V100") for change in changes)
+    return _plot(records, hrefs, "Score and pass rate over time", labels, paths)
 
 
-def bars(records: Sequence[RunRecord], hrefs: Sequence[str]) -> Iterator[str]:
-    """Yield a chart of the cost per run; runs of unknown cost have no bar."""
+def bars(records: Sequence[RunRecord], hrefs: Sequence[str]) -> Plot:
+    """Return a chart of the cost per run; runs of unknown cost have no bar."""
     costs = [record.cost_usd or 0.0 for record in records]
     top = max(costs)
     labels = [numbers.dollars(share * top) for share in (1, 0.5, 0)]
-    yield from _open(labels, len(records), "Cost per run in US dollars", " low")
     tall = [(n, HEIGHT * (1 - cost / top)) for n, cost in enumerate(costs) if cost]
     shapes = "".join(f"M{n + 0.1:.1f} 100V{y:.1f}h.8V100z" for n, y in tall)
-    yield f'<path class="bar" d="{shapes}"/>'
-    yield from _hovers(records, hrefs)
-    yield from _close(records)
+    title = "Cost per run in US dollars"
+    return _plot(records, hrefs, title, labels, [("bar", shapes)], size="low")
 
 
-def _open(labels: Sequence[str], runs: int, title: str, size: str = "") -> Iterator[str]:
-    yield f'<div class="plot{size}"><div class="y">'
-    yield from (f"<span>{label}</span>" for label in labels)
-    yield f'</div><svg viewBox="0 0 {runs} 100" preserveAspectRatio="none" role="img"'
-    yield f' aria-label="{title}"><path class="grid" d="M0 0H{runs}M0 50H{runs}M0 100H{runs}"/>'
-
-
-def _close(records: Sequence[RunRecord]) -> Iterator[str]:
-    yield '</svg></div><div class="x">'
-    yield f"<span>{html(runs_text.day(records[0])[:10])}</span>"
-    if len(records) > 1:
-        yield f"<span>{html(runs_text.day(records[-1])[:10])}</span>"
-    yield "</div>"
-
-
-def _hovers(records: Sequence[RunRecord], hrefs: Sequence[str]) -> Iterator[str]:
-    for n, (record, href) in enumerate(zip(records, hrefs, strict=True)):
-        rect = f'<rect x="{n}" width="1" height="100"><title>{_title(record)}</title></rect>'
-        yield f'<a href="{href}">{rect}</a>' if href else rect
+def _plot(
+    records: Sequence[RunRecord],
+    hrefs: Sequence[str],
+    title: str,
+    labels: Sequence[str],
+    paths: Sequence[tuple[str, str]],
+    *,
+    size: str = "",
+) -> Plot:
+    runs = zip(records, hrefs, strict=True)
+    ends = [runs_text.day(record)[:10] for record in (records[0], *records[1:][-1:])]
+    return Plot(
+        size=size,
+        title=title,
+        labels=tuple(labels),
+        runs=str(len(records)),
+        paths=tuple(paths),
+        hovers=tuple((str(n), _title(record), href) for n, (record, href) in enumerate(runs)),
+        ends=tuple(ends),
+    )
 
 
 def _title(record: RunRecord) -> str:
@@ -102,7 +110,7 @@ def _title(record: RunRecord) -> str:
         f"pass rate {runs_text.rate(record.pass_rate)}",
         runs_text.cost(record),
     ]
-    return html(" · ".join(facts))
+    return " · ".join(facts)
 
 
 def _points(records: Sequence[RunRecord], pick: Pick) -> Iterator[_Point]:

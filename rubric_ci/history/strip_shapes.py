@@ -1,4 +1,4 @@
-"""The verdicts of one case over all runs as a strip of inline SVG."""
+"""The verdicts of one case over all runs as the shapes of a strip."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,13 +10,12 @@ from rubric_ci.history.trends import ABSENT
 _CLASSES = {**LETTERS, ABSENT: "absent"}
 
 
-def draw(verdicts: str) -> str:
-    """Return a strip; the most frequent verdict is drawn once, below the others."""
+def paths(verdicts: str) -> tuple[tuple[str, str], ...]:
+    """Return class and shape of each verdict; the most frequent one is drawn once, below all."""
     ground = Counter(verdicts).most_common(1)[0][0]
     others = sorted(set(verdicts) - {ground})
-    paths = [f'<path class="{_CLASSES[ground]}" d="M0 .5h{len(verdicts)}"/>']
-    paths += (f'<path class="{_CLASSES[one]}" d="{_path(verdicts, one)}"/>' for one in others)
-    return f'<svg viewBox="0 0 {len(verdicts)} 1" preserveAspectRatio="none">{"".join(paths)}</svg>'
+    shapes = ((_CLASSES[one], _path(verdicts, one)) for one in others)
+    return ((_CLASSES[ground], f"M0 .5h{len(verdicts)}"), *shapes)
 
 
 def _path(verdicts: str, letter: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.comparison.alarm_budget import Tested
+from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules, change_of, changed, key_of
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.model.regression_config import RegressionConfig
@@ -121,7 +121,7 @@ def test_many_trials_have_a_p_value(
     p_value: float | None, undecided: bool, after: Graded, expected: Compared
 ) -> None:
     key = key_of(after)
-    tested = Tested(
+    tested = alarm_budget.Tested(
         level=0.025,
         p_values={} if p_value is None else {key: p_value},
         undecided=frozenset({key} if undecided else ()),

@@ -1,6 +1,7 @@
 """Measure whole processes on the same work against the same server: rubric-ci and other tools.
 
     python benchmarks/run/measure.py [--repeat N] [--latency SECONDS ...] [--only NAME ...]
+    .venv/bin/python benchmarks/run/measure.py --history COMMIT [--cases N] | --growth
 
 The first call installs the other tools into `benchmarks/run/.tools/`, at the versions pinned in
 `peers/`. Figures are printed as a markdown table; README.md keeps those of one run.
@@ -73,6 +74,9 @@ class Figure:
 
 def main() -> None:
     options = _options()
+    if options.history or options.growth:
+        _of_this_project(options)
+        return
     install([tool.name for tool in _chosen(options.only)])
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} processors\n")
     for latency in options.latency:
@@ -81,6 +85,16 @@ def main() -> None:
             if tools:
                 print(f"### {work.name}, {latency * 1000:g} ms a reply\n", flush=True)
                 _table(tools, work, latency, options.repeat)
+
+
+def _of_this_project(options: argparse.Namespace) -> None:
+    import history  # it uses this module
+
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} processors\n", flush=True)
+    if options.history:
+        history.compare(options.history, options.cases, options.repeat)
+    if options.growth:
+        history.growth(1_000, 10_000, options.repeat)
 
 
 def _table(tools: list[Tool], work: Work, latency: float, repeat: int) -> None:
@@ -370,6 +384,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", choices=["rubric-ci", "promptfoo", "deepeval", "agentv"]
     )
+    parser.add_argument("--history", metavar="COMMIT", help="compare with another commit")
+    parser.add_argument("--cases", type=int, default=2_000, help="of --history")
+    parser.add_argument("--growth", action="store_true", help="compare 1,000 with 10,000 cases")
     return parser.parse_args()
 
 

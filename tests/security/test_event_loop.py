@@ -89,7 +89,7 @@ def test_the_prompt_leaves_turns(spec: EvaluatorSpec, tmp_path: Path) -> None:
 
 def test_the_check_of_quotes_leaves_turns() -> None:
     criteria = RUBRIC.rubric.judged
-    judgement = Judgement({"polite": Mark(value=True, reasoning="", evidence="it is")})
+    judgement = Judgement({"polite": Mark(value=True, reasoning="", evidence=LARGE[:9])})
     call = ModelCall(
         endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content=LARGE),), key="k"
     )

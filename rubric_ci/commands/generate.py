@@ -35,15 +35,19 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
         echo(publish.reason)
         return ExitCode.USAGE if loaded.invalid else ExitCode.OK
     drafted, failed = _split(requests, _draft(requests, loaded, settings) if requests else ())
+    interrupted = False
     if settings.interactive:
-        drafted, dropped = review(drafted)
-        skipped = [*skipped, *dropped]
+        reviewed = review(drafted)
+        drafted, interrupted = reviewed.accepted, reviewed.interrupted
+        skipped = [*skipped, *reviewed.dropped]
     changes = [rewrite(page, _drafts(page, drafted), loaded.project) for page in pages]
     if settings.diff:
         show_diffs(changes)
     else:
         changes = [write(change) for change in changes]
     show_outcome(drafted, [*skipped, *failed], changes, invalid=loaded.invalid, err=settings.diff)
+    if interrupted:
+        return ExitCode.USAGE if loaded.invalid else ExitCode.NO_VERDICT
     publish(changes)
     code = _exit_code(loaded, drafted, failed, changes)
     if settings.diff and code is ExitCode.OK and any(change.diff for change in changes):

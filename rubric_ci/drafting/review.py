@@ -1,7 +1,7 @@
 """Ask a person to accept, edit or drop each draft before anything is written."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import click
 
@@ -12,49 +12,80 @@ from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.editing.insert_rubrics import rubrics_block
 from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.text import escape
+from rubric_ci.text.numbers import plural
 
 DROPPED = "the draft was dropped"
+_INTERRUPTED = "interrupted"
+NOT_REVIEWED = "the draft was not reviewed"
+_HELP = """\
+a: accept the draft as it is shown
+e: edit it in $EDITOR, then decide
+d: drop it; the case stays without rubrics
+q: stop here and keep what was accepted; the other cases stay as they are
+"""
 
 
-def review(drafted: Sequence[Drafted]) -> tuple[list[Drafted], list[SkippedCase]]:
-    """Return the accepted drafts, with their edits, and the cases whose draft was dropped."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed:
+    """The accepted drafts with their edits, and the cases whose draft was not accepted."""
+
+    accepted: list[Drafted]
+    dropped: list[SkippedCase]
+    interrupted: bool = False  # by Ctrl-C or the end of the input
+
+
+def review(drafted: Sequence[Drafted]) -> Reviewed:
+    """Ask what to do with each draft, shown with its case; stopping keeps the accepted ones."""
     accepted, dropped = list[Drafted](), list[SkippedCase]()
-    for number, made in enumerate(drafted, 1):
-        click.echo(f"\n[{number}/{len(drafted)}] {_case_text(made)}", err=True)
-        kept = _decide(made)
-        if kept is None:
+    for number, made in enumerate(drafted):
+        click.echo(f"\n[{number + 1}/{len(drafted)}] {_case_text(made)}", err=True)
+        choice, kept = _decide(made)
+        if choice == "a":
+            accepted.append(kept)
+        elif choice == "d":
             dropped.append(SkippedCase(case=made.case, reason=DROPPED))
         else:
-            accepted.append(kept)
-    return accepted, dropped
+            left = [SkippedCase(case=each.case, reason=NOT_REVIEWED) for each in drafted[number:]]
+            kept_text = plural(len(accepted), "accepted draft")
+            verb = "is" if len(accepted) == 1 else "are"
+            click.echo(f"\nstopped: {kept_text} {verb} kept, {len(left)} not reviewed", err=True)
+            interrupted = choice == _INTERRUPTED
+            return Reviewed(accepted=accepted, dropped=[*dropped, *left], interrupted=interrupted)
+    return Reviewed(accepted=accepted, dropped=dropped)
 
 
 def _case_text(made: Drafted) -> str:
     case = made.case
     place = escape.log_line(f"{case.file}:{case.span.line}: {case.id}")
-    return f"{place}\n{escape.log_text(case.expected_outcome.strip())}\n"
+    question, expected = case.question.strip(), case.expected_outcome.strip()
+    return (
+        f"{place}\nQuestion: {escape.log_text(question)}\n"
+        f"Expected outcome: {escape.log_text(expected)}\n"
+    )
 
 
-def _decide(made: Drafted) -> Drafted | None:
+def _decide(made: Drafted) -> tuple[str, Drafted]:
+    """Return the decision and the draft, which may have been edited."""
     while True:
         click.echo(escape.log_text(rubrics_block([*made.draft.rubrics])), err=True)
         for warning in made.warnings:
             click.echo(f"  {escape.log_line(warning)}", err=True)
-        choice = _ask("Accept, edit or drop it?", "a", "e", "d")
-        if choice == "a":
-            return made
-        if choice == "d":
-            return None
-        made = _edit(made)
+        try:
+            choice = _ask("Accept, edit or drop it, quit, or help?", "a", "e", "d", "q", "?")
+            if choice == "e":
+                made = _edit(made)
+        except click.Abort:
+            return _INTERRUPTED, made
+        if choice == "?":
+            click.echo(_HELP, err=True)
+        elif choice != "e":
+            return choice, made
 
 
 def _ask(question: str, *letters: str) -> str:
-    """Return one of the letters; the first is the default."""
+    """Return one of the letters; the first is the default. Raises Abort on Ctrl-C."""
     choice = click.Choice(letters, case_sensitive=False)
-    try:
-        return str(click.prompt(question, type=choice, default=letters[0], err=True))
-    except click.Abort:  # Ctrl-C, or the end of the input
-        raise KeyboardInterrupt from None
+    return str(click.prompt(question, type=choice, default=letters[0], err=True))
 
 
 def _edit(made: Drafted) -> Drafted:

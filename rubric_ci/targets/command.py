@@ -14,7 +14,13 @@ from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined, processes
-from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.processes import (
+    Command,
+    Finished,
+    clean_environment,
+    describe_exit,
+    one_line_tail,
+)
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format
 from rubric_ci.text.suggestions import known_names
@@ -115,7 +121,9 @@ def _written(path: Path) -> str:
 
 def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:
     if not text.strip():
-        raise CannotAnswer(f"the target `{target.name}` gave an empty answer")
+        tail = one_line_tail(finished.stderr)
+        said = f"; it wrote to standard error only: {tail}" if tail else ""
+        raise CannotAnswer(f"the target `{target.name}` gave an empty answer{said}")
     try:
         given = answer_format.parse(text)
     except CannotAnswer as error:

@@ -19,7 +19,7 @@ OTHER_TOOL: Final = Rule(
     good=GOOD_FILE,
 )
 
-_CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/from-agentv.md)"
+_CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)"
 _PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios"))
 _PROMPTFOO_TEST: Final = frozenset(("vars", "assert", "threshold", "assertScoringFunction"))
 _LATER_CASE: Final = frozenset(

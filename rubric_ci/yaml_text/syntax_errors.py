@@ -17,7 +17,10 @@ _NAMES = {"\x85": "NEL (U+0085)", "\u2028": "LS (U+2028)", "\u2029": "PS (U+2029
 _ITEM = re.compile(r"\A( *+)- ")
 _WORDS = (
     ("did not find expected key", "the mapping ends unexpectedly: expected a key"),
-    ("did not find expected '-' indicator", "the list ends unexpectedly: expected `- `"),
+    (
+        "did not find expected '-' indicator",
+        "this line is neither an item of the list above nor part of one; check its indentation",
+    ),
     ("mapping values are not allowed", "a `: ` inside a value; quote the value"),
     ("could not find expected ':'", "a key without `:`"),
     ("did not find expected ',' or ']'", "expected `,` or `]`"),

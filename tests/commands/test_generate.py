@@ -251,14 +251,31 @@ def test_usage(project: Project, arguments: list[str], config: str, message: str
 
 @pytest.mark.parametrize(
     ("keys", "exit_code", "changed"),
-    [("a\n", 0, True), ("d\n", 0, False), ("", 3, False)],
+    [("a\n", 0, True), ("d\n", 0, False), ("q\n", 0, False), ("?\na\n", 0, True), ("", 3, False)],
 )
 def test_interactive(project: Project, keys: str, exit_code: int, changed: bool) -> None:
     done = project.generate("--interactive", input=keys)
     assert (project.file.read_text() == AFTER) is changed
     assert done.exit_code == exit_code
-    assert "Offers a refund within 30 days\n" in done.stderr
+    assert "Expected outcome: Offers a refund within 30 days\n" in done.stderr
+    assert "Question: " in done.stderr
+    assert ("q: stop here and keep what was accepted" in done.stderr) is ("?" in keys)
+    assert ("stopped: 0 accepted drafts are kept, 1 not reviewed" in done.stderr) is (
+        keys in {"q\n", ""}
+    )
     assert BLOCK.replace("\n    ", "\n").strip() in done.stderr
+
+
+@pytest.mark.parametrize(("keys", "exit_code"), [("a\nq\n", 0), ("a\n", 3)], ids=["q", "Ctrl-C"])
+def test_what_was_accepted_before_stopping_is_kept(
+    project: Project, keys: str, exit_code: int
+) -> None:
+    second = "  - {id: second, input: And later?, expected_outcome: No refund}\n"
+    project.file.write_text(EVAL + second)
+    project.record(refund=GOOD, second=GOOD)
+    done = project.generate("--interactive", input=keys)
+    assert "stopped: 1 accepted draft is kept, 1 not reviewed" in done.stderr
+    assert (project.file.read_text(), done.exit_code) == (AFTER + second, exit_code)
 
 
 @platforms.SHELL

@@ -471,3 +471,10 @@ def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
 def test_cli_without_a_usable_answer(template: str, message: str, tmp_path: Path) -> None:
     seconds = 0.4 if "sleep" in template else 20.0
     assert refusal(cli(template, timeout_seconds=seconds), tmp_path) == message
+
+
+@platforms.SHELL
+def test_a_command_that_writes_to_standard_error_only(tmp_path: Path) -> None:
+    assert refusal(cli("echo no model >&2"), tmp_path, build_case()) == (
+        "the target `agent` gave an empty answer; it wrote to standard error only: no model"
+    )

@@ -17,7 +17,7 @@ from rubric_ci.yaml_text.document import Document
 def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
     """Return the text with one more entry; None if it cannot be appended safely.
 
-    `text` is that of a valid file, or empty.
+    `text` is a valid file, or empty.
     """
     if not text.strip():
         return f"waivers:\n{waiver_block(entry)}"

@@ -147,7 +147,7 @@ def _with_rubrics(before: JSON, edits: Mapping[int, _Edit]) -> JSON:
 
 
 def _difference(expected: JSON, after: JSON) -> str:
-    """Return what differs from the expected data, or ""."""
+    """Return the difference from the expected data, or ""."""
     if is_same(expected, after):
         return ""
     pairs = enumerate(zip(expected["evalcases"], after["evalcases"], strict=False))

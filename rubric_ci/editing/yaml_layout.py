@@ -59,7 +59,7 @@ Node: TypeAlias = Leaf | Sequence | Mapping
 
 
 def last_line_break(text: str) -> str:
-    """Return how the last line of a text that has an end of line ends; LF if none has."""
+    """Return the last line ending of a text; LF if it has none."""
     return next((found.group() for found in reversed([*LINE_BREAK.finditer(text)])), "\n")
 
 
@@ -135,7 +135,7 @@ def _closes(event: Event) -> bool:
 
 
 def _key_column(text: str, key: Node) -> int:
-    """Return the column of the keys: that of `?` if the first key is written `? key`."""
+    """Return the column of the keys, or of `?` if the first key is written `? key`."""
     before = text[line_start(text, key.start) : key.start].rstrip()
     return len(before) - 1 if before.endswith("?") else key.column
 

@@ -1,4 +1,4 @@
-"""Which files of a folder came with a commit: a change can bring those, and only those; effects.
+"""The files of a folder that came with a commit: a change can bring those, and only those; effects.
 
 A folder is judged by its real path, in every repository around it: a link, a submodule or a
 repository inside the folder hides nothing. A checkout without git could hide all.

@@ -84,5 +84,5 @@ def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess
 
 
 def stripped(output: bytes) -> str:
-    """Return what git wrote, stripped."""
+    """Return the output of git, stripped."""
     return output.decode("utf-8", "replace").strip()

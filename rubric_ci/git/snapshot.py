@@ -79,7 +79,7 @@ class Snapshot:
         return None
 
     def _content_on_disk(self, path: str) -> bytes | None:
-        """Return what the working tree would read; a link of a submodule may lead out of it."""
+        """Return the content in the working tree; a link of a submodule may lead out of it."""
         try:
             return confined.read_named(self.root / path, self.root)
         except CannotReadFile:

@@ -53,7 +53,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalResult:
-    """What was done with a proposal, and its URL."""
+    """The action on a proposal, and its URL."""
 
     done: Literal["created", "updated"]
     url: str

@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentResult:
-    """What was done with the comment, and its URL."""
+    """The action on the comment, and its URL."""
 
     done: Done
     url: str = ""

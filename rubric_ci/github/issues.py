@@ -29,7 +29,7 @@ class IssueKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueResult:
-    """What was done with the issue, its number and URL."""
+    """The action on the issue, its number and URL."""
 
     done: Done
     number: int | None = None

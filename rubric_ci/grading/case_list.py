@@ -52,7 +52,7 @@ def request_lines(work: ExpectedWork) -> Iterator[str]:
 
 
 def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
-    """Return what the answers of a target take; the length of answers is not known before."""
+    """Return the expected requests of a target; their cost is unknown in advance."""
     match target:
         case LlmTarget(endpoint=endpoint):
             answers, cached = _answers(tasks, work)

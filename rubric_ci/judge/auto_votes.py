@@ -51,7 +51,7 @@ def _one_step_away(criterion: Judged, value: MarkValue) -> Sequence[MarkValue]:
 def _is_decided(
     rubric: Rubric, votes: Sequence[Judgement], asked: int, thresholds: Thresholds
 ) -> bool:
-    """Return True if the verdict now is that of every completion to five votes."""
+    """Return True if no further vote can change the verdict."""
     now = tally(rubric, votes, asked)
     if isinstance(now, NoMajority):
         return False

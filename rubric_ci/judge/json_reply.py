@@ -49,7 +49,7 @@ def _find(text: str) -> dict[str, JSON]:
         raise _NotOneObject("the reply holds no JSON object")
     value, end = _DECODER.raw_decode(text, start)
     if "{" in text[end:]:
-        raise _NotOneObject("the reply holds more than one JSON object; exactly one is wanted")
+        raise _NotOneObject("the reply holds more than one JSON object; expected exactly one")
     return dict(value)
 
 

@@ -26,7 +26,7 @@ def connect(
 
 
 def output_mode_of(call: ModelCall) -> OutputMode:
-    """Return the output mode that a sent call had, where it does not name one."""
+    """Return the output mode used for a call that names none."""
     model = call.endpoint.model
     if provider_of(call.endpoint):
         return known_mode(model)

@@ -92,7 +92,7 @@ def _refuse_redirect(response: "Response") -> None:
 
 
 def _unpacker(response: "Response") -> Callable[[bytes, int], bytes]:
-    """Return what unpacks a piece of the body to at most a number of bytes."""
+    """Return a decompressor with a size limit."""
     match encoding := response.headers.get("content-encoding", "identity").strip().lower():
         case "identity" | "":
             return lambda chunk, _: chunk

@@ -1,4 +1,4 @@
-"""Which values of a configuration are secret: key options, and what `${{ NAME }}` stands for."""
+"""The secret values of a configuration: key options, and the values of `${{ NAME }}`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def written(config: Config) -> Iterator[str]:
 
 
 def substituted(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what stands for `${{ NAME }}`; facts of the runner, such as its folders, are public."""
+    """Yield the values of `${{ NAME }}`; facts of the runner, such as its folders, are public."""
     for value in _sources(config):
         yield from (environment.get(name, "") for name in names(value) if not _is_public(name))
 
@@ -27,7 +27,7 @@ def substituted(config: Config, environment: Mapping[str, str]) -> Iterator[str]
 def credential(config: Config, environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the variables that hold the judge's credential; {} if there is none.
 
-    They are those that its options name, else those of model providers.
+    They are the variables that its options name, else the variables of model providers.
     """
     options = config.judge.endpoint.options if config.judge else {}
     command = config.judge.endpoint.command if config.judge else None

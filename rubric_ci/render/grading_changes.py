@@ -23,7 +23,7 @@ def summary(report: RunReport) -> str:
 
 
 def sign(change: GradingChange) -> str:
-    """Return the sign of a direction."""
+    """Return the icon of weaker, stronger or changed."""
     return _SIGNS[change.direction]
 
 

@@ -36,7 +36,7 @@ from rubric_ci.selection.fingerprint import Setup
 from rubric_ci.selection.prefilter import find_unconcerned
 from rubric_ci.text import escape
 
-EVERY_CASE = "every case was asked for"
+EVERY_CASE = "no case filter"
 
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:

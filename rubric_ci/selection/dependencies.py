@@ -23,7 +23,7 @@ class ChangedPaths:
     """The paths that differ between base and working tree, and what depends on them."""
 
     def __init__(self, paths: Iterable[str], compared: Collection[str] = ()) -> None:
-        """Compare `compared`, eval files and configuration, by content and not as files."""
+        """Leave `compared` out, eval files and configuration: their content is compared instead."""
         self._paths = tuple(paths)
         self._others = tuple(path for path in self._paths if path not in compared)
         self._below = _by_folder(self._paths)

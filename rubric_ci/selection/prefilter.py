@@ -52,7 +52,7 @@ def _concerned(
     override: str,
     targets_files: tuple[str, ...],
 ) -> Callable[[str], bool]:
-    """Return what decides whether the change may concern an eval file with these targets."""
+    """Return a predicate that is true for an eval file that the change may affect."""
     config = project.config_with(targets_files)
     touched = {
         target.name

@@ -70,7 +70,7 @@ def smallest_drop(design: Design, variances: Variances) -> float | None:
 
 
 def cases_needed(drop: float, trials: int, variances: Variances) -> int | None:
-    """Return the number of independent cases that see a drop, with the same trials in both runs.
+    """Return the number of independent cases that detect a drop, with the same trials in both runs.
 
     None: more than `MOST_CASES`.
     """

@@ -207,5 +207,5 @@ def _percent(sign: str) -> str:
 
 
 def commit(sha: str) -> str:
-    """Return how a commit is shown: its first ten characters."""
+    """Return the short form of a commit: its first ten characters."""
     return sha[:10]

@@ -1,4 +1,4 @@
-"""Which values are secret, the forms that they take in texts, and texts without them."""
+"""Secret values, the forms that they take in texts, and texts without them."""
 
 import binascii
 import re
@@ -60,7 +60,7 @@ def environment_secrets(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def redactor(secrets: Iterable[str]) -> Redactor:
-    """Return what replaces these values, in every form in which they are recognised."""
+    """Return a function that replaces these values, in every form in which they are recognised."""
     return _compiled(frozenset(secrets))
 
 
@@ -104,7 +104,7 @@ def _percent_encoded(data: bytes) -> Iterator[str]:
 
 
 def _base64(data: bytes) -> Iterator[str]:
-    """Yield what base64 makes of the value at each of three offsets, as in `user:value`."""
+    """Yield the base64 forms of the value at each of three offsets, as in `user:value`."""
     for offset, cut in enumerate((0, 2, 3)):
         padded = bytes(offset) + data
         whole = binascii.b2a_base64(padded, newline=False).decode()

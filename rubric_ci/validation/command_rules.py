@@ -48,7 +48,7 @@ class _Command(NamedTuple):
 
 
 def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
-    """Yield what the scripts of an eval file lack on this machine."""
+    """Yield the programs and files that the scripts of an eval file lack on this machine."""
     owners: list[tuple[Any, Path]] = [(data, ())]
     cases = data.get("evalcases") if isinstance(data, dict) else None
     owners.extend((case, ("evalcases", n)) for n, case in enumerate(_list(cases)))
@@ -62,7 +62,7 @@ def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
 
 
 def target_command_problems(data: Any, machine: Machine) -> Iterator[Problem]:
-    """Yield what the commands of targets lack on this machine."""
+    """Yield the programs and files that the commands of targets lack on this machine."""
     targets = data.get("targets") if isinstance(data, dict) else None
     for index, target in enumerate(_list(targets)):
         if isinstance(target, dict):

@@ -122,7 +122,7 @@ def eval_problems(data: Any) -> Iterator[Problem]:
 
 
 def _is_bare_case(cases: Any) -> bool:
-    """Return True if a case has no rubrics or evaluators of its own."""
+    """Return True if a case has neither rubrics nor evaluators."""
     return not isinstance(cases, list) or any(
         isinstance(case, dict)
         and "rubrics" not in case

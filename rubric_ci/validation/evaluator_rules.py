@@ -47,7 +47,7 @@ SIMILAR_KEY: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "Unknown keys of a code judge are passed to its script, and those of a model to the model "
+        "Unknown keys of a code judge are passed to its script, unknown keys of a model to its "
         "call. This key looks like a misspelt setting."
     ),
     bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),

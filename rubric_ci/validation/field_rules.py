@@ -100,7 +100,7 @@ def _case_problems(
     name = evaluator.get("name")
     if isinstance(reference, Missing):
         message = f"the case has no reference answer for the fields of `{name}`"
-        hint = "add `expected_output`, or give the case evaluators of its own"
+        hint = "add `expected_output`, or give the case other evaluators"
         yield Problem(FIELD_REFERENCE, where, message, hint)
     elif isinstance(reference, str):
         if not any(sign in reference for sign in "{["):

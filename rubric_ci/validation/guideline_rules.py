@@ -62,7 +62,7 @@ def _patterns(lookup: Lookup) -> list[str] | str:
 
 
 def _expanded(glob: str) -> list[str]:
-    """Return the globs that `{a,b}` stands for; more than `MOST_GLOBS` where there are too many."""
+    """Return the globs that `{a,b}` expands to; more than `MOST_GLOBS` if there are too many."""
     globs, unexpanded = list[str](), [glob]
     while unexpanded and len(globs) + len(unexpanded) <= MOST_GLOBS:
         glob = unexpanded.pop()

@@ -63,7 +63,7 @@ _LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.
 
 
 def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
-    """Return what to write for a key of another tool or version, or ""."""
+    """Return the hint for a key of another tool or version, or ""."""
     if key == "min_score" and len(path) > 1 and path[-2] == "rubrics":
         return _min_score(owner)
     return _HINTS.get(key, "") if _is_suite_or_case(path) else ""

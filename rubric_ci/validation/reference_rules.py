@@ -68,7 +68,7 @@ BLIND_PROMPT: Final = Rule(
 
 
 class Prompt(NamedTuple):
-    """A prompt, its path, the variables that it may use and those of which it needs one."""
+    """A prompt, its path, the variables that it may use, and a set of which it needs one."""
 
     path: Path
     text: str

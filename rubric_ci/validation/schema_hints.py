@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"[A-Za-z][\w ./-]*")
 
 
 def hint_for(path: Path, wanted: list[str], value: Any) -> str:
-    """Return how to write a value of the wrong type correctly, or ""."""
+    """Return the correct spelling of a value of the wrong type, or ""."""
     owner = path[-1] if path else ""
     if owner == "score_range" and isinstance(value, str):
         return _range(value)
@@ -117,7 +117,7 @@ def _times_ten(share: float) -> str:
 
 
 def _number(text: str) -> str:
-    """Return how to write a text that was meant as a number."""
+    """Return the hint for a text that was meant as a number."""
     if re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", text):
         return f"write {text} without quotes"
     if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):

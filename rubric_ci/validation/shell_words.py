@@ -20,14 +20,14 @@ _OF_SHELL: Final = frozenset(
 
 
 class Started(NamedTuple):
-    """What a command starts; empty where the text does not show it."""
+    """The program and script that a command starts; empty if the text does not show them."""
 
     program: str = ""
     script: str = ""
 
 
 def read_command(command: str | Sequence[str]) -> Started:
-    """Return what a shell command, or a list of words, starts first."""
+    """Return the first program of a shell command or a list of words."""
     words = _first_command(command) if isinstance(command, str) else list(command)
     if not words or (isinstance(command, str) and words[0] in _OF_SHELL):
         return Started()

@@ -56,7 +56,7 @@ BY_STATE: Final[Mapping[str, Rule]] = {
 
 
 class States(NamedTuple):
-    """What the project says about the entries of a valid file."""
+    """The state of each entry of a valid file, and the limit of the gate."""
 
     states: Sequence[str]  # of each entry
     max_waivers: int | None  # of the gate

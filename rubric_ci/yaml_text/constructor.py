@@ -80,7 +80,7 @@ YAML_DEPTH: Final = Rule(
 )
 YAML_TAG: Final = Rule(
     id="yaml-tag",
-    meaning="YAML tags other than those of JSON types are not supported.",
+    meaning="Only the YAML tags of JSON types are supported.",
     hint="remove the tag",
     bad=f"{GOOD_FILE}    note: !secret greeting\n",
     good=f"{GOOD_FILE}    note: greeting\n",

@@ -1,4 +1,4 @@
-"""What unparsed eval files hold, because parsing thousands of them takes seconds."""
+"""The contents of unparsed eval files, because parsing thousands of them takes seconds."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -47,7 +47,7 @@ def _holds(text: str, words: Iterable[str]) -> bool:
 
 
 def _count_items(cases: str, first: "re.Match[str]") -> int | None:
-    """Count the items, each of which must have one `id` of its own."""
+    """Count the items, each of which must have its own `id`."""
     dash = first[1]
     keys = " " * (len(dash) + 1 + len(first[2]))
     _, *items = re.split(rf"^{dash}-(?= )", f"\n{cases}", flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What is wrong with a file, before it becomes a `Diagnostic`."""
+"""A problem of a file, before it becomes a `Diagnostic`."""
 
 from typing import Final, NamedTuple, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: YAML 1.1 as PyYAML's safe loader reads it, as JSON types.
+"""The meaning of a plain YAML scalar: YAML 1.1 as PyYAML's safe loader reads it, as JSON types.
 
 Scalars that YAML versions read differently also get a *kind of ambiguity*, such as "date".
 """

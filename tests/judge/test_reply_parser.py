@@ -105,11 +105,11 @@ REFUSED = {
     "a list in prose": (f"Marks: [{TEXT}]", ["the reply is a list; one JSON object is wanted"]),
     "two objects": (
         f"{TEXT}\n{TEXT}",
-        ["the reply holds more than one JSON object; exactly one is wanted"],
+        ["the reply holds more than one JSON object; expected exactly one"],
     ),
     "a draft before": (
         f"Draft: {changed(c2=entry(score=3))} Final: {TEXT}",
-        ["the reply holds more than one JSON object; exactly one is wanted"],
+        ["the reply holds more than one JSON object; expected exactly one"],
     ),
     "cut off": (
         TEXT[:60],

@@ -363,6 +363,24 @@ def test_a_field(
     assert mark(an_assertion(key, value, field=field, negated=True), answer).value is not holds
 
 
+def test_a_field_keeps_its_letters() -> None:
+    order = '{"from": {"city": "K\u00f6ln"}}'
+    assert mark(an_assertion("contains", "K\u00f6ln", field="from"), order).value is True
+
+
+@pytest.mark.parametrize(
+    ("brackets", "after", "found"),
+    [
+        (1_999, "{}", "it starts in line 1"),
+        (2_000, "{}", "none starts at the first 2,000 brackets"),
+        (2_000, "", "there is none"),
+    ],
+)
+def test_how_far_json_is_sought(brackets: int, after: str, found: str) -> None:
+    said = mark(an_assertion("contains_json", True), "[x " * brackets + after).reasoning
+    assert said == f"Contains a JSON object or list: {found}"
+
+
 def test_long_evidence_is_cut() -> None:
     found = mark(an_assertion("matches", "a+"), "a" * 1_000)
     assert found.evidence == "a" * 399 + "…"

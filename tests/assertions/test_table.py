@@ -1,5 +1,6 @@
 """The table of assertions: the schema of eval files has its keys, and each can be read."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,6 +74,24 @@ def test_an_assertion_in_words(
 )
 def test_patterns_that_re2_does_not_read(pattern: object, reason: str) -> None:
     assert pattern_problem(pattern) == reason
+
+
+@pytest.mark.parametrize("key", ["max_words", "min_words"])
+@pytest.mark.parametrize(("limit", "reason"), [(3, ""), (3.0, "it must be an integer, not 3.0")])
+def test_numbers_of_words(key: str, limit: float, reason: str) -> None:
+    assert TABLE[key].problem(limit) == reason
+
+
+def test_an_inline_schema_is_checked_and_a_path_is_not() -> None:
+    assert TABLE["matches"].problem("(") == "missing ): ("
+    assert "3 is not valid" in TABLE["json_schema"].problem({"type": 3})
+    assert TABLE["json_schema"].problem("schemas/a.json") == ""
+
+
+def test_a_schema_loads_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    found = schema_problem({"$ref": (tmp_path / "a.json").as_uri()})
+    assert found == "a `$ref` leads to nothing in it, and nothing is loaded from elsewhere"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,10 @@ def _case(
         file=source.file,
         span=Span(*source.locate((*path, "id"))),
         expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
-        input_messages=read_messages(question, "user", files, is_guideline),
+        input_messages=(
+            *read_messages(suite.get("messages", []), "system", files, is_guideline),
+            *read_messages(question, "user", files, is_guideline),
+        ),
         expected_messages=read_messages(reference, "assistant", files),
         evaluators=case_evaluators(source, path, files, default_evaluator),
         target=_target(case) or _target(suite),

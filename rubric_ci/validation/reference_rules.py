@@ -144,13 +144,18 @@ def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def _contents(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    yield from _of_messages(data.get("messages"), ("messages",))
     cases = data.get("evalcases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         for key in _MESSAGES:
             messages = case.get(key) if isinstance(case, dict) else None
-            for number, message in enumerate(messages if isinstance(messages, list) else ()):
-                if isinstance(message, dict) and "content" in message:
-                    yield ("evalcases", index, key, number, "content"), message["content"]
+            yield from _of_messages(messages, ("evalcases", index, key))
+
+
+def _of_messages(messages: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    for number, message in enumerate(messages if isinstance(messages, list) else ()):
+        if isinstance(message, dict) and "content" in message:
+            yield (*path, number, "content"), message["content"]
 
 
 def _prompts(data: dict[str, Any]) -> Iterator[Prompt]:

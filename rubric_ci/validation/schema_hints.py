@@ -9,7 +9,9 @@ from rubric_ci.text.suggestions import nearest
 from rubric_ci.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
-MESSAGES: Final = frozenset(("input_messages", "input", "expected_messages", "expected_output"))
+MESSAGES: Final = frozenset(
+    ("messages", "input_messages", "input", "expected_messages", "expected_output")
+)
 ROLES: Final = ("system", "user", "assistant", "tool")
 
 _CRITERION: Final = (

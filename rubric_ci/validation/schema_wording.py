@@ -43,6 +43,7 @@ _OWNERS = {
     "score_ranges": "the range",
     "levels": "the level",
     "evaluators": "the evaluator",
+    "messages": "the message",
     "input_messages": "the message",
     "input": "the message",
     "expected_messages": "the message",

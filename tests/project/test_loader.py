@@ -208,6 +208,22 @@ def test_a_case_inherits_from_its_suite() -> None:
     assert fast.threshold_ms == 2000
 
 
+def test_messages_of_the_suite_come_first() -> None:
+    text = """\
+        messages:
+          - {role: system, content: [{type: file, value: prompts/task.md}]}
+        evalcases:
+          - {id: a, input: Say hello, rubrics: [Greets]}
+          - {id: b, input: [{role: user, content: Bye}], rubrics: [Greets]}
+        """
+    first, second = cases(text, prompts__task_md="Be brief")
+    shared = Message(role="system", parts=(FilePart("prompts/task.md", "Be brief"),), in_list=True)
+    said = (TextPart("Say hello"),)
+    assert first.input_messages == (shared, Message(role="user", parts=said))
+    assert second.input_messages == (shared, Message(role="user", parts=(TextPart("Bye"),)))
+    assert second.references == ("prompts/task.md",)
+
+
 def test_a_case_overrides_its_suite() -> None:
     _, case = cases(SUITE, prompts__task_md="Do it {{ answer }}", **{"../scripts/check.py": ""})
     assert case.question == "[system]\nBe brief\n\n[user]\nRead this\n\nDo it {{ answer }}"

@@ -89,7 +89,8 @@ def _advice(call: ModelCall, reply: ModelReply) -> str:
         return "increase `max_tokens` of the model"
     if reply.finish == "refusal":
         return "try another model"
-    schema = "" if call.output_mode == "json_schema" else " or `judge.output: json_schema`"
+    fixed = call.output_mode == "json_schema" or call.endpoint.command
+    schema = "" if fixed else " or `judge.output: json_schema`"
     return f"try another model{schema}"
 
 

@@ -175,6 +175,7 @@ def test_a_reply_without_marks_is_repaired(checkout: Path, tmp_path: Path) -> No
     starts = program.starts()
     assert (code, len(starts)) == (3, 3)
     assert "no valid reply in 3 attempts" in report["cases"][0]["reason"]
+    assert report["cases"][0]["reason"].endswith("(try another model)")
     assert "Your reply was:\n\nAll good.\n\nYour reply cannot be used" in str(starts[1]["stdin"])
 
 

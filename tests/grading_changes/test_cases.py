@@ -1,13 +1,14 @@
 """The directions of trials and tags: what lets a failing case pass more often is weaker."""
 
+from dataclasses import replace
 from math import comb
 
 import pytest
 
-from rubric_ci.grading_changes.cases import case_changes
-from rubric_ci.model.evals import EvalCase, TrialRule
+from rubric_ci.grading_changes.cases import case_changes, narrowed
+from rubric_ci.model.evals import EvalCase, Message, TrialRule
 from rubric_ci.model.grading_changes import GradingChange
-from tests.cases import build_case
+from tests.cases import build_case, text_message
 
 GROUPS = {"smoke": 0.9, "strict": 1.0}
 
@@ -79,3 +80,42 @@ def test_tags(then: tuple[str, ...], now: tuple[str, ...], expected: list[str]) 
 def test_a_new_case() -> None:
     [change] = case_changes([build_case()], {}, GROUPS)
     assert (change.kind, change.direction, change.after) == ("case", "stronger", "added")
+
+
+ASSISTANT = text_message("Yes", role="assistant")
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        replace(ASSISTANT, role="tool"),
+        replace(ASSISTANT, name="helper"),
+        text_message("No", role="assistant"),
+        replace(ASSISTANT, tool_calls=({"name": "look"},)),
+    ],
+)
+def test_expected_messages(now: Message) -> None:
+    then = build_case(expected_messages=(ASSISTANT,))
+    [change] = changes(build_case(expected_messages=(now,)), then)
+    assert (change.kind, change.direction, change.about) == (
+        "reference",
+        "changed",
+        f"{then.id}: expected_messages",
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, ["a"], "weaker"),
+        (["a"], None, "stronger"),
+        (["a", "b"], ["a"], "weaker"),
+        (["a"], ["b", "a"], "stronger"),
+        (["a"], ["b"], "changed"),
+        (["a", "b"], ["b", "a"], "changed"),
+    ],
+)
+def test_files_that_a_case_depends_on(
+    before: list[str] | None, after: list[str] | None, expected: str
+) -> None:
+    assert narrowed(before, after) == expected

@@ -72,6 +72,14 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
     assert modules.isdisjoint({f"rubric_ci.{name}" for name in others})
 
 
+def test_templates_are_loaded_for_html_only(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json_format.render(a_report(graded("a"))))
+    assert "jinja2" not in loaded(tmp_path, "compare", "report.json", "report.json")
+    loaded(tmp_path, "history", "add", "report.json")
+    assert "jinja2" not in loaded(tmp_path, "history", "badge")
+    assert "jinja2" in loaded(tmp_path, "history", "page")
+
+
 def test_a_good_file_needs_nothing_that_others_need(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text(f"description: of scripts # and more\n{EVAL}")
     unused = {"dataclasses", "html", "json", "jsonschema", "shlex", "shutil"}

@@ -10,19 +10,21 @@ more of suspects. The rule `first trial` moves a case to the trial that chose it
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 from statistics import fmean
 
 from rubric_ci.comparison import alarm_budget, merge_decision
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
+from rubric_ci.grading.engine import STAGES
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial
+from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.trials import tier
 
 CONFIG = RegressionConfig()
@@ -90,15 +92,25 @@ def _night(suite: Suite, kept: list[list[Trial]]) -> bool:
     reference = report_of([case_of(n, trials) for n, trials in enumerate(kept)])
     head = []
     for n, trials in enumerate(first):
-        more = alarm_budget.further_trials(case_of(n, trials), reference.cases[n], CONFIG)
-        case = case_of(n, [*trials, *suite.trials(n, more)])
-        head.append(replace(case, further_trials=more))
+        head.append(asked(n, trials, reference.cases[n], partial(suite.trials, n)))
     compared = compare(report_of(head), Baseline(report=reference, log=LOG)).comparison
     assert compared is not None
     for trials, new in zip(kept, first, strict=True):
         if len(trials) < CONFIG.reference_trials:
             trials.extend(new)
     return compared.regressed
+
+
+def asked(
+    number: int, first: Sequence[Trial], was: CaseResult, draw: Callable[[int], Sequence[Trial]]
+) -> Graded:
+    """Return a case of a night with the further trials that it is given."""
+    case = case_of(number, first)
+    for _ in range(STAGES):
+        more = alarm_budget.further_trials(case, was, CONFIG)
+        every = [*case.trials, *draw(more)]
+        case = replace(case_of(number, every), further_trials=len(every) - len(first))
+    return case
 
 
 def case_of(number: int, trials: Sequence[Trial]) -> Graded:

@@ -6,14 +6,14 @@ Each night is a suite of cases with noisy trials, compared with a baseline by th
 - `k and k trials`: without a reference, k trials in the baseline and in the head;
 - `Holm, 8 and 8`: the rank-sum test with Holm's correction at 8 trials, no further trials;
 - `no correction`: the reference, every suspect tested at half of the budget on its own;
-- `reference, k`: 15 trials in the reference, k in the head, 10 of suspects.
+- `reference, k`: 15 trials in the reference, k in the head, 10 and then 20 of suspects.
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import sqrt
 from random import Random
@@ -22,6 +22,7 @@ from statistics import fmean
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
+from rubric_ci.grading.engine import STAGES
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport, run_verdict, totals
@@ -205,8 +206,11 @@ def _tested(
 
 
 def _confirmed(suite: Suite, n: int, trials: list[Trial], before: RunReport) -> list[Trial]:
-    more = alarm_budget.further_trials(_case(n, trials), before.cases[n], CONFIG)
-    return [*trials, *suite.more(n, more)]
+    every = list(trials)
+    for _ in range(STAGES):
+        case = replace(_case(n, every), further_trials=len(every) - len(trials))
+        every += suite.more(n, alarm_budget.further_trials(case, before.cases[n], CONFIG))
+    return every
 
 
 def _p_values(after: RunReport, before: RunReport) -> list[float]:

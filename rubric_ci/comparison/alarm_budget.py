@@ -3,8 +3,8 @@
 The reference is a report with many trials of each case. A case is a suspect if its trials are
 mostly below those of the reference, and only suspects get further trials. A suspect is confirmed
 by an exact rank-sum test on all its trials, adjusted for all cases (Holm). Cases that are no
-suspects count as p = 1: stopping early can only accept, so that asking suspects again needs no
-correction.
+suspects count as p = 1: stopping early can only accept, so that asking suspects again, in two
+stages, needs no correction.
 
 The test assumes that, without a change, trials of the reference and of the head are exchangeable:
 same judge, prompt and rubric, and every trial judged by itself.
@@ -62,10 +62,17 @@ def trials_per_case(cases: Sequence[CaseResult]) -> int:
 
 
 def further_trials(head: CaseResult, reference: CaseResult | None, config: RegressionConfig) -> int:
-    """Return how many more trials a case needs: those up to `confirm` for a suspect, else 0."""
+    """Return how many more trials a case needs: those up to the next stage for a suspect, else 0.
+
+    A suspect is asked up to `confirm` trials; one that still is a suspect, up to twice as many.
+    """
     if not isinstance(head, Graded) or not isinstance(reference, Graded):
         return 0
-    missing = max(0, config.confirm - len(trials_of(head)))
+    trials = len(trials_of(head))
+    stage = config.confirm
+    if trials >= stage and head.further_trials:
+        stage *= 2
+    missing = max(0, stage - trials)
     return missing if _is_suspect(pair(head, reference, config), config.tolerance) else 0
 
 

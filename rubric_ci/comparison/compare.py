@@ -177,13 +177,14 @@ def _suspects(
         return None
     graded = [case for case in head.cases if isinstance(case, Graded)]
     suspects = [c for c in graded if c.further_trials or key_of(c) in tested.p_values]
+    cleared = [c for c in suspects if not tested.confirmed(key_of(c))]
     found = [tested.p_values[key_of(c)] for c in suspects if tested.confirmed(key_of(c))]
     return SuspectCounts(
         false_alarms=config.false_alarms,
         suspects=len(suspects),
         confirmed=len(found),
         undecided=len(tested.undecided),
-        further_trials=max((case.further_trials for case in suspects), default=0),
+        further_trials=max((c.further_trials for c in cleared), default=0),
         p_values=(min(found), max(found)) if found else None,
     )
 

@@ -258,7 +258,7 @@ def _suspects(found: SuspectCounts) -> str:
     parts = [numbers.plural(found.suspects, "suspect")]
     if cleared:
         more = found.further_trials
-        by = f" by {numbers.plural(more, 'more trial')} each" if more else ""
+        by = f" by up to {numbers.plural(more, 'more trial')} each" if more else ""
         parts.append(f"{cleared:,} cleared{by}")
     if found.confirmed:
         ends = dict.fromkeys(f"{p:.2g}" for p in found.p_values or ())

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
@@ -41,6 +41,8 @@ from rubric_ci.targets.healthcheck import HealthChecks
 
 T = TypeVar("T")
 
+STAGES: Final = 2  # in which a case gets further trials, each only if the one before demands it
+
 
 async def grade(
     tasks: Sequence[Task],
@@ -56,7 +58,7 @@ async def grade(
     """Grade every case and return the results in the order of the tasks.
 
     Each case is answered and graded `trials` times from the context's trial on, and as many times
-    more as `further_trials` of that result demands; its result is the median trial. `batched`:
+    more as `further_trials` of its results demands; its result is the median trial. `batched`:
     model requests are sent in batches, and no answer is assessed before all are there. At the time
     limit of the context, running cases are errored. On cancellation (Ctrl-C), and after
     `stop_after` cases that fail or have no verdict, there are fewer results than tasks.
@@ -151,9 +153,13 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
         count, rule, start = task.trials(run.trials), task.case.trials, context.trial
         first = await _trials(task, context, run, range(start, start + count))
         result = median_trial(first, rule)
-        if more := run.further_trials(result):
-            numbers = range(start + count, start + count + more)
-            return with_further_trials(first, await _trials(task, context, run, numbers), rule)
+        further: list[CaseResult] = []
+        for _ in range(STAGES):
+            if not (more := run.further_trials(result)):
+                break
+            begin = start + count + len(further)
+            further += await _trials(task, context, run, range(begin, begin + more))
+            result = with_further_trials(first, further, rule)
     except NotCached as nothing:
         return skipped(task, str(nothing))
     return result

@@ -86,7 +86,7 @@ def test_the_suspects_are_counted() -> None:
     assert lines[:2] == [
         "1 broken, 17 unchanged, 2 flaky",
         (
-            "4 suspects, 2 cleared by 7 more trials each, 1 confirmed (p = 6.1e-06), "
+            "4 suspects, 2 cleared by up to 7 more trials each, 1 confirmed (p = 6.1e-06), "
             "1 undecided (too few trials: `run --baseline` adds them)"
         ),
     ]
@@ -194,6 +194,9 @@ def test_more_trials_of_the_reference_than_configured_are_not_used() -> None:
         pytest.param(case("a", 2, 1), 0, id="below-in-too-few-pairs"),
         pytest.param(case("a", 0, 3), 7, id="a-suspect-of-three-trials"),
         pytest.param(case("a", 0, 12), 0, id="enough-already"),
+        pytest.param(case("a", 0, 10, further_trials=7), 10, id="a-suspect-of-ten-trials"),
+        pytest.param(case("a", 8, 2, further_trials=7), 0, id="cleared-by-ten-trials"),
+        pytest.param(case("a", 0, 20, further_trials=17), 0, id="enough-after-both-stages"),
     ],
 )
 def test_further_trials(head: Graded, more: int) -> None:

@@ -248,6 +248,29 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     assert heard == [result]
 
 
+def once_more(result: CaseResult) -> int:
+    again = isinstance(result, Graded) and result.further_trials
+    return 3 * (result.id == "two" and not again)
+
+
+@pytest.mark.parametrize(("wanted", "trials"), [(3, 3), (4, 4), (9, 5)])
+def test_further_trials_are_asked_in_two_stages(tmp_path: Path, wanted: int, trials: int) -> None:
+    """The first stage asks two, the second what is still wanted, two at most."""
+
+    def more(result: CaseResult) -> int:
+        assert isinstance(result, Graded)
+        return min(2, wanted - 1 - result.further_trials)
+
+    target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
+    check = build_script("grep -q attempt {answer_file}")
+    tasks = [task(check, target=target)]
+    context = build_context(tmp_path)
+    (result,) = asyncio.run(engine.grade(tasks, context, concurrency=2, further_trials=more))
+    assert isinstance(result, Graded)
+    answers = {trial.answer for trial in result.trials}
+    assert answers - {None} == {f"attempt {n}" for n in range(trials)}
+
+
 def test_only_a_case_that_needs_them_has_further_trials(tmp_path: Path) -> None:
     target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
     check = build_script("grep -q 'attempt [1-9]' {answer_file}")
@@ -256,7 +279,7 @@ def test_only_a_case_that_needs_them_has_further_trials(tmp_path: Path) -> None:
             [task(check, target=target), task(check, target=target, case_id="two")],
             build_context(tmp_path),
             concurrency=2,
-            further_trials=lambda result: 3 * (result.id == "two"),
+            further_trials=once_more,
         )
     )
     shown = [(r.verdict, [t.verdict for t in r.trials]) for r in results if isinstance(r, Graded)]

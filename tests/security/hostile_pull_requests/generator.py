@@ -73,7 +73,7 @@ def inputs(*, fork: bool) -> dict[str, str]:
     }
     assert {"changed-since", "against", "offline"} <= given.keys() & names.keys()
     evaluated = {**given, "offline": str(fork).lower()}
-    return {names[key]: value for key, value in evaluated.items() if key in names}
+    return {names[key]: str(value) for key, value in evaluated.items() if key in names}
 
 
 def _payload(base: str, head: str, *, fork: bool) -> Any:

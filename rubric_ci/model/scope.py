@@ -28,6 +28,10 @@ _WORDS: Final[dict[Narrowing, str]] = {
 }
 
 
+BASE_NOTE: Final = "Compared with "
+"""How the note of a run begins that names the base of its changed cases."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """The part of the suite that a run covers.

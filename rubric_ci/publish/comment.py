@@ -10,6 +10,7 @@ from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.gate import needs_review
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.scope import BASE_NOTE
 from rubric_ci.render import annotations, heading, markdown
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.exit_code import exit_code
@@ -138,10 +139,23 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
     place = comments.Place(
         repository=target.repository, pull_request=target.pull_request, key=settings.key
     )
-    bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
-    failing = exit_code(report) is not ExitCode.OK
-    posted = comments.post(target.server, place, bodies, mode=settings.mode, failing=failing)
+    failing, mode = exit_code(report) is not ExitCode.OK, settings.mode
+    if _has_nothing_to_say(report):
+        bodies = [f"{escape.one_line(heading.heading(report))}\n"]
+        mode = "on-failure" if mode == "update" else mode
+    else:
+        bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
+    posted = comments.post(target.server, place, bodies, mode=mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
+
+
+def _has_nothing_to_say(report: RunReport) -> bool:
+    """Return True if the change affects no case, no grading and no policy: no new comment."""
+    notes = [note for note in report.notes if not note.startswith(BASE_NOTE)]
+    said = (report.cases, report.grading_changes, report.waivers, report.removed, notes)
+    return (
+        report.verdict == "nothing-changed" and not any(said) and exit_code(report) is ExitCode.OK
+    )
 
 
 def _body(report: RunReport, target: _Target, limit: int, most: int | None = None) -> str:

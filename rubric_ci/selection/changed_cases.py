@@ -13,7 +13,7 @@ from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.scope import Narrowing, Scope
+from rubric_ci.model.scope import BASE_NOTE, Narrowing, Scope
 from rubric_ci.policy.checkout import policy_notes, under_policy
 from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.base_state import BaseState
@@ -90,7 +90,7 @@ def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Sel
     names = {name for file in state.files for name in now.project.candidates(file)}
     paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
     selection = select(head, then, paths)
-    origin = f"Compared with {base.origin} ({escape.commit(base.commit)})."
+    origin = f"{BASE_NOTE}{base.origin} ({escape.commit(base.commit)})."
     return replace(selection, notes=(origin, *selection.notes))
 
 

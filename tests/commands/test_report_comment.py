@@ -13,6 +13,7 @@ import pytest
 from rubric_ci.commands.report_comment import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.model.options import CommentSettings
+from rubric_ci.model.report import RunReport
 from rubric_ci.publish.comment import try_to_post
 from rubric_ci.report import json_format
 from tests.contract.fake_github import GitHub, Pull, Token, serving
@@ -81,6 +82,35 @@ def test_on_a_pull_request(
     assert "## ✅ rubric-ci · Gate passes · the only graded case passes" in body
     assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L3" in body
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
+
+
+NOTHING = replace(a_report(), notes=("Compared with the merge base with `main` (0123456789).",))
+
+
+@pytest.mark.parametrize(
+    ("reports", "expected"),
+    [
+        pytest.param([NOTHING], [], id="no new comment"),
+        pytest.param([RED, NOTHING], ["one line"], id="an existing one is updated"),
+        pytest.param(
+            [replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note is shown"
+        ),
+    ],
+)
+def test_a_change_that_affects_no_case(
+    github: GitHub,
+    settings: CommentSettings,
+    tmp_path: Path,
+    reports: list[RunReport],
+    expected: list[str],
+) -> None:
+    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    for report in reports:
+        settings.report.write_text(json_format.render(report), encoding="utf-8")
+        assert comment(settings, around) is ExitCode.OK
+    shown = ["whole" if "<sub>" in body else "one line" for body in github.bodies(7)]
+    assert shown == expected
+    assert all("nothing to grade" in body for body in github.bodies(7))
 
 
 def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:

@@ -76,6 +76,16 @@ def test_patterns_that_re2_does_not_read(pattern: object, reason: str) -> None:
     assert pattern_problem(pattern) == reason
 
 
+def test_which_keys_compare_texts() -> None:
+    folds = [key for key, row in TABLE.items() if row.folds]
+    assert folds == [*KEYS[:7]]
+
+
+def test_a_wrong_pattern_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    pattern_problem("(?<b")
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("key", ["max_words", "min_words"])
 @pytest.mark.parametrize(("limit", "reason"), [(3, ""), (3.0, "it must be an integer, not 3.0")])
 def test_numbers_of_words(key: str, limit: float, reason: str) -> None:

@@ -1,0 +1,47 @@
+"""The commands and examples of AGENTS.md and of the skill exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from rubric_ci.cli.main import main
+from rubric_ci.project.discovery import lookup
+from rubric_ci.validation.validator import check_evals
+from rubric_ci.yaml_text.source import open_source
+
+ROOT = Path(__file__).parents[2]
+SKILL = (ROOT / "skills/rubric-ci/SKILL.md").read_text(encoding="utf-8")
+AGENTS = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^rubric-ci (.+)$", SKILL, re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_the_options_of_the_skill_exist(line: str) -> None:
+    command: click.Command = main
+    context = click.Context(main)
+    words = shlex.split(line)
+    while isinstance(command, click.Group):
+        found = command.get_command(context, words.pop(0))
+        assert found is not None, line
+        command, context = found, click.Context(found, parent=context)
+    command.make_context("rubric-ci", words)
+
+
+def test_the_case_of_the_skill_is_valid() -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", SKILL, re.DOTALL)
+    assert check_evals(open_source("a.eval.yaml", text), lookup(ROOT, ROOT / "a.eval.yaml")) == ()
+
+
+def test_make_has_the_targets() -> None:
+    targets = re.findall(r"^make (\w+)", AGENTS, re.MULTILINE)
+    known = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert len(targets) == 4
+    assert set(targets) <= set(known)
+
+
+@pytest.mark.parametrize("path", sorted({*re.findall(r"`([\w/.-]+/[\w/.-]*)`", AGENTS)}))
+def test_the_paths_exist(path: str) -> None:
+    assert (ROOT / path).exists()

@@ -1,4 +1,4 @@
-"""What a run can see, in words: shown before a run and by `plan --detect`."""
+"""The smallest detectable drop in words: shown before a run and by `plan --detect`."""
 
 from collections.abc import Iterator
 
@@ -10,25 +10,25 @@ _TRIALS = (1, 3, 5, 10)
 
 
 def sees(design: Design, variances: Variances) -> str:
-    """Return the smallest drop that a comparison with this design sees."""
+    """Return the smallest drop that a comparison with this design detects."""
     about = f"{_cases(design)} x {numbers.plural(design.trials, 'trial')}"
     if (drop := smallest_drop(design, variances)) is None:
         least = least_clusters(LEVEL)
         why = f"; it takes {least} independent cases" if design.clusters < least else ""
-        return f"{about}: too few to see a drop of the mean score{why}"
-    seen = f"sees a drop of {numbers.points(drop)} with probability {POWER:g}"
+        return f"{about}: too few to detect a drop of the mean score{why}"
+    seen = f"a drop of {numbers.points(drop)} is detected with {100 * POWER:g} % probability"
     return f"{about}: {seen} ({_source(variances)})"
 
 
 def needed(drop: float, design: Design, variances: Variances) -> Iterator[str]:
-    """Yield what it takes to see a drop, then what the chosen cases see."""
+    """Yield the cases and trials that detect a drop, then the smallest drop of the chosen cases."""
     counts = [(trials, cases_needed(drop, trials, variances)) for trials in _TRIALS]
     parts = [
         f"{numbers.plural(cases, 'case')} x {numbers.plural(trials, 'trial')}"
         for trials, cases in counts
         if cases is not None
     ]
-    what = f"to see a drop of {numbers.points(drop)} with probability {POWER:g}"
+    what = f"to detect a drop of {numbers.points(drop)} with {100 * POWER:g} % probability"
     yield f"{what}: {' or '.join(parts)}" if parts else f"{what}: more than 100,000 cases"
     yield sees(design, variances)
 

@@ -4,7 +4,7 @@ The mean difference of n cases in k clusters, with K and L trials per case, has 
 ω² / k + σ² (1/K + 1/L) / n: ω² is the variance of the true differences of the cases, σ² the
 variance of one trial, target and judge together (Miller, "Adding Error Bars to Evals",
 arXiv:2411.00640, section 5; clusters as independent units, their cases as one). The test of
-the mean sees a drop of δ with probability 0.8 if δ = (t(0.975, k - 1) + z(0.8)) √variance. For k
+the mean detects a drop of δ with probability 0.8 if δ = (t(0.975, k - 1) + z(0.8)) √variance. For k
 of six and more that is within 0.03 of the power of the noncentral t distribution.
 
 ω² of a drop cannot be measured before it happens. A case that a change affects is assumed to lose

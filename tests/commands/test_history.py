@@ -49,7 +49,7 @@ def test_a_plan_uses_the_variances_of_the_history(kept: Path) -> None:
     done = rubric_ci(kept, "plan", "--detect", "0.05")
     assert done.returncode == 0, done.stderr
     first, second = done.stderr.splitlines()[-2:]
-    assert first.startswith("to see a drop of 5 points with probability 0.8: ")
+    assert first.startswith("to detect a drop of 5 points with 80 % probability: ")
     assert second.endswith(
         "(variances of 4 runs: cases 0, target 0.026, judge 0.0088)"
     )  # one judge

@@ -179,7 +179,7 @@ def test_what_the_run_can_see_counts_the_trials_of_the_suite(judged: Judged) -> 
     evals = judged.root / "evals/a.eval.yaml"
     evals.write_text(f"trials: {{count: 5, pass: 4}}\n{evals.read_text()}")
     judged.server.script(marks(True, True))
-    assert "\n8 cases x 5 trials: sees a drop of " in judged.run().stderr
+    assert "\n8 cases x 5 trials: a drop of " in judged.run().stderr
 
 
 def test_the_estimate_of_an_llm_judge_leaves_out_what_is_in_the_cache(judged: Judged) -> None:

@@ -213,7 +213,7 @@ def test_six_nights(nights: Nights) -> None:
     fourth = nights.run(greeting=NOISY, farewell=BAD)
     assert state(fourth) == (False, "fail", "not-worse")
     assert "1 suspect, 1 cleared by up to 7 more trials each" in issue.body
-    assert "6 cases x 3 trials: sees a drop of" in fourth.log
+    assert "6 cases x 3 trials: a drop of" in fourth.log
     sources = [re.findall(r"\(variances (.*?):", night.log) for night in (first, third, fourth)]
     assert sources == [["by default"], ["by default"], ["of 3 runs"]]
     nights.publish()

@@ -67,34 +67,37 @@ LINES = {
     "defaults": (
         (design(24, 3), DEFAULT),
         (
-            "24 cases x 3 trials: sees a drop of 18 points with probability 0.8 "
+            "24 cases x 3 trials: a drop of 18 points is detected with 80 % probability "
             "(variances by default: cases 0, target 0.03, judge 0.01)"
         ),
     ),
     "a reference": (
         (design(24, 1, reference=15), DEFAULT),
         (
-            "24 cases x 1 trial: sees a drop of 19 points with probability 0.8 "
+            "24 cases x 1 trial: a drop of 19 points is detected with 80 % probability "
             "(variances by default: cases 0, target 0.03, judge 0.01)"
         ),
     ),
     "measured": (
         (design(24, 3), Variances(cases=0.01, target=0.001, judge=0.0, runs=12)),
         (
-            "24 cases x 3 trials: sees a drop of 14 points with probability 0.8 "
+            "24 cases x 3 trials: a drop of 14 points is detected with 80 % probability "
             "(variances of 12 runs: cases 0.01, target 0.001, judge 0)"
         ),
     ),
     "clusters": (
         (design(24, 3, clusters=8), DEFAULT),
         (
-            "24 cases in 8 clusters x 3 trials: sees a drop of 30 points with probability 0.8 "
-            "(variances by default: cases 0, target 0.03, judge 0.01)"
+            "24 cases in 8 clusters x 3 trials: a drop of 30 points is detected with 80 % "
+            "probability (variances by default: cases 0, target 0.03, judge 0.01)"
         ),
     ),
     "too few": (
         (design(5, 3), DEFAULT),
-        "5 cases x 3 trials: too few to see a drop of the mean score; it takes 6 independent cases",
+        (
+            "5 cases x 3 trials: too few to detect a drop of the mean score; "
+            "it takes 6 independent cases"
+        ),
     ),
 }
 
@@ -106,7 +109,7 @@ def test_what_a_run_sees(given: tuple[Design, Variances], line: str) -> None:
 
 def test_what_it_takes() -> None:
     first, second = needed(0.05, design(24, 3), DEFAULT)
-    assert first.startswith("to see a drop of 5 points with probability 0.8: ")
+    assert first.startswith("to detect a drop of 5 points with 80 % probability: ")
     counts = [int(part.split()[0].replace(",", "")) for part in first.split(": ")[1].split(" or ")]
     assert counts == sorted(counts, reverse=True)
     assert second == sees(design(24, 3), DEFAULT)

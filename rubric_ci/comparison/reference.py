@@ -79,7 +79,7 @@ def _age(head: RunReport, measured_at: str) -> int | None:
 def evidence(
     head: Sequence[CaseResult], matched: Mapping[CaseKey, CaseResult], config: RegressionConfig
 ) -> tuple[float, ...]:
-    """Return what a run adds to the evidence of a lower mean: a logarithm per bet.
+    """Return the run's log likelihood ratio for each bet of the drift test.
 
     Only first trials count: whether a case has further ones depends on its first. A case with fewer
     trials in the reference than the others is left out.

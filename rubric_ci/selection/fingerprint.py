@@ -142,7 +142,7 @@ def _plain(value: Any) -> JSON:
             return value.value
         case Endpoint(options=options):
             kept = {name: each for name, each in options.items() if name not in SECRETS}
-            return [value.model, kept, value.timeout_seconds]
+            return [value.model, kept, value.timeout_seconds, value.command]
         case Mapping():
             return dict(value)
         case _:

@@ -83,7 +83,8 @@ def _target(
     event = read_event(environment)
     repository = settings.repository or (event.repository if event else "")
     if not repository:
-        hint = "run in a workflow, or pass `--repository owner/name --pull-request N`"
+        command = "rubric-ci report comment --repository owner/name --pull-request N"
+        hint = f"run in a workflow, or use `{command}`"
         raise CannotFindPullRequest("the repository to comment on is unknown", hint)
     if event and repository.casefold() != event.repository.casefold():
         message = f"this workflow runs in {event.repository}, not in {repository}"
@@ -116,7 +117,7 @@ def _pull_request(
     number = settings.pull_request or (event.pull_request if event else None)
     if number is None:
         source = f"the {event.name} event has" if event else "outside a workflow there is"
-        hint = "use the step summary, or pass `--pull-request N`"
+        hint = "use the step summary, or `rubric-ci report comment --pull-request N`"
         raise CannotFindPullRequest(f"{source} no pull request", hint)
     return number
 

@@ -9,4 +9,9 @@ from rubric_ci.report import json_format
 
 def read_report(path: Path) -> RunReport:
     """Return the report of a file; raises CannotReadReport."""
-    return json_format.read(discovery.read_text(path, written_by="rubric-ci run"), path.as_posix())
+    return json_format.read(discovery.read_text(path, written_by=_writer(path)), path.as_posix())
+
+
+def _writer(path: Path) -> str:
+    """Return the command that writes a report, or the folder of a reference."""
+    return "rubric-ci run" if path.suffix else "rubric-ci baseline keep"

@@ -224,7 +224,8 @@ def test_check_run(
         pytest.param(
             {}, {"ref": "refs/heads/main"},
             "not posted: the push event has no pull request "
-            "(use the step summary, or pass `--pull-request N`)", id="no pull request",
+            "(use the step summary, or `rubric-ci report comment --pull-request N`)",
+            id="no pull request",
         ),
     ],
 )  # fmt: skip

@@ -36,3 +36,15 @@ def test_no_comparison_is_loaded() -> None:
     loaded = run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     heavy = {"rubric_ci.comparison.compare", "rubric_ci.render.formats", "rich"}
     assert heavy.isdisjoint(loaded.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("report.json", "rubric-ci run"), ("reference", "rubric-ci baseline keep")],
+)
+def test_a_missing_file_names_the_command_that_writes_it(
+    tmp_path: Path, name: str, command: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        read_report(tmp_path / name)
+    assert caught.value.hint == f"`{command}` writes it"

@@ -46,6 +46,7 @@ NO_VERDICT_DEPENDS_ON = {
     "Levelled.tags": "waivers read it, after grading",
     "Assertion.tags": "waivers read it, after grading",
     "*Target.concurrency": "how many requests are in flight",
+    "JudgeCommand.concurrency": "how many commands run at once",
     "*Target.judge_target": "the judge that it leads to is compared",
     "*Target.depends_on": "the files under it are compared, by `ChangedPaths`",
     "*Target.cache": "whether an answer is kept",

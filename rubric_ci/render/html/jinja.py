@@ -5,9 +5,9 @@ A template shows text by `{{ text }}`, and `{{ text | prose }}` keeps `code` bet
 """
 
 import hashlib
-import re
 from base64 import b64encode
 from functools import cache, lru_cache
+from itertools import pairwise, zip_longest
 from typing import Any, Final
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template, Undefined
@@ -19,9 +19,6 @@ from rubric_ci.render import palette
 from rubric_ci.system.resources import read_page_part
 from rubric_ci.text import escape
 
-# In the source of a template, before values are filled in.
-_BETWEEN_TAGS: Final = re.compile(r"(?<=[>}])\s*\n\s*(?=[<{]|$)")
-_LINE_BREAK: Final = re.compile(r"\s*\n\s*")
 SHORT: Final = 100  # characters of a text that many cases share, such as a criterion
 
 
@@ -70,7 +67,12 @@ def trusted(text: str) -> Markup:
 
 def without_line_breaks(source: str) -> str:
     """Return a template without indents and line breaks between tags; others are a space."""
-    return _LINE_BREAK.sub(" ", _BETWEEN_TAGS.sub("", source))
+    lines = list(filter(None, map(str.strip, source.split("\n"))))
+    between = (
+        "" if line.endswith((">", "}")) and after.startswith(("<", "{")) else " "
+        for line, after in pairwise(lines)
+    )
+    return "".join(map("".join, zip_longest(lines, between, fillvalue="")))
 
 
 def _source(name: str) -> str:

@@ -237,7 +237,7 @@ _EXPLAIN: Final[dict[str, Explain]] = {
     "const": _enum,
     "pattern": _pattern,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
-    "anyOf": _needs_assertion,
+    "not": _needs_assertion,
     **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
 }
 

@@ -11,14 +11,15 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = "examples/assertions"
 
 
-def rubric_ci(*words: str) -> subprocess.CompletedProcess[str]:
+def rubric_ci(*words: str, cache: Path | None = None) -> subprocess.CompletedProcess[str]:
     own = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "RUBRIC_CI_"))}
-    return invoke(ROOT, own, *words)
+    folder = {"RUBRIC_CI_CACHE_DIR": str(cache)} if cache else {}
+    return invoke(ROOT, own | folder, *words)
 
 
 def test_it_grades_without_a_judge(tmp_path: Path) -> None:
     config = f"{EXAMPLE}/rubric-ci.yaml"
-    done = rubric_ci("run", "--config", config, "--output-dir", str(tmp_path))
+    done = rubric_ci("run", "--config", config, "--output-dir", str(tmp_path), cache=tmp_path)
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["totals"]["calls"], [case["score"] for case in report["cases"]]) == (0, [1, 1])

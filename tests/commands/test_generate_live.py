@@ -137,7 +137,7 @@ def test_a_person_edits_accepts_and_drops(project: Project, tmp_path: Path) -> N
         timeout=60,
     )
     person.expect_exact("[1/2] evals/a.yaml:3: refund")
-    person.expect_exact("Accept, edit or drop it? (a, e, d) [a]: ")
+    person.expect_exact("Accept, edit or drop it, quit, or help? (a, e, d, q, ?) [a]: ")
     person.sendline("e")
     person.expect_exact("line 7: a `: ` inside a value")
     person.expect_exact("Edit it again, or discard the edit? (e, d) [e]: ")

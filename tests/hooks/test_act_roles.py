@@ -46,8 +46,8 @@ GRADES, POSTS = "pull-request-fork-safe.yml", "pull-request-report.yml"
 NIGHTLY, PUBLISHES = "regression.yml", "history.yml"
 FOLLOWS = {GRADES: POSTS, NIGHTLY: PUBLISHES}
 """The second workflow of each first, which starts when the first ends."""
-# The head's answer in three trials, then the base's; its first trial is in the cache of main.
-BOTH_SIDES = "go away x3, hello again x2"
+# The head's answer in five trials, then the base's; its first trial is in the cache of main.
+BOTH_SIDES = "go away x5, hello again x4"
 CACHE = "refs/{}/.rubric-ci_cache"
 RESTORES = "grade: checkout cache/restore rubric-ci"
 

@@ -159,6 +159,6 @@ def test_a_proxy_that_is_down(judge: Bodies, proxy: Toxiproxy, wire: str) -> Non
     result = asyncio.run(graded(proxy, wire, LONG))
     assert isinstance(result, NoVerdict)
     host = proxy.url.removeprefix("http://")
-    reason = f"cannot connect to {host}: Connection refused ({ATTEMPTS} requests)"
+    reason = f"cannot connect to {host}: Connection refused ({ATTEMPTS} attempts)"
     assert str(result) == f"openai/gpt-6-luna: {reason}"
     assert (result.usage.unpriced_calls, judge.requests) == (0, [])

@@ -40,7 +40,7 @@ def test_the_example_shows_each_outcome(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_demo_installs_what_an_offline_run_needs() -> None:
     recipe = subprocess.run(
-        ["make", "--dry-run", "--always-make", "demo", "clean"],
+        ["make", "--no-print-directory", "--dry-run", "--always-make", "demo", "clean"],
         cwd=ROOT,
         capture_output=True,
         text=True,

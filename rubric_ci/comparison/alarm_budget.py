@@ -88,7 +88,7 @@ def confirm_cases(pairs: Mapping[CaseKey, Pair], config: RegressionConfig) -> Te
 
 
 def observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:
-    """Return what a test compares of trials."""
+    """Return verdict tier and score of each trial, as the tests compare them."""
     return tuple((tier(trial.verdict), round(trial.score, DECIMALS)) for trial in trials)
 
 

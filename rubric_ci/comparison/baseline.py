@@ -1,4 +1,4 @@
-"""What a run is compared with: a commit, a report, or the folder of a pinned reference."""
+"""Read the report, or the folder of a pinned reference, that a run is compared with."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

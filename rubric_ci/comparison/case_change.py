@@ -16,7 +16,7 @@ from rubric_ci.model.trials import DECIMALS, tier, trials_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRules:
-    """What decides about a case: its separation, or its p-value within a budget."""
+    """The rule for a case: its separation, or its p-value within a budget."""
 
     noun: str  # "baseline" or "reference"
     config: RegressionConfig
@@ -55,7 +55,7 @@ def removed_cases(
 
 
 def key_of(case: CaseResult) -> CaseKey:
-    """Return what identifies a case in a report: its file and id."""
+    """Return the key of a case in a report: its file and id."""
     return case.file, case.id
 
 
@@ -118,7 +118,7 @@ def _verdicts(case: Graded) -> list[VerdictWord]:
 
 
 def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseResult | None:
-    """Return what a report shows of the earlier case; its answer if that is part of a change."""
+    """Return the earlier case as a report shows it; its answer if that is part of a change."""
     match was:
         case None:
             return None

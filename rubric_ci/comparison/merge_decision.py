@@ -39,7 +39,7 @@ class Decided:
 
     @property
     def reason(self) -> str:
-        """What the log keeps: "merge: fixed a, b; accepted c (waived)"."""
+        """The reason in the log: "merge: fixed a, b; accepted c (waived)"."""
         parts = [
             f"fixed {_names(self.fixed)}" if self.fixed else "",
             f"accepted {_names(self.accepted)} (waived)" if self.accepted else "",
@@ -48,7 +48,7 @@ class Decided:
 
 
 def decided(head: RunReport, kept: Iterable[CaseResult]) -> Decided:
-    """Return what a merge decides, from the report of its run."""
+    """Return the decision of a merge, from the report of its run."""
     matched = counterparts(((case.file, case.id) for case in head.cases), kept)
     pairs = [
         (case, was)

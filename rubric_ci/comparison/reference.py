@@ -1,4 +1,4 @@
-"""A pinned reference: what is known about it, and what a run adds to its trials and to its log."""
+"""A pinned reference: its facts, and the trials and log entries that a run adds to it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class Baseline:
 
     @property
     def source(self) -> Source:
-        """What a comparison with it is called."""
+        """The source of a comparison with it."""
         return "reference" if self.log else "report"
 
     def is_reference(self, config: RegressionConfig) -> bool:

@@ -112,7 +112,7 @@ def group_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float | None:
 def conclude(
     change: Change, head: Graded, base: Graded, level: float, lost: Sequence[str]
 ) -> Compared:
-    """Return what the trials of a suspect show; `lost` are the reasons of those without verdict.
+    """Return the conclusion for a suspect; `lost` has the reasons of trials without verdict.
 
     `change` is `broken` or `fixed`, as the first trials have it.
     """
@@ -141,7 +141,7 @@ def without_verdict(result: CaseResult, where: str) -> str:
 
 
 def same(head: Graded) -> Compared:
-    """Return what a case is that has not changed."""
+    """Return the kind of a case that has not changed."""
     return Compared(change="failing-before" if head.verdict == "fail" else "unchanged")
 
 
@@ -160,7 +160,7 @@ def changed(case: CaseResult, found: Compared, before: BaseResult | None = None)
 
 
 def base_result(base: CaseResult) -> BaseResult:
-    """Return what a report shows of a case at the base."""
+    """Return a case at the base as a report shows it."""
     match base:
         case Skipped(reason=reason):
             return BaseResult(outcome="skipped", reason=reason)

@@ -46,7 +46,7 @@ def title(report: RunReport) -> str:
 
 
 def noun(report: RunReport) -> str:
-    """Return what the run is compared with, in a word; empty if it is not compared."""
+    """Return the word for the source of the comparison; empty if it is not compared."""
     return NOUNS[report.comparison.source] if report.comparison else ""
 
 

@@ -96,7 +96,7 @@ def _result(case: CaseResult, base: BaseSide, confirmed: Confirmed, shared: set[
 
 
 def no_answers(ref: str, base: BaseSide) -> Against:
-    """Return what is known of the base before it is asked."""
+    """Return the facts about the base before it is asked."""
     return Against(
         ref=ref,
         commit=base.base.commit,
@@ -108,7 +108,7 @@ def no_answers(ref: str, base: BaseSide) -> Against:
 def _against(
     ref: str, base: BaseSide, results: Sequence[CaseResult], further_trials: int
 ) -> Against:
-    """Return what the report says of the base side."""
+    """Return the base side as the report shows it."""
     sides = [case.before for case in results if isinstance(case, Graded | Errored) and case.before]
     count: Mapping[str, int] = Counter(side.source for side in sides)
     return replace(

@@ -1,4 +1,4 @@
-"""What a run may ask for, shown before its first request."""
+"""The requests and the cost that a run may have, shown before its first request."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

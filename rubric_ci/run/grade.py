@@ -63,7 +63,7 @@ def open_sides(inputs: RunInput) -> Iterator[Sides | NoBase | None]:
 
 
 def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[ExpectedWork, ...]:
-    """Return what the head and the base have to ask for, without further trials."""
+    """Return the expected work of the head and the base, without further trials."""
     trials = inputs.settings.trials
     head = ExpectedWork(tasks=inputs.tasks, context=inputs.context, trials=trials)
     if not isinstance(sides, Sides):

@@ -22,9 +22,6 @@ from rubric_ci.targets import answer_format, command
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
 
-_Key: TypeAlias = tuple[CliTarget, str]
-"""A target and an eval file."""
-
 _Lines: TypeAlias = Mapping[str, tuple[int, Mapping[str, JSON]]]
 """Number and object of a line, by the id of its case."""
 

@@ -6,7 +6,7 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
 from rubric_ci.drafting.prompt import draft_call
-from rubric_ci.drafting.reply_schema import Kind
+from rubric_ci.drafting.reply import Kind
 from rubric_ci.project.loaded_project import load_project, open_project
 from tests.checkout import ENVIRONMENT, Checkout
 

@@ -20,8 +20,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
-        cli/baseline cli/cache cli/compare cli/generate cli/history cli/judge cli/options cli/report
-        cli/report_options cli/request_options cli/run cli/start cli/waive model/defaults""",
+        cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run cli/start
+        model/defaults""",
     "commands/test_batch_target.py": "targets/batch_command",
     "commands/test_judge_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure
@@ -48,10 +48,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
-    "commands/test_shards.py": "commands/plan commands/report_merge",
+    "commands/test_shards.py": "commands/plan",
     "commands/test_validate.py": """
-        project/case_counts project/checker project/fixer validation/output/formats""",
-    "commands/test_validate_commands.py": "project/machine",
+        project/checker project/fixer validation/output/formats""",
     "commands/test_waivers.py": """
         commands/waive waivers/file waivers/results waivers/states""",
     "editing/test_fixes.py": "editing/fixable editing/largest_subset",
@@ -79,7 +78,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_policy_from_base.py": """
         policy/checkout policy/rule_switches policy/source""",
     "security/test_time_limits.py": "grading/deadline system/text_work",
-    "security/test_vanished_evals.py": "project/base_search",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
         project/base_state project/difference selection/dependency_notes selection/prefilter""",
@@ -119,9 +117,9 @@ IMPURE: Final = """
     judge/cached_request judge/panel judge/repair
     model/context model/options
     policy/checkout policy/rule_switches policy/source
-    project/base_search project/base_state project/case_counts project/change project/checker
-    project/dependencies project/difference project/discovery project/eval_search
-    project/file_names project/fixer project/loaded_project project/machine
+    project/base_state project/change project/checker
+    project/difference project/discovery project/eval_search
+    project/file_names project/fixer project/loaded_project
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     comparison/reference_log_file

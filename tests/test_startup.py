@@ -62,7 +62,7 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
     assert "sqlite3" in modules
     assert modules.isdisjoint(HEAVY - {"pydantic"})
     others = {
-        "cli.report",
+        "cli.ci",
         "cli.run",
         "git.plumbing",
         "model.config",

@@ -38,14 +38,14 @@ COMMANDS: Final = {
     "Every day": {
         "validate": "main",
         "run": "run",
-        "generate": "generate",
-        "compare": "compare",
-        "waive": "waive",
+        "generate": "every_day",
+        "compare": "every_day",
+        "waive": "every_day",
     },
     "Trust the judge": {"judge": "judge"},
-    "Nights": {"baseline": "baseline", "history": "history"},
-    "CI": {"plan": "run", "report": "report"},
-    "Other": {"cache": "cache"},
+    "Nights": {"baseline": "nights", "history": "nights"},
+    "CI": {"plan": "run", "report": "ci"},
+    "Other": {"cache": "ci"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the module of each."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import completion, options, report_options, request_options
+from rubric_ci.cli import completion, options, request_options
 from rubric_ci.cli.command import command, examples, option, workflow
 
 
@@ -129,8 +129,8 @@ _trials = options.judging(
     is_flag=True,
     help="Ignore cached answers, including those for --against.",
 )
-@report_options.outputs
-@report_options.posting
+@options.outputs
+@options.posting
 def run(stop_first: bool, **options: Any) -> None:
     """Grade cases, report the verdicts, and fail if the gate fails.
 

@@ -1,19 +1,35 @@
-"""`rubric-ci baseline`: keep a run next to the pinned reference, or accept it as the reference."""
+"""`rubric-ci baseline`: keep or accept a run as the reference, or judge its answers again."""
 
+import asyncio
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
 
+from rubric_ci.calibration.rejudge_report import Rejudged, rejudge_cases
+from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.comparison.merge_decision import accept_merge
-from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
-from rubric_ci.errors import ExitCode
-from rubric_ci.model.options import AcceptSettings, KeepSettings
+from rubric_ci.comparison.reference import part
+from rubric_ci.comparison.reference_folder import Acceptance, accept, keep, replace_reports
+from rubric_ci.errors import CannotReadReport, ExitCode, InvalidInput
+from rubric_ci.grading.resolve import judge_info
+from rubric_ci.grading.setup import build_context
+from rubric_ci.grading.task import Task
+from rubric_ci.grading.tasks import build_tasks
+from rubric_ci.model.options import AcceptSettings, KeepSettings, RejudgeSettings, RunSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.publish.outputs import write_lines_to_summary
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import comparison
+from rubric_ci.report.redaction import without_secrets
 from rubric_ci.report.report_file import read_report
+from rubric_ci.system import masking
 from rubric_ci.text import escape
+from rubric_ci.text.escape import log_line
 
 
 def keep_run(settings: KeepSettings) -> ExitCode:
@@ -51,3 +67,53 @@ def accept_run(settings: AcceptSettings) -> ExitCode:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def rejudge_report(settings: RejudgeSettings) -> ExitCode:
+    """Mark every kept answer, write the report again, and print what was left out."""
+    present = read_baseline(settings.report).report
+    opened = load_project((), open_project(settings.config, settings.policy_from))
+    show_policy(opened)
+    show_problems(opened.diagnostics)
+    if opened.invalid:
+        raise InvalidInput(f"{', '.join(opened.invalid)}: invalid", "run `rubric-ci validate`")
+    tasks = _tasks(opened, settings)
+    rejudged = _ask(present, tasks, opened, settings)
+    report = _with_marks(present, rejudged, tasks)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    replace_reports(settings.report, without_secrets(report, masking.redactor()), now)
+    for line in rejudged.left_out:
+        click.echo(log_line(line), err=True)
+    judge = log_line(report.judge.model) if report.judge else "no judge"
+    click.echo(f"{len(rejudged.cases):,} cases marked by {judge}: {log_line(str(settings.report))}")
+    return ExitCode.NO_VERDICT if rejudged.left_out else ExitCode.OK
+
+
+def _tasks(opened: LoadedProject, settings: RejudgeSettings) -> Sequence[Task]:
+    run = RunSettings(judge=settings.judge, requests=settings.requests)
+    chosen = [(case, "") for file in opened.files for case in file.cases]
+    return build_tasks(chosen, opened, run)
+
+
+def _ask(
+    present: RunReport, tasks: Sequence[Task], opened: LoadedProject, settings: RejudgeSettings
+) -> Rejudged:
+    hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
+    context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
+    asking = rejudge_cases(present.cases, tasks, context, settings.requests.concurrency)
+    return asyncio.run(asking)
+
+
+def _with_marks(present: RunReport, rejudged: Rejudged, tasks: Sequence[Task]) -> RunReport:
+    if not rejudged.cases:
+        first = next(iter(rejudged.left_out), "it has no graded case")
+        raise CannotReadReport(
+            f"no case of the report could be marked: {first}",
+            "keep a new reference: run `rubric-ci run --trials 15` and `rubric-ci baseline accept`",
+        )
+    judges = [judge_info(task.judge) for task in tasks if task.judge]
+    judge = judges[0] if judges else present.judge
+    report = replace(
+        present, cases=rejudged.cases, sentinel=rejudged.sentinel, judge=judge, notes=()
+    )
+    return part(report, lambda _: True) or report

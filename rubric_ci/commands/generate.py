@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rubric_ci.drafting.engine import Drafted, DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.drafting.publish import NothingToPublish, Publish, open_commit
-from rubric_ci.drafting.reply_parser import Draft
+from rubric_ci.drafting.reply import Draft
 from rubric_ci.drafting.review import review
 from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, rewrite, write
 from rubric_ci.drafting.select import choose_drafter, choose_requests

@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 from rubric_ci.drafting.lint import lint_messages
 from rubric_ci.drafting.prompt import draft_call
-from rubric_ci.drafting.reply_parser import Draft, read_draft
-from rubric_ci.drafting.reply_schema import Kind
+from rubric_ci.drafting.reply import Draft, Kind, read_draft
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import evaluate
 from rubric_ci.judge.repair import ParsedReply, request_valid_reply

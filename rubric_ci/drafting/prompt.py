@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from rubric_ci.drafting.reply_schema import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
+from rubric_ci.drafting.reply import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
 from rubric_ci.judge.fence import about_fences, fenced
 from rubric_ci.judge.prompt import background
 from rubric_ci.model.config import Endpoint, OutputMode

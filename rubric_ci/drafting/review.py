@@ -7,7 +7,7 @@ import click
 
 from rubric_ci.drafting.engine import Drafted
 from rubric_ci.drafting.lint import lint_messages
-from rubric_ci.drafting.reply_parser import Draft, read_rubrics
+from rubric_ci.drafting.reply import Draft, read_rubrics
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.editing.insert_rubrics import rubrics_block
 from rubric_ci.judge.json_reply import InvalidReply

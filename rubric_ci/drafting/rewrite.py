@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rubric_ci.drafting.reply_parser import Draft
+from rubric_ci.drafting.reply import Draft
 from rubric_ci.editing.diff import unified
 from rubric_ci.editing.insert_rubrics import Edited, EditRejected, insert_rubrics, rubrics_block
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines

@@ -219,7 +219,7 @@ class BaseCommit:
 
     def _lost(self, project: Project, found: Collection[str]) -> "list[EvalFile]":
         """Return the eval files that a search of the base finds, and that of now does not."""
-        from rubric_ci.project.base_search import BaseSearch
+        from rubric_ci.project.base_state import BaseSearch
 
         was = Project(self.committed, project.named_config)
         search = BaseSearch(was, self.committed)

@@ -160,7 +160,7 @@ class Checker:
         return self._switched(check_waivers(document, states), document.texts())
 
     def _machine(self, folder: Path | None) -> "Machine":
-        from rubric_ci.project.machine import machine_for
+        from rubric_ci.project.working_tree import machine_for
 
         return machine_for(self.project.root, folder, environ)
 
@@ -230,12 +230,12 @@ class Checker:
         return near_file(reference, os.path.realpath(folder), os.path.realpath(self.project.root))
 
     def _find_nearest_path(self, glob: str) -> str | None:
-        from rubric_ci.project.dependencies import nearest_path
+        from rubric_ci.project.near_files import nearest_path
 
         return nearest_path(self.project.root, glob)
 
     def _sizes(self) -> "Sizes":
-        from rubric_ci.project.case_counts import count_cases
+        from rubric_ci.project.eval_search import count_cases
 
         return count_cases(self._evals(""))
 

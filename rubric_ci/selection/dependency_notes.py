@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_ci.project.dependencies import nearest_path
 from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.project.near_files import nearest_path
 
 
 def dependency_notes(loaded: LoadedProject, eval_files: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.drafting.reply_schema import Kind
+from rubric_ci.drafting.reply import Kind
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.project.loaded_project import load_project, open_project
 from tests import platforms

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.commands.report_comment import comment
+from rubric_ci.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport

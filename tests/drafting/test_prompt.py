@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from rubric_ci.drafting.prompt import draft_call
-from rubric_ci.drafting.reply_schema import Kind
+from rubric_ci.drafting.reply import Kind
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.commands.report_comment import comment
+from rubric_ci.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.github import checks, comments
 from rubric_ci.github.client import Server

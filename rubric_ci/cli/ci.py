@@ -1,4 +1,4 @@
-"""The commands of `rubric-ci report`: `merge` and `comment`."""
+"""The commands for CI: `report`, and `cache`, which prunes."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import options, report_options
-from rubric_ci.cli.command import FILE, LINES, Group, option
+from rubric_ci.cli import options
+from rubric_ci.cli.command import FILE, LINES, Group, command, option, workflow
 from rubric_ci.model import defaults
 
 
@@ -20,14 +20,14 @@ def report() -> None:
 @click.argument("parts", nargs=-1, required=True, type=LINES)
 @options.fail_on("as the shards")
 @options.baseline
-@report_options.outputs
-@report_options.posting
+@options.outputs
+@options.posting
 def merge(parts: tuple[str, ...], **options: Any) -> None:
     """Merge the reports of shards into one.
 
     PARTS are their report.json files, or folders that contain such files.
     """
-    from rubric_ci.commands.report_merge import merge_reports
+    from rubric_ci.commands.report import merge_reports
     from rubric_ci.model.options import RunSettings
 
     raise SystemExit(merge_reports([Path(part) for part in parts], RunSettings(**options)))
@@ -73,7 +73,37 @@ def comment(**options: Any) -> None:
 
     REPORT is the report.json of a run; GITHUB_TOKEN must be set.
     """
-    from rubric_ci.commands.report_comment import comment as post
+    from rubric_ci.commands.report import comment as post
     from rubric_ci.model.options import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
+
+
+@command()
+@workflow(
+    "--cache-dir",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    default=defaults.CACHE_DIR,
+    help="Folder of the judgement cache.",
+)
+@option(
+    "--unused-days",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="Delete entries unused for this many days.",
+)
+@option(
+    "--max-megabytes",
+    type=click.FloatRange(min=0),
+    metavar="MB",
+    help="Delete least recently used entries until the cache is this small.",
+)
+@option("--clear", is_flag=True, help="Delete all entries.")
+def cache(**options: Any) -> None:
+    """Show the size of the judgement cache and prune it."""
+    from rubric_ci.commands.cache import cache as prune_and_show
+    from rubric_ci.model.options import CacheSettings
+
+    raise SystemExit(prune_and_show(CacheSettings(**options)))

@@ -1,12 +1,13 @@
-"""The commands of `rubric-ci generate`."""
+"""The commands for every day, except `run` and `validate`: `generate`, `compare` and `waive`."""
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.command import Group, examples, option
+from rubric_ci.cli.command import FILE, Group, command, examples, option
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -68,3 +69,59 @@ def rubrics(**options: Any) -> None:
     if options["fixup"] and options["pr"]:
         raise click.UsageError("--fixup commits to the local branch: remove --pr or --fixup")
     raise SystemExit(generate_rubrics(GenerateSettings(**options)))
+
+
+@command(epilog=examples("compare main.json .rubric-ci/report.json"))
+@click.argument("baseline", type=FILE)
+@click.argument("head", type=FILE)
+@options.reporting(
+    "--format",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    help="Output format.",
+)
+@options.github(
+    "--issue",
+    default="",
+    metavar="TITLE",
+    help="In a workflow: keep one issue with this title open while the comparison fails. A failure "
+    "to post does not change the exit code.",
+)
+def compare(**options: Any) -> None:
+    """Compare two reports and list significant regressions.
+
+    BASELINE and HEAD are report.json files; BASELINE may be a folder of reports, which are pooled.
+    Exits with 1 on a regression, with 3 if a case lost its
+    verdict.
+    """
+    from rubric_ci.commands.compare import compare_reports
+    from rubric_ci.model.options import CompareSettings
+
+    raise SystemExit(compare_reports(CompareSettings(**options)))
+
+
+@command(
+    epilog=examples("waive refund/period --until 2026-12-31 --reason 'index is rebuilt in #123'")
+)
+@click.argument("what", metavar="CASE/CRITERION")
+@option(
+    "--until",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    required=True,
+    help="Last day of the waiver, such as 2026-12-31.",
+)
+@option("--reason", metavar="WORDS", required=True, help="Reason that reports show.")
+@option("--owner", metavar="NAME", default="", help="Who fixes it; default: `user.email` of git.")
+@option("--file", metavar="FILE", default="", help="Eval file, if several have this case.")
+@options.config
+def waive(until: datetime, **options: Any) -> None:
+    """Add a known failure of one criterion to waivers.yaml.
+
+    The waiver excuses the criterion with its present text, until a date.
+    """
+    from rubric_ci.commands.waive import waive as add_waiver
+    from rubric_ci.model.options import WaiveSettings
+
+    settings = WaiveSettings(until=until.date(), **options)
+    raise SystemExit(add_waiver(settings, datetime.now(UTC).date()))

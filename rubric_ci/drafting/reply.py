@@ -1,15 +1,15 @@
-"""Parse the reply of a drafting model into a draft that `validate` accepts, or into problems."""
+"""The reply of a drafting model: its schema, and a draft that `validate` accepts, or problems."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
-from rubric_ci.drafting.reply_schema import FEWEST, MOST, Kind
 from rubric_ci.judge.json_reply import InvalidReply, find_object
+from rubric_ci.judge.reply_schema import strict_object
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.json_value import JSON
@@ -17,6 +17,43 @@ from rubric_ci.model.references import NotFound
 from rubric_ci.model.rubric import Rubric
 from rubric_ci.project.loader import load
 from rubric_ci.yaml_text.document import Document
+
+Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
+
+FEWEST, MOST = 3, 7
+SCHEMA_VERSION = "1"
+
+
+def draft_schema(kind: Kind) -> Mapping[str, JSON]:
+    """Return a strict JSON Schema of the reply; the number of criteria is left to `read_draft`."""
+    items = {"anyOf": list(_SCHEMAS.values())} if kind == "auto" else _SCHEMAS[kind]
+    return strict_object({"rubrics": {"type": "array", "items": items}})
+
+
+_STRING = {"type": "string"}
+_COMMON = {"id": _STRING, "expected_outcome": _STRING, "weight": {"type": "number"}}
+_GATE = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+_RANGE = strict_object(
+    {
+        "score_range": {"type": "array", "items": {"type": "integer"}},
+        "expected_outcome": _STRING,
+    }
+)
+_LEVEL = strict_object({"level": {"type": "integer"}, "name": _STRING, "criteria": _STRING})
+_SCHEMAS: Mapping[str, Mapping[str, JSON]] = {
+    "checklist": strict_object({**_COMMON, "required": {"type": "boolean"}}),
+    "score-range": strict_object(
+        {
+            **_COMMON,
+            "required_min_score": _GATE,
+            "score_ranges": {"type": "array", "items": _RANGE},
+        }
+    ),
+    "levels": strict_object(
+        {**_COMMON, "required_min_level": _GATE, "levels": {"type": "array", "items": _LEVEL}}
+    ),
+}
+
 
 _Text = Annotated[
     str, StringConstraints(min_length=1, max_length=400, pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$")

@@ -1,18 +1,22 @@
-"""`rubric-ci report merge`: merge the reports of shards, then write and publish the result."""
+"""`rubric-ci report`: merge the reports of shards; post a report on its pull request."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import click
 
 from rubric_ci.calibration.whole_suite import with_merged_correction
 from rubric_ci.comparison.baseline import find_reports, open_baseline, with_comparison
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.options import RunSettings
+from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.publish import delivery
+from rubric_ci.publish.comment import post
 from rubric_ci.publish.files import write_and_show
 from rubric_ci.report.exit_code import exit_code
 from rubric_ci.report.report_file import read_report
 from rubric_ci.report.sharding import merge
+from rubric_ci.text import escape
 
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
@@ -23,3 +27,10 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     written = write_and_show(report, settings)
     delivery.publish(report, written, settings, os.environ)
     return exit_code(report)
+
+
+def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
+    """Post the report of a file; unlike in `run`, a failure to post is an error."""
+    for line in post(read_report(settings.report), settings, environment):
+        click.echo(escape.log_line(line))
+    return ExitCode.OK

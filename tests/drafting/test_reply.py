@@ -7,8 +7,7 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from rubric_ci.drafting.reply_parser import Draft, read_draft, read_rubrics
-from rubric_ci.drafting.reply_schema import Kind, draft_schema
+from rubric_ci.drafting.reply import Draft, Kind, draft_schema, read_draft, read_rubrics
 from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.model.rubric import Check, Levelled, Scored
 

@@ -59,10 +59,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "evaluators/test_field_accuracy.py": """
         evaluators/json_compare evaluators/json_in_text text/json_path""",
     "grading/test_engine.py": "grading/outcome",
-    "grading_changes/test_changes.py": """
-        grading_changes/configuration grading_changes/files grading_changes/places
-        grading_changes/targets""",
-    "grading_changes/test_criteria.py": "grading_changes/case_place",
+    "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
     "llm/test_batch.py": "llm/batch_format",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
@@ -76,7 +73,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "render/test_golden.py": "render/junit",
     "security/test_committed_cache.py": "git/committed",
     "security/test_policy_from_base.py": """
-        policy/checkout policy/rule_switches policy/source""",
+        policy/checkout policy/source""",
     "security/test_time_limits.py": "grading/deadline system/text_work",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
@@ -112,11 +109,11 @@ IMPURE: Final = """
     evaluators/script_input evaluators/script_output evaluators/tool_trajectory
     grading/case_list grading/concurrency grading/cost_estimate grading/deadline grading/engine
     grading/expected_work grading/preflight grading/setup grading/tasks
-    grading_changes/changes grading_changes/places
+    grading_changes/changes
     history/database history/forecast history/trust
     judge/cached_request judge/panel judge/repair
     model/context model/options
-    policy/checkout policy/rule_switches policy/source
+    policy/checkout policy/source
     project/base_state project/change project/checker
     project/difference project/discovery project/eval_search
     project/file_names project/fixer project/loaded_project

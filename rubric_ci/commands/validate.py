@@ -91,9 +91,9 @@ def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]
     project = open_checkout(settings.config)
     if not _may_have_base(settings.policy_from):
         return project, ()
-    from rubric_ci.policy.rule_switches import under_policy
+    from rubric_ci.policy.source import under_rules
 
-    return under_policy(project, settings.policy_from)
+    return under_rules(project, settings.policy_from)
 
 
 def _waiver_states(

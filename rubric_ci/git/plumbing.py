@@ -9,8 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.git.objects import Object
-from rubric_ci.git.process import Repository, clean_environment, output, query, run, stripped
+from rubric_ci.git.process import (
+    Object,
+    Repository,
+    clean_environment,
+    output,
+    query,
+    run,
+    stripped,
+)
 from rubric_ci.model.git_changes import ABSENT, SYMLINK, Change, Entry
 
 

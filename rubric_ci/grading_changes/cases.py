@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rubric_ci.grading_changes.case_place import of_case
+from rubric_ci.grading_changes.criteria import of_case
 from rubric_ci.grading_changes.evaluators import evaluator_changes
 from rubric_ci.model.evals import EvalCase, TrialRule
 from rubric_ci.model.grading_changes import ADDED, Direction, GradingChange

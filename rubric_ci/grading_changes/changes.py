@@ -1,22 +1,22 @@
 """What a change does to the grading: base and head are compared, the base from git's objects."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
+from typing import Final
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading_changes.cases import case_changes, removed_cases
-from rubric_ci.grading_changes.configuration import config_changes
+from rubric_ci.grading_changes.configuration import config_changes, target_changes
 from rubric_ci.grading_changes.files import (
+    ScriptFiles,
     ignore_changes,
     line_changes,
     script_changes,
     waiver_changes,
 )
-from rubric_ci.grading_changes.places import ConfigPlaces
-from rubric_ci.grading_changes.script_files import ScriptFiles
-from rubric_ci.grading_changes.targets import target_changes
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.defaults import LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
@@ -31,6 +31,10 @@ from rubric_ci.project.project import Project, RepositoryFiles
 from rubric_ci.selection.compare_cases import matched
 from rubric_ci.text.globs import matcher
 from rubric_ci.waivers.file import load_waivers
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.problems import Path
+
+TARGETS: Final = "targets."
 
 
 def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
@@ -130,3 +134,50 @@ def _waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
 
 def _text(files: RepositoryFiles, path: str) -> str:
     return (files.read(path) or b"").decode("utf-8", "replace")
+
+
+class ConfigPlaces:
+    """The places of settings in the configuration and the targets files at the root."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._document = cache(self._read)
+
+    def line_of(self, key: str) -> tuple[str, int]:
+        """Return file and line of a setting, else of the nearest key above it."""
+        if key.startswith(TARGETS):
+            for file in self._project.serving(""):
+                if path := _of_target(self._document(file), key.removeprefix(TARGETS)):
+                    return file, self._document(file).locate(path, at_key=True)[0]
+        file = self._project.config_name
+        if not file:
+            return self._project.named_config or "rubric-ci.yaml", 1
+        document = self._document(file)
+        return file, document.locate(_existing(document, tuple(key.split("."))), at_key=True)[0]
+
+    def _read(self, file: str) -> Document:
+        data = self._project.files.read(file) or b""
+        return Document(file, data.decode("utf-8", "replace"))
+
+
+def _of_target(document: Document, key: str) -> Path:
+    data = document.data if isinstance(document.data, dict) else {}
+    targets = data.get("targets")
+    for index, target in enumerate(targets if isinstance(targets, list) else ()):
+        name = target.get("name") if isinstance(target, dict) else None
+        if key == name:
+            return "targets", index, "name"
+        if isinstance(name, str) and key.startswith(f"{name}."):
+            setting = key.removeprefix(f"{name}.")
+            return "targets", index, setting if setting in target else "name"
+    return ()
+
+
+def _existing(document: Document, path: tuple[str, ...]) -> Path:
+    data, found = document.data, []
+    for step in path:
+        if not isinstance(data, dict) or step not in data:
+            break
+        data = data[step]
+        found.append(step)
+    return tuple(found)

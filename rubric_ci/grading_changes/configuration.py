@@ -1,10 +1,15 @@
 """Changes to the grading in the configuration: gate, judge, rules, targets, `depends_on`."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading_changes.cases import narrowed
 from rubric_ci.model.config import Config, MockTarget, RecordedTarget, Target
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.grading_changes import Direction, GradingChange
 from rubric_ci.policy.changes import policy_changes
 
@@ -87,3 +92,53 @@ def answers_of(target: Target) -> str:
 
 def _globs(globs: Sequence[str] | None) -> str:
     return "every file" if globs is None else ", ".join(globs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moved:
+    """A case that another target answers than at the base."""
+
+    case: EvalCase
+    before: Target
+    after: Target
+
+
+def target_changes(
+    pairs: Sequence[tuple[EvalCase, EvalCase]],
+    head: Callable[[str], Config],
+    base: Callable[[str], Config],
+) -> Iterator[GradingChange]:
+    """Yield one change per eval file and pair of targets; `pairs` are a case here and then."""
+    moved: dict[tuple[str, ...], list[_Moved]] = defaultdict(list)
+    for case, was in pairs:
+        after, before = _target(case, head), _target(was, base)
+        if after and before and after.name != before.name:
+            key = case.file, before.name, after.name
+            moved[key].append(_Moved(case=case, before=before, after=after))
+    for cases in moved.values():
+        yield _change(cases)
+
+
+def _target(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
+    try:
+        return choose_target(case, config(case.file))
+    except CannotConfigure:  # of the head: the run has reported it
+        return None
+
+
+def _change(cases: Sequence[_Moved]) -> GradingChange:
+    first = cases[0]
+    more = f" and {len(cases) - 1:,} more" if len(cases) > 1 else ""
+    return GradingChange(
+        kind="target",
+        direction=answered(first.before, first.after),
+        about=f"{first.case.id}{more}",
+        file=first.case.file,
+        line=first.case.span.line,
+        before=_shown(first.before),
+        after=_shown(first.after),
+    )
+
+
+def _shown(target: Target) -> str:
+    return f"{target.name} ({answers_of(target)})"

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Final, assert_never
 
 from rubric_ci.assertions.table import TABLE
-from rubric_ci.grading_changes.case_place import of_case
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.grading_changes import Direction, GradingChange, compared
+from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind, compared
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Assertion, Check, Criterion, Levelled, Rubric, Scored, scale
 from rubric_ci.model.waivers import SAFETY
@@ -172,3 +171,24 @@ def _requires(criterion: Criterion) -> str:
             return "" if least is None else f"at least {least} of {low} to {high}"
         case _:
             assert_never(criterion)
+
+
+def of_case(
+    case: EvalCase,
+    kind: GradingChangeKind,
+    direction: Direction,
+    about: str,
+    before: str,
+    after: str,
+    line: int = 0,
+) -> GradingChange:
+    """Return a change at a line of a case; 0: at the case."""
+    return GradingChange(
+        kind=kind,
+        direction=direction,
+        about=about,
+        file=case.file,
+        line=line or case.span.line,
+        before=before,
+        after=after,
+    )

@@ -7,8 +7,12 @@ a script are `changed`: what they do is not known.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rubric_ci.grading_changes.case_place import of_case
-from rubric_ci.grading_changes.criteria import criterion_changes, decided_by_gates, of_weights
+from rubric_ci.grading_changes.criteria import (
+    criterion_changes,
+    decided_by_gates,
+    of_case,
+    of_weights,
+)
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,

@@ -4,6 +4,7 @@ NOTE: `validate` imports this on pull requests, so it needs neither the classes 
 code for the other events.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,7 +14,7 @@ from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
-from rubric_ci.project.change import Change
+from rubric_ci.project.change import BaseOptions, Change, open_change
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.project import Policy, Project
 from rubric_ci.text import escape
@@ -59,9 +60,32 @@ def find_policy(project: Project, policy_from: str, change: Change) -> Project |
             return _of_file(project, Path(policy_from))
 
 
+def under_rules(project: Project, policy_from: str) -> tuple[Project, tuple[str, ...]]:
+    """Return the project under the rule switches of its policy, and what to show of them.
+
+    A policy with errors keeps the switches that can be read, so that a change can repair it.
+    Raises CannotReadPolicy if the policy cannot be read.
+    """
+    change = open_change(project.root, BaseOptions(policy_from=policy_from))
+    policy = find_policy(project, policy_from, change)
+    if policy is None:
+        return project, ()
+    return under(project, policy), tuple(_notes(project, policy))
+
+
 def under(project: Project, policy: Project) -> Project:
     """Return the project under a policy."""
     return Project(project.files, project.named_config, Policy(project=policy, govern=_govern))
+
+
+def _notes(own: Project, policy: Project) -> Iterator[str]:
+    from rubric_ci.policy.changes import change_notes, rule_changes  # the classes of a run
+
+    if policy.config_name:
+        title = f"Policy (rule switches) is that of {policy.origin}"
+        yield from change_notes(title, list(rule_changes(own.rules, policy.rules)))
+    elif own.rules:
+        yield f"{policy.origin} has no configuration: this change sets the rules"
 
 
 def _govern(head: "Config", base: "Config", configured: bool) -> "Config":

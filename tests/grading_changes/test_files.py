@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.grading_changes.script_files import MOST, ScriptFiles
+from rubric_ci.grading_changes.files import MOST, ScriptFiles
 from tests.cases import build_script
 
 FILES = {

@@ -46,7 +46,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m tests.docs.settings
 	$(BIN)/python -m tests.docs.assertions
-	$(BIN)/python -c 'from rubric_ci.validation.rule_docs import render; print(render(), end="")' > docs/rules.md
+	$(BIN)/python -c 'from rubric_ci.validation.rules import render; print(render(), end="")' > docs/rules.md
 
 # The documentation as a site, in build/site; a broken link or anchor fails it.
 docs: $(READY)

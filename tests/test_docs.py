@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.project.discovery import lookup
-from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source

@@ -53,7 +53,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         project/checker project/fixer validation/output/formats""",
     "commands/test_waivers.py": """
         commands/waive waivers/file waivers/results waivers/states""",
-    "editing/test_fixes.py": "editing/fixable editing/largest_subset",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "evaluators/test_field_accuracy.py": """
@@ -84,11 +83,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "validation/test_corpus.py": """
         validation/ambiguous_scalars validation/assertion_rules validation/eval_rules
         validation/evaluator_rules
-        validation/field_rules validation/ignore_comments validation/other_evaluators
+        validation/field_rules validation/ignore_comments
         validation/other_tools
         validation/project_rules validation/reference_rules validation/rubric_rules
-        validation/schema_wording validation/shape_rules validation/target_rules
-        yaml_text/constructor yaml_text/limits yaml_text/plain_scalars yaml_text/syntax_errors""",
+        validation/shape_rules validation/target_rules
+        yaml_text/constructor yaml_text/limits yaml_text/syntax_errors""",
 }
 EFFECTS: Final = """
     asyncio concurrent ctypes getpass github http litellm logging multiprocessing os pathlib random

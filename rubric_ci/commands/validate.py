@@ -190,8 +190,7 @@ def _random_token() -> str:
 def explain(rule: str) -> ExitCode:
     """Print the page of a rule, or of all rules."""
     from rubric_ci.text.suggestions import did_you_mean, nearest
-    from rubric_ci.validation.rule_docs import render_rule
-    from rubric_ci.validation.rules import RULES
+    from rubric_ci.validation.rules import RULES, render_rule
 
     if rule != "all" and rule not in RULES:
         hint = did_you_mean(nearest(rule, RULES, most=len(RULES)))

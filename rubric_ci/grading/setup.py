@@ -28,7 +28,7 @@ from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.parsing.secret_values import credential
+from rubric_ci.parsing.env_vars import credential
 from rubric_ci.project.discovery import find_root
 from rubric_ci.system import masking
 from rubric_ci.system.model_list import known_models

@@ -22,7 +22,7 @@ from rubric_ci.model.references import Lookup
 from rubric_ci.parsing.evaluators import case_evaluators
 from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.text.globs import Matches
-from rubric_ci.validation.guideline_rules import guideline_matcher
+from rubric_ci.validation.agentv import guideline_matcher
 from rubric_ci.yaml_text.source import Source
 
 

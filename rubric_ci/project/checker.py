@@ -167,7 +167,7 @@ class Checker:
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
         if not found and not any(MARK in text for text in texts.values()):
             return ()
-        from rubric_ci.validation.suppressions import apply_suppressions
+        from rubric_ci.validation.rules import apply_suppressions
 
         return apply_suppressions(found, texts, self.project.rules)
 

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from rubric_ci.editing.diff import unified
 from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix
-from rubric_ci.editing.jsonl_fixes import fix_lines
+from rubric_ci.editing.jsonl import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.project.file_names import CONFIG_NAMES, TARGETS_NAMES

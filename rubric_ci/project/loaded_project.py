@@ -13,7 +13,7 @@ from rubric_ci.model.config import Config
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.git_changes import Base
-from rubric_ci.parsing import secret_values
+from rubric_ci.parsing import env_vars
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.base_state import BaseState
@@ -140,8 +140,8 @@ def load_evals(
 
 def mask_secrets(config: Config) -> None:
     """Replace the secrets of a configuration by `***` in every output from now on."""
-    substituted = tuple(secret_values.substituted(config, os.environ))
-    masking.hide((*secret_values.written(config), *substituted))
+    substituted = tuple(env_vars.substituted(config, os.environ))
+    masking.hide((*env_vars.written(config), *substituted))
     masking.mask_on_runner(substituted)
 
 

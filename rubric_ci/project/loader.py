@@ -13,7 +13,7 @@ from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import parse
 from rubric_ci.validation.config_summary import summarize_config
 from rubric_ci.validation.diagnostics import has_errors
-from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source

@@ -17,7 +17,7 @@ from rubric_ci.validation.agentv import (
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS
 from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
-from rubric_ci.validation.judge_command_rules import judge_command_problems
+from rubric_ci.validation.model_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.validation.other_evaluators import CODE_JUDGE_OPTIONS
+from rubric_ci.validation.other_tools import CODE_JUDGE_OPTIONS
 from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL, WRONG_TYPE, criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
 from rubric_ci.model.rules import Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, suggest
-from rubric_ci.validation.guideline_rules import guideline_problems
+from rubric_ci.validation.agentv import guideline_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")

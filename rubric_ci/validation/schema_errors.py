@@ -11,11 +11,17 @@ from jsonschema.exceptions import ValidationError
 from rubric_ci.assertions.keys import KEYS
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.assertion_rules import ASSERTION_OPTION
-from rubric_ci.validation.other_evaluators import MODES, instead_of_type
-from rubric_ci.validation.other_tools import hint_for_key
+from rubric_ci.validation.other_tools import MODES, hint_for_key, instead_of_type
 from rubric_ci.validation.rubric_rules import WRONG_TYPE
-from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
-from rubric_ci.validation.schema_wording import KINDS, one_of, owner_name, shown, value_name
+from rubric_ci.validation.schema_wording import (
+    KINDS,
+    diagnose_shape,
+    hint_for,
+    one_of,
+    owner_name,
+    shown,
+    value_name,
+)
 from rubric_ci.validation.shape_rules import (
     ALIAS_CONFLICT,
     CRITERION_KIND,

@@ -28,7 +28,7 @@ from rubric_ci.yaml_text.problems import (
 from rubric_ci.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
 
 if TYPE_CHECKING:
-    from rubric_ci.yaml_text.nodes import LeaveOut
+    from rubric_ci.yaml_text.document import LeaveOut
 
 _WHITE: Final = " \t\r"
 

@@ -9,7 +9,7 @@ from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 if TYPE_CHECKING:
-    from rubric_ci.yaml_text.nodes import LeaveOut
+    from rubric_ci.yaml_text.document import LeaveOut
 
 _BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 

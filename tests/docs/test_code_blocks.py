@@ -16,7 +16,7 @@ from rubric_ci.cli.main import main
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.references import Found
 from rubric_ci.project.loader import load_targets
-from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals, check_waivers
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source

@@ -6,7 +6,7 @@ from pathlib import Path
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.project.discovery import lookup, sidecar_of
 from rubric_ci.validation.diagnostics import to_diagnostic
-from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode, open_source

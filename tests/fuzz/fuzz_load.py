@@ -15,12 +15,12 @@ import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.editing.fixes import fix
-    from rubric_ci.editing.jsonl_fixes import fix_lines
+    from rubric_ci.editing.jsonl import fix_lines
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.references import Found, NotFound
     from rubric_ci.project.loader import load, load_config, load_targets
     from rubric_ci.validation.output import github, json, sarif, text
-    from rubric_ci.validation.rule_docs import meanings
+    from rubric_ci.validation.rules import meanings
     from rubric_ci.validation.validator import check_evals
     from rubric_ci.yaml_text.problems import LocatedProblem
     from rubric_ci.yaml_text.source import decode, open_source

@@ -50,6 +50,6 @@ HELD: Final[Mapping[str, str]] = {
     "report/consistency.py": "report/test_consistency.py",
     "report/case_consistency.py": "report/test_case_consistency.py",
     "parsing/evaluators.py": "parsing/test_evaluators.py project/test_loader.py",
-    "validation/rubric_rules.py": "validation/test_rubric_rules.py validation/test_rule_docs.py",
-    "validation/eval_rules.py": "validation/test_eval_rules.py validation/test_rule_docs.py",
+    "validation/rubric_rules.py": "validation/test_rubric_rules.py validation/test_rules.py",
+    "validation/eval_rules.py": "validation/test_eval_rules.py validation/test_rules.py",
 }

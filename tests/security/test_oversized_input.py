@@ -30,7 +30,7 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.references import Found
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.targets import healthcheck
-from rubric_ci.validation.guideline_rules import guideline_problems
+from rubric_ci.validation.agentv import guideline_problems
 from tests.cases import build_case, build_context
 from tests.http_server import serving
 

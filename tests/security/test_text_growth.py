@@ -148,9 +148,9 @@ FOUND = readers_of_one_text()
 NOT_READERS = {
     "rubric_ci.drafting.review._ask": "waits for a terminal",
     "rubric_ci.system.output.print_block": "prints",
-    "rubric_ci.yaml_text.nodes.alias_lines": "reads what `yaml_over_limits` found to be flat",
-    "rubric_ci.yaml_text.nodes._events": "likewise",
-    "rubric_ci.editing.quote_values._scalars": "likewise",
+    "rubric_ci.yaml_text.document.alias_lines": "reads what `yaml_over_limits` found to be flat",
+    "rubric_ci.yaml_text.document._events": "likewise",
+    "rubric_ci.editing.yaml_fixes._scalars": "likewise",
     "rubric_ci.git.contents._above": "takes a path of git's; its result is as long as its square",
     "rubric_ci.git.snapshot._upwards": "likewise",
     "rubric_ci.project.file_names._upwards": "likewise",

@@ -6,8 +6,12 @@ import pytest
 import yaml
 
 from rubric_ci.model.references import Machine
-from rubric_ci.validation.command_rules import script_problems, target_command_problems
-from rubric_ci.validation.shell_words import Started, read_command
+from rubric_ci.validation.command_rules import (
+    Started,
+    read_command,
+    script_problems,
+    target_command_problems,
+)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def render(
         case "sarif":
             from rubric_ci import __version__
             from rubric_ci.validation.output import sarif
-            from rubric_ci.validation.rule_docs import meanings
+            from rubric_ci.validation.rules import meanings
 
             return sarif.render(found, __version__, meanings(), notes)
         case "text":

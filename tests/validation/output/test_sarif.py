@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.validation.output import sarif
-from rubric_ci.validation.rule_docs import meanings
+from rubric_ci.validation.rules import meanings
 from tests import sarif_multitool
 from tests.evals.__main__ import diagnostics, evals
 

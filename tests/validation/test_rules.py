@@ -10,9 +10,7 @@ from rubric_ci import validation, yaml_text
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.model.rules import Rule
 from rubric_ci.system.model_list import known_models
-from rubric_ci.validation.rule_docs import meanings, render
-from rubric_ci.validation.rules import RULES
-from rubric_ci.validation.suppressions import apply_suppressions
+from rubric_ci.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.validation.validator import check_config, check_evals
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source

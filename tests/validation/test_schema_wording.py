@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.validation.schema_hints import diagnose_shape, hint_for
+from rubric_ci.validation.schema_wording import diagnose_shape, hint_for
 from rubric_ci.yaml_text.problems import Path
 
 ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {

@@ -1,23 +1,100 @@
-"""Dedent list items that are one column too deep, so that they are items again.
+"""Fixes of the YAML itself: quotes around a text, and list items that became part of a text.
 
-YAML appends such a line to the text above. One column deeper is a sibling, in Markdown as well; at
-two or more it could be a list inside of that text, and is kept.
+`- @handle is named` and `- "Quoted" and more` are that text. A value with `: `, ` #`, a second pair
+of quotation marks or an escape could mean something else, and is kept.
+
+YAML appends a list item that is one column too deep to the text above. Such an item is a sibling,
+in Markdown as well; at two columns or more it could be a list inside of that text, and is kept.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from copy import deepcopy
 from json import dumps
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
+from yaml import YAMLError
+from yaml._yaml import CParser
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from yaml.tokens import (
+    FlowMappingEndToken,
+    FlowMappingStartToken,
+    FlowSequenceEndToken,
+    FlowSequenceStartToken,
+    ScalarToken,
+)
 
-from rubric_ci.editing.largest_subset import largest_valid_subset
 from rubric_ci.validation.ignore_comments import ignored_rules
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.plain_scalars import YAML_ITEM_IN_TEXT
 from rubric_ci.yaml_text.problems import Path
-from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
+from rubric_ci.yaml_text.scalars import YAML_ITEM_IN_TEXT
+from rubric_ci.yaml_text.syntax_errors import BREAK, YAML_SYNTAX, split_lines
+
+MAX_VALUES: Final = 20  # each parses the text again
+_BLOCK: Final = r"\A(\s*+(?:- ++|[\w$-]++: ++)++)"
+_UNSTARTABLE: Final = re.compile(rf"{_BLOCK}([@`%].*)")
+_AFTER_QUOTES: Final = re.compile(rf"""{_BLOCK}("[^"\\]*" [^"]*|'[^']*' [^']*)""")
+_SEVERAL_MEANINGS: Final = re.compile(r":(?:\s|$)|\s#")
+_OPENS: Final = FlowMappingStartToken, FlowSequenceStartToken
+_CLOSES: Final = FlowMappingEndToken, FlowSequenceEndToken
+
+
+def quote_values(document: Document) -> tuple[Document, int]:
+    """Return the document with quoted values, and how many; unchanged if one problem remains."""
+    values: dict[int, str] = {}  # by their start in code points
+    after = document
+    while not after.readable and len(values) < MAX_VALUES:
+        found = _value_at_error(after)
+        if found is None or found[0] in values:
+            return document, 0
+        start, value = found
+        text = after.text
+        values[start] = value
+        after = Document("", text[:start] + quote(value) + text[start + len(value) :])
+    proven = after.readable and values.items() <= _scalars(after.text).items()
+    return (after, len(values)) if proven and values else (document, 0)
+
+
+def _value_at_error(document: Document) -> tuple[int, str] | None:
+    """Return start and text of the value at the syntax error; None if it has several meanings."""
+    if not document.text_problems or document.text_problems[0][1].rule != YAML_SYNTAX:
+        return None
+    line = document.text_problems[0][1].line
+    start = [0, *(found.end() for found in BREAK.finditer(document.text))][line - 1]
+    own = split_lines(document.text[start:])[0].rstrip()
+    found = _UNSTARTABLE.fullmatch(own) or _AFTER_QUOTES.fullmatch(own)
+    if found is None or _SEVERAL_MEANINGS.search(found[2]):
+        return None
+    place = start + found.start(2)
+    return (place, found[2]) if _is_in_block(document.text, place) else None
+
+
+def quote(text: str) -> str:
+    """Return a text of one line in the quotation marks that need the fewest escapes."""
+    if '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return f"'{text}'" if "'" not in text else dumps(text, ensure_ascii=False)
+
+
+def _is_in_block(text: str, place: int) -> bool:
+    """Return True if a place is outside of `[ ]` and `{ }`, where a comma would end the value."""
+    depth, parser = 0, CParser(text)
+    try:
+        while (token := parser.get_token()) and token.start_mark.index < place:
+            depth += isinstance(token, _OPENS)
+            depth -= isinstance(token, _CLOSES)
+    except YAMLError:
+        return depth == 0
+    return depth == 0
+
+
+def _scalars(text: str) -> dict[int, str]:
+    parser, found = CParser(text), {}
+    while token := parser.get_token():
+        if isinstance(token, ScalarToken):
+            found[token.start_mark.index] = token.value
+    return found
+
 
 _ITEM: Final = re.compile(r"\A( *+)- ")
 
@@ -116,3 +193,24 @@ def _dedented(text: str, lines: list[int]) -> str:
     bounds = [0, *(place + 1 for place in places)]
     pieces = [text[start:end] for start, end in zip(bounds, [*places, len(text)], strict=True)]
     return "".join(pieces)
+
+
+_Edit = TypeVar("_Edit")
+
+
+def largest_valid_subset(
+    edits: list[_Edit], holds: Callable[[list[_Edit]], bool], attempts: int
+) -> list[_Edit]:
+    """Return all edits if they hold together, else those that hold, found by halving."""
+    valid: list[_Edit] = []
+    remaining = [edits] if edits else []
+    for _ in range(attempts):
+        if not remaining:
+            break
+        some = remaining.pop()
+        if holds([*valid, *some]):
+            valid += some
+        elif len(some) > 1:
+            half = len(some) // 2
+            remaining += [some[half:], some[:half]]
+    return valid

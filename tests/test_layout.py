@@ -34,7 +34,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         history/chart history/forecast history/runs_text history/terminal
         history/trust""",
     "commands/test_judge_label.py": "calibration/label_file calibration/label_session",
-    "commands/test_baseline_rejudge.py": "calibration/ask_sentinel calibration/rejudge_report",
+    "commands/test_baseline_rejudge.py": "calibration/rejudge_report",
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks
         publish/files report/build""",
@@ -45,7 +45,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_against_targets.py": "run/listing",
     "commands/test_run_choice.py": "grading/case_list run/finished selection/last_failed",
     "commands/test_part_of_a_suite.py": "run/selected",
-    "commands/test_run_corrected.py": "calibration/whole_suite",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
     "commands/test_shards.py": "commands/plan",
@@ -59,8 +58,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/json_compare evaluators/json_in_text text/json_path""",
     "grading/test_engine.py": "grading/outcome",
     "grading_changes/test_changes.py": "grading_changes/configuration",
-    "judge/test_injection_scan.py": "judge/injection_decoder judge/injection_patterns",
-    "llm/test_batch.py": "llm/batch_format",
+    "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
@@ -98,9 +96,9 @@ IMPURE: Final = """
     __main__ cli commands git github llm system targets
     run/base_side run/base_comparison run/base_rubrics run/confirmation run/forecast run/grade
     run/listing run/sides run/finished run/inputs run/selected
-    calibration/ask_sentinel calibration/correction calibration/gate calibration/label_file
+    calibration/sentinel calibration/correction calibration/gate calibration/label_file
     calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
-    calibration/sample calibration/whole_suite
+    calibration/sample
     drafting/engine drafting/publish drafting/pull_request drafting/review drafting/rewrite
     drafting/select drafting/summary
     evaluators/__init__ evaluators/code_judge evaluators/composite evaluators/field_accuracy
@@ -110,7 +108,7 @@ IMPURE: Final = """
     grading/expected_work grading/preflight grading/setup grading/tasks
     grading_changes/changes
     history/database history/forecast history/trust
-    judge/cached_request judge/panel judge/repair
+    judge/panel judge/request
     model/context model/options
     policy/checkout policy/source
     project/base_state project/change project/checker

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from rubric_ci.calibration.corrected_rate import correct, why_left
+from rubric_ci.calibration.correction import correct, why_left
 from rubric_ci.model.correction import Stratum
 
 TRUTHS = (0.5, 0.8, 0.95)

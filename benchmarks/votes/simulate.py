@@ -12,8 +12,7 @@ from functools import partial
 from math import comb
 from random import Random
 
-from rubric_ci.judge.auto_votes import more_votes
-from rubric_ci.judge.voting import NoMajority, tally
+from rubric_ci.judge.voting import NoMajority, more_votes, tally
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, Scored, ScoreRange
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, score

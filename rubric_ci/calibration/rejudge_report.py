@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rubric_ci.calibration.ask_sentinel import measure
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
+from rubric_ci.calibration.sentinel import measure
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import needs_judge
 from rubric_ci.grading.task import Task

@@ -16,8 +16,13 @@ from rubric_ci.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
-from rubric_ci.calibration.robustness import Marks, RobustnessReport, key, measure_robustness
-from rubric_ci.calibration.robustness_text import render
+from rubric_ci.calibration.robustness import (
+    Marks,
+    RobustnessReport,
+    key,
+    measure_robustness,
+    render,
+)
 from rubric_ci.errors import ExitCode, InvalidInput
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.evals import EvalCase, RubricSpec

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.calibration.whole_suite import with_merged_correction
+from rubric_ci.calibration.correction import with_merged_correction
 from rubric_ci.comparison.baseline import find_reports, open_baseline, with_comparison
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CommentSettings, RunSettings

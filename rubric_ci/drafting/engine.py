@@ -12,7 +12,7 @@ from rubric_ci.drafting.prompt import draft_call
 from rubric_ci.drafting.reply import Draft, Kind, read_draft
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import evaluate
-from rubric_ci.judge.repair import ParsedReply, request_valid_reply
+from rubric_ci.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec

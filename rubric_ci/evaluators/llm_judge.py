@@ -7,13 +7,13 @@ from rubric_ci.errors import CannotJudge, CannotRunScript
 from rubric_ci.evaluators.code_judge import run_script
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.script_input import payload
-from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.freeform import (
     VARIABLES,
     freeform_call,
     read_freeform_mark,
     unknown_variables,
 )
+from rubric_ci.judge.request import request_cached_reply
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.results import Answer, Assessment

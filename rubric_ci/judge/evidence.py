@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from rubric_ci.judge.fence import escaped
-from rubric_ci.judge.json_reply import InvalidReply
+from rubric_ci.judge.reply_parser import InvalidReply
 from rubric_ci.model.rubric import Judged, Judgement
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from rubric_ci.judge.fence import about_fences, fenced
-from rubric_ci.judge.json_reply import InvalidReply, find_object
 from rubric_ci.judge.prompt import PROMPT_VERSION, background, cacheable
+from rubric_ci.judge.reply_parser import InvalidReply, find_object
 from rubric_ci.judge.reply_schema import strict_object
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase, Message

@@ -4,15 +4,64 @@ A heuristic over the text: it finds simple attacks and has false positives. Prot
 the attacks that it misses are the fences of the prompt.
 """
 
+import base64
+import codecs
+import html
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import unquote
 
-from rubric_ci.judge import injection_decoder, injection_patterns
+from rubric_ci.judge import injection_patterns
 from rubric_ci.text.invisible import IGNORABLE, SHAPED, without_ignorable
+
+_SIGN = r"[A-Za-z0-9+/_-]"
+_BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")
+_SHORTEST_BASE64 = 20  # characters, in pieces or whole
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}+")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_LEET = str.maketrans("0134578@$", "oieastbas")
+_KEYWORDS = ("criteri", "rubric", "instruction", "satisfied", "judge", "grader", "evaluator")
+
+
+def decoded(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (encoding, text) for everything that decodes; most of it is no order."""
+    for found in _BASE64.finditer(text):
+        signs = re.sub(r"\s", "", found[0])
+        starts = range(4 if len(signs) < len(found[0]) else 1)  # a long word before it is no part
+        if len(signs) >= _SHORTEST_BASE64:
+            yield from (("base64", _from_base64(signs[start:])) for start in starts)
+    for found in _HEX.finditer(text):
+        digits = re.sub("[ :]", "", found[0])
+        yield "hexadecimal digits", bytes.fromhex(digits).decode(errors="ignore")
+    if "&#" in text:
+        yield "character references", html.unescape(text)
+    if "%" in text:
+        yield "percent encoding", unquote(text)
+    if "\\" in text and _ESCAPE.search(text):
+        yield "escapes", _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+    yield from _disguised(text.casefold())
+
+
+def _disguised(text: str) -> Iterator[tuple[str, str]]:
+    """Yield other spellings of the whole text, if they have a word of an order in them."""
+    for name, spelt in (
+        ("rot13", codecs.encode(text, "rot13")),
+        ("digits for letters", text.translate(_LEET)),
+        ("reverse", text[::-1]),
+    ):
+        if any(word in spelt and spelt.count(word) > text.count(word) for word in _KEYWORDS):
+            yield name, spelt
+
+
+def _from_base64(text: str) -> str:
+    signs = text.translate(str.maketrans("-_", "+/"))
+    whole = signs[: len(signs) // 4 * 4 + len(signs) % 4 // 2 * 4]  # one sign alone is no byte
+    return base64.b64decode(whole + "=" * (-len(whole) % 4)).decode(errors="ignore")
+
 
 QUOTE_LENGTH = 60
 REPEATS = 5
@@ -85,7 +134,7 @@ def _claims(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
 
 
 def _encoded(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    for encoding, text in injection_decoder.decoded(scanned.answer):
+    for encoding, text in decoded(scanned.answer):
         folded = _fold(text)
         message = f"the answer contains {encoding} that instructs the judge"
         for wanted in _ENCODED:

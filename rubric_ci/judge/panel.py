@@ -5,17 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.judge.auto_votes import more_votes
-from rubric_ci.judge.cached_request import request_cached_reply
 from rubric_ci.judge.canary import with_canary, with_sentence, without_canary
 from rubric_ci.judge.evidence import with_quotes
-from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.prompt import rubric_call
-from rubric_ci.judge.repair import ParsedReply
-from rubric_ci.judge.reply_parser import read_marks
+from rubric_ci.judge.reply_parser import InvalidReply, read_marks
+from rubric_ci.judge.request import ParsedReply, request_cached_reply
 from rubric_ci.judge.voting import (
     NoMajority,
     grouped,
+    more_votes,
     most_per_request,
     shuffled,
     tally,

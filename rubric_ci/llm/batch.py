@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.llm import openai_http
-from rubric_ci.llm.batch_format import BatchResult, read_batch
-from rubric_ci.llm.batch_http import BatchServer
+from rubric_ci.llm.batch_http import BatchResult, BatchServer, read_batch
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.litellm_client import loaded_litellm
 from rubric_ci.llm.model_info import batch_prices_of, known_mode, prices_of

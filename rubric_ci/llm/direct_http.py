@@ -15,7 +15,7 @@ from rubric_ci.llm.connection_errors import (
     find_failure,
 )
 from rubric_ci.llm.error_body import error_message
-from rubric_ci.llm.gateway_errors import gateway_error
+from rubric_ci.llm.gateway import gateway_error
 from rubric_ci.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.json_value import JSON

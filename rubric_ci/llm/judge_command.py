@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.llm.cli_envelopes import CliReply, failure, marks
-from rubric_ci.llm.cli_presets import PRESETS
+from rubric_ci.llm.cli_presets import PRESETS, CliReply, failure, marks
 from rubric_ci.llm.openai_format import text_of, usage
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, JudgeCommand

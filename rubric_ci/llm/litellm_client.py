@@ -14,9 +14,14 @@ from rubric_ci.llm.connection_errors import causes as causes_of
 from rubric_ci.llm.connection_errors import connection_error, find_failure
 from rubric_ci.llm.direct_http import retry_after
 from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
-from rubric_ci.llm.gateway_errors import gateway_error
-from rubric_ci.llm.gateway_headers import gateway_facts
-from rubric_ci.llm.litellm_wording import bare, missing_setup, provider_text, wording
+from rubric_ci.llm.gateway import (
+    bare,
+    gateway_error,
+    gateway_facts,
+    missing_setup,
+    provider_text,
+    wording,
+)
 from rubric_ci.llm.model_info import accepts_schema
 from rubric_ci.llm.openai_format import (
     finish_of,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.error_body import find_error
-from rubric_ci.llm.gateway_headers import NO_GATEWAY, GatewayFacts
+from rubric_ci.llm.gateway import NO_GATEWAY, GatewayFacts
 from rubric_ci.llm.model_info import Tokens, cost_of, known_mode
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, OutputMode

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.llm import direct_http
-from rubric_ci.llm.gateway_headers import GatewayFacts, gateway_facts
+from rubric_ci.llm.gateway import GatewayFacts, gateway_facts
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON
 

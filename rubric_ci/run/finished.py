@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from rubric_ci.calibration.whole_suite import with_correction
+from rubric_ci.calibration.correction import with_correction
 from rubric_ci.comparison.baseline import with_comparison
 from rubric_ci.model.report import CostEstimate, RunReport, totals
 from rubric_ci.report.build import build_report

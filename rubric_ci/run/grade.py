@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 
-from rubric_ci.calibration.ask_sentinel import Watch, grade_watched
+from rubric_ci.calibration.sentinel import Watch, grade_watched
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference import Baseline

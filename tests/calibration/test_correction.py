@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.agreement.correction import Population, wrong
-from rubric_ci.calibration.corrected_rate import correct
-from rubric_ci.calibration.correction import correction_of, note_of, of_suite
+from rubric_ci.calibration.correction import correct, correction_of, note_of, of_suite
 from rubric_ci.calibration.label_session import questions_of
 from rubric_ci.calibration.labels import Draw, Label
 from rubric_ci.calibration.sample import draw

@@ -3,8 +3,7 @@
 import pytest
 
 from rubric_ci.calibration.attack_corpus import Probe
-from rubric_ci.calibration.robustness import MarkChange, Marks, measure_robustness
-from rubric_ci.calibration.robustness_text import render
+from rubric_ci.calibration.robustness import MarkChange, Marks, measure_robustness, render
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Check, Rubric, Scored, ScoreRange
 from tests.cases import build_case, span

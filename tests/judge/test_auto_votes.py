@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.auto_votes import PANEL, more_votes
-from rubric_ci.judge.voting import NoMajority, tally
+from rubric_ci.judge.voting import PANEL, NoMajority, more_votes, tally
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from rubric_ci.judge.cached_request import cache_key
+from rubric_ci.judge.request import cache_key
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import CacheableCall, ModelCall
 

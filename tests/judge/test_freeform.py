@@ -13,8 +13,8 @@ from rubric_ci.judge.freeform import (
     read_freeform_mark,
     unknown_variables,
 )
-from rubric_ci.judge.json_reply import InvalidReply
 from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION
+from rubric_ci.judge.reply_parser import InvalidReply
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.json_reply import InvalidReply
-from rubric_ci.judge.reply_parser import read_marks
+from rubric_ci.judge.reply_parser import InvalidReply, read_marks
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import (

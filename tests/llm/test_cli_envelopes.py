@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rubric_ci.llm.cli_envelopes import (
+from rubric_ci.llm.cli_presets import (
     CliReply,
     failure,
     marks,

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.llm.debug_log import log_requests
+from rubric_ci.llm.recording import log_requests
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.system import masking

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.llm.gateway_errors import gateway_error
+from rubric_ci.llm.gateway import gateway_error
 
 AFTER = " LiteLLM: model group 'judge' failed with the error above. No fallback was attempted."
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.llm.gateway_headers import gateway_facts
+from rubric_ci.llm.gateway import gateway_facts
 
 
 @pytest.mark.parametrize(

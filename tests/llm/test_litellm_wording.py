@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from rubric_ci.llm.client import request
-from rubric_ci.llm.litellm_wording import missing_setup, wording
+from rubric_ci.llm.gateway import missing_setup, wording
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rubric_ci.llm.rate_limit import RateLimiter
+from rubric_ci.llm.client import RateLimiter
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelReply

@@ -13,7 +13,7 @@ import pytest
 from rubric_ci import evaluators
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.judge.evidence import with_quotes
-from rubric_ci.judge.repair import request_valid_reply
+from rubric_ci.judge.request import request_valid_reply
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec

@@ -18,7 +18,7 @@ from rubric_ci import targets
 from rubric_ci.errors import CannotAnswer, CannotJudge
 from rubric_ci.github import reply_limit
 from rubric_ci.github.client import ApiError, Server, connected, own_login
-from rubric_ci.judge.repair import request_valid_reply
+from rubric_ci.judge.request import request_valid_reply
 from rubric_ci.llm import http_guard
 from rubric_ci.llm.batch import send_batch
 from rubric_ci.llm.batch_http import BatchServer

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from rubric_ci.calibration import label_ui
+from rubric_ci.calibration import label_session
 from rubric_ci.calibration.labels import Label, dump
 from rubric_ci.cli.main import main
 from rubric_ci.model.evals import RubricSpec
@@ -282,7 +282,7 @@ def test_the_screen_of_label() -> None:
     assert eval_file
     (spec,) = eval_file.cases[0].evaluators
     assert isinstance(spec, RubricSpec)
-    screen = label_ui.render(
+    screen = label_session.render(
         eval_file.cases[0], ORDERS, spec.rubric.judged[0], place="1 of 1", previous=None
     )
     assert obeyed(screen) == []

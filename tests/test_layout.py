@@ -39,12 +39,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/cost_estimate grading/setup grading/tasks
         publish/files report/build""",
     "commands/test_run_against.py": """
-        run/base_side run/base_comparison run/base_rubrics run/confirmation run/grade
-        run/sides run/inputs selection/answer_dependencies""",
+        run/base_comparison run/confirmation run/grade run/sides run/inputs
+        selection/answer_dependencies""",
     "commands/test_run_against_counts.py": "run/forecast",
-    "commands/test_run_against_targets.py": "run/listing",
-    "commands/test_run_choice.py": "grading/case_list run/finished selection/last_failed",
-    "commands/test_part_of_a_suite.py": "run/selected",
+    "commands/test_run_choice.py": "run/finished selection/last_failed",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
     "commands/test_shards.py": "commands/plan",
@@ -56,7 +54,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "evaluators/test_field_accuracy.py": """
         evaluators/json_compare evaluators/json_in_text text/json_path""",
-    "grading/test_engine.py": "grading/outcome",
     "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
@@ -71,10 +68,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_committed_cache.py": "git/committed",
     "security/test_policy_from_base.py": """
         policy/checkout policy/source""",
-    "security/test_time_limits.py": "grading/deadline system/text_work",
+    "security/test_time_limits.py": "system/text_work",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
-        project/base_state project/difference selection/dependency_notes selection/prefilter""",
+        project/base_state project/difference selection/prefilter""",
     "targets/test_targets.py": """
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",
@@ -94,8 +91,8 @@ EFFECTS: Final = """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
     __main__ cli commands git github llm system targets
-    run/base_side run/base_comparison run/base_rubrics run/confirmation run/forecast run/grade
-    run/listing run/sides run/finished run/inputs run/selected
+    run/base_comparison run/confirmation run/forecast run/grade
+    run/sides run/finished run/inputs
     calibration/sentinel calibration/correction calibration/gate calibration/label_file
     calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
     calibration/sample
@@ -104,8 +101,8 @@ IMPURE: Final = """
     evaluators/__init__ evaluators/code_judge evaluators/composite evaluators/field_accuracy
     evaluators/json_compare evaluators/llm_judge evaluators/rubric
     evaluators/script_input evaluators/script_output evaluators/tool_trajectory
-    grading/case_list grading/concurrency grading/cost_estimate grading/deadline grading/engine
-    grading/expected_work grading/preflight grading/setup grading/tasks
+    grading/cost_estimate grading/engine grading/expected_work grading/limits
+    grading/preflight grading/setup grading/tasks
     grading_changes/changes
     history/database history/forecast history/trust
     judge/panel judge/request
@@ -120,8 +117,7 @@ IMPURE: Final = """
     publish/comment publish/delivery publish/failure publish/files publish/issue publish/outputs
     publish/workflow
     render/progress report/build report/report_file
-    selection/answer_dependencies selection/changed_cases selection/dependency_notes
-    selection/last_failed selection/prefilter
+    selection/answer_dependencies selection/changed_cases selection/last_failed selection/prefilter
     waivers/file waivers/results waivers/states
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.

@@ -16,7 +16,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, cast
 
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.context import RunContext
@@ -26,8 +26,7 @@ from rubric_ci.model.git_changes import Base
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, VerdictWord
 from rubric_ci.run.base_comparison import compare
-from rubric_ci.run.base_side import BaseSide
-from rubric_ci.run.sides import Sides
+from rubric_ci.run.sides import BaseSide, Sides
 
 TARGET = LlmTarget(name="default", endpoint=Endpoint(model="openai/any"))
 LIMIT = 0.05

@@ -11,8 +11,7 @@ from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.resolve import choose_judge, name_judge, resolve_judge
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task, choose_judge, name_judge, resolve_judge
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec

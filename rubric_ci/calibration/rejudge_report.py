@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
 from rubric_ci.calibration.sentinel import measure
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import needs_judge
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import every_evaluator

@@ -8,7 +8,7 @@ from typing import Final
 
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.mark_value import MarkValue

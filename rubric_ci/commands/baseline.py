@@ -14,9 +14,8 @@ from rubric_ci.comparison.merge_decision import accept_merge
 from rubric_ci.comparison.reference import part
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.errors import CannotReadReport, ExitCode, InvalidInput
-from rubric_ci.grading.resolve import judge_info
+from rubric_ci.grading.resolve import Task, judge_info
 from rubric_ci.grading.setup import build_context
-from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.options import AcceptSettings, KeepSettings, RejudgeSettings, RunSettings
 from rubric_ci.model.report import RunReport

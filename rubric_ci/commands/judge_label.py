@@ -13,8 +13,7 @@ from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.loaded_project import load_project, open_project, show_problems
-from rubric_ci.report.report_file import read_report
-from rubric_ci.report.scope import check_whole
+from rubric_ci.report.report_file import check_whole, read_report
 from rubric_ci.system.terminal import is_interactive
 from rubric_ci.text.escape import log_line
 

@@ -13,7 +13,7 @@ from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.publish import delivery
 from rubric_ci.publish.comment import post
 from rubric_ci.publish.files import write_and_show
-from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.gate import exit_code
 from rubric_ci.report.report_file import read_report
 from rubric_ci.report.sharding import merge
 from rubric_ci.text import escape

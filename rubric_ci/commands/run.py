@@ -18,12 +18,11 @@ from rubric_ci.model.options import RunSettings
 from rubric_ci.publish import delivery, failure
 from rubric_ci.publish.files import check_folder, write_and_show
 from rubric_ci.publish.workflow import Workflow
-from rubric_ci.report.exit_code import exit_code
-from rubric_ci.run import forecast, listing
+from rubric_ci.report.gate import exit_code
+from rubric_ci.run import forecast
 from rubric_ci.run.finished import finish, remember
 from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides
-from rubric_ci.run.inputs import open_inputs
-from rubric_ci.run.selected import select
+from rubric_ci.run.inputs import open_inputs, select
 from rubric_ci.run.sides import Sides
 from rubric_ci.system.runner import can_install
 from rubric_ci.text import escape
@@ -84,7 +83,7 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
             *estimate_lines(forecast.estimate(work, inputs)),
             *forecast.confirmation(sides, inputs),
         ]
-        click.echo(listing.render(work, sides, estimates, now), nl=False)
+        click.echo(forecast.listing(work, sides, estimates, now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
 
 

@@ -21,8 +21,7 @@ from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.report.exit_code import gate_state
-from rubric_ci.report.gate import concluded
+from rubric_ci.report.gate import concluded, gate_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

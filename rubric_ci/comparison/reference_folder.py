@@ -22,8 +22,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text
 from rubric_ci.report import json_format
-from rubric_ci.report.report_file import read_report
-from rubric_ci.report.scope import check_measured
+from rubric_ci.report.report_file import check_measured, read_report
 
 FIRST = "first run"
 """The reason of a reference that no one decided on."""

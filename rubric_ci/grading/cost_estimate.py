@@ -10,8 +10,7 @@ import click
 
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
-from rubric_ci.grading.resolve import judges_of
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate, request_count
 from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.llm.direct import provider_with_entry

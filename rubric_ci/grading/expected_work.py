@@ -8,7 +8,7 @@ from typing import assert_never
 from rubric_ci.errors import CannotReachModel, NoVerdict
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import (
     CliTarget,
     JudgeConfig,

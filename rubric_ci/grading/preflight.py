@@ -8,10 +8,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.errors import OverBudget
-from rubric_ci.grading.deadline import Deadline
 from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.resolve import judges_of
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.limits import Deadline
+from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget
 from rubric_ci.model.context import RunContext

@@ -1,7 +1,7 @@
 """Selection of cases by id and tag, and the target and the judge of each case."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
 from typing import Any
@@ -253,3 +253,19 @@ def _with_model(spec: EvaluatorSpec, change: Callable[[str], str]) -> EvaluatorS
             return replace(spec, evaluators=tuple(_with_model(one, change) for one in members))
         case _:
             return spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One case to grade, its target, its judge, and why it runs."""
+
+    case: EvalCase
+    target: Target
+    judge: JudgeConfig | None = None  # None: the judge of the context
+    why: str = ""
+    cluster: str = ""  # of cases that are not independent of each other
+    waived: frozenset[str] = frozenset()  # ids of criteria
+
+    def trials(self, default: int) -> int:
+        """Return how many times the case is answered and graded."""
+        return self.case.trials.count if self.case.trials else default

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.resolve import (
+    Task,
     choose_cluster,
     choose_judge,
     choose_target,
@@ -19,7 +20,6 @@ from rubric_ci.grading.resolve import (
     resolve_target,
     without_own_judges,
 )
-from rubric_ci.grading.task import Task
 from rubric_ci.llm import batch
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.evals import EvalCase

@@ -13,7 +13,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.scope import BASE_NOTE
 from rubric_ci.render import annotations, heading, markdown
 from rubric_ci.render.markdown_case import Links
-from rubric_ci.report.exit_code import exit_code
+from rubric_ci.report.gate import exit_code
 from rubric_ci.text import escape
 from rubric_ci.text.error_text import error_line
 

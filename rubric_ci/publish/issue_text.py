@@ -13,7 +13,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.render import heading, wording
 from rubric_ci.render.markdown import GATE_ICONS
-from rubric_ci.report.exit_code import gate_state
+from rubric_ci.report.gate import gate_state
 from rubric_ci.text import escape, numbers
 
 MOST_ROWS: Final = 25  # cases of each table

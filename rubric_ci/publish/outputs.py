@@ -11,7 +11,7 @@ from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import markdown
 from rubric_ci.render.markdown_case import Links
-from rubric_ci.report.exit_code import gate_state
+from rubric_ci.report.gate import gate_state
 from rubric_ci.text import escape
 
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from rubric_ci.model.gate import is_forbidden, is_undecided
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.render.wording import excess_waivers, forbidden_grading, rate_text, to_review
-from rubric_ci.report.exit_code import gate_state
+from rubric_ci.report.gate import gate_state
 from rubric_ci.text import numbers
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]

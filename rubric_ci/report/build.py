@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.engine import is_failure
-from rubric_ci.grading.resolve import choose_judge, judge_info, name_judge
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.outcome import errored
+from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
@@ -20,7 +21,7 @@ from rubric_ci.model.report import (
     run_verdict,
     totals,
 )
-from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.model.results import Answer, CaseResult, Skipped
 from rubric_ci.model.scope import Narrowing
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.report.gate import concluded, gate_of
@@ -110,21 +111,10 @@ def _with_interrupted(
     `compared`: with a base, where they are not comparable.
     """
     by_case = {(result.file, result.id): result for result in ended}
+    change: Any = {"change": "not-comparable", "change_reason": reason} if compared else {}
     return tuple(
         by_case.get((task.case.file, task.case.id))
-        or Errored(
-            file=task.case.file,
-            line=task.case.span.line,
-            id=task.case.id,
-            reason=reason,
-            why=task.why,
-            tags=task.case.tags,
-            target=task.target.name,
-            question=task.case.question,
-            expected_outcome=task.case.expected_outcome,
-            change="not-comparable" if compared else None,
-            change_reason=reason if compared else "",
-        )
+        or replace(errored(task, reason, Answer(text="")), **change)
         for task in tasks
     )
 

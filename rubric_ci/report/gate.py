@@ -1,12 +1,14 @@
 """The gate of a report: its settings, the counts of its pass rates, and whether it passes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from rubric_ci.errors import ExitCode
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
 from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.reference_log import GateState
 from rubric_ci.model.report import RunReport, RunVerdict
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult
@@ -64,3 +66,25 @@ def with_gate(report: RunReport) -> RunReport:
         report.comparison,
     )
     return replace(report, gate=gate)
+
+
+def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
+    """Return the exit code: failed gate, then unusable eval files, then missing verdicts.
+
+    A report does not list its unusable eval files, so `run` passes `invalid_files`.
+    """
+    if not gate_passes(
+        report.cases, report.gate, report.waivers, report.grading_changes, report.comparison
+    ):
+        return ExitCode.GATE
+    if invalid_files:
+        return ExitCode.USAGE
+    incomplete = report.verdict == "error" or report.scope.unfinished or report.totals.errored
+    undecided = any(is_undecided(case, report.gate) for case in report.cases)
+    return ExitCode.NO_VERDICT if incomplete or undecided else ExitCode.OK
+
+
+def gate_state(report: RunReport) -> GateState:
+    """Return whether the gate passes; a run that lacks verdicts and fails no gate has neither."""
+    states: Mapping[ExitCode, GateState] = {ExitCode.OK: "pass", ExitCode.GATE: "fail"}
+    return states.get(exit_code(report), "no-verdict")

@@ -6,12 +6,11 @@ from typing import Final
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import with_confirming_trials
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.model.trials import trials_of
-from rubric_ci.run.base_side import Key
-from rubric_ci.run.sides import Sides
+from rubric_ci.run.sides import Key, Sides
 
 INTERRUPTED: Final = "the run was interrupted"
 

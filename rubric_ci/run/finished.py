@@ -10,7 +10,7 @@ from rubric_ci.model.report import CostEstimate, RunReport, totals
 from rubric_ci.report.build import build_report
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.run.grade import GradedRun, RunInput
-from rubric_ci.run.selected import has_every_case
+from rubric_ci.run.inputs import has_every_case
 from rubric_ci.selection import last_failed
 from rubric_ci.system import masking
 

@@ -1,20 +1,30 @@
-"""The requests and the cost that a run may have, shown before its first request."""
+"""What a run may ask for and cost: shown before its first request, and by `run --list`."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from datetime import datetime
+from typing import Final, assert_never
 
-from rubric_ci.grading import case_list
+from rubric_ci.comparison import wording
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.task import Task
-from rubric_ci.model.config import LlmTarget
+from rubric_ci.grading.resolve import Task
+from rubric_ci.model.config import (
+    CliTarget,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    Target,
+    UnsupportedTarget,
+)
 from rubric_ci.model.git_changes import NoBase
-from rubric_ci.run.base_side import Key
+from rubric_ci.run.base_comparison import no_answers
 from rubric_ci.run.confirmation import most_further_trials, once
 from rubric_ci.run.grade import RunInput, becomes_reference, without_models
-from rubric_ci.run.sides import Sides
+from rubric_ci.run.sides import Key, Sides
 from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
 
 _HALF: Final = 2  # both questions of a suspect share the budget of false alarms
 
@@ -34,7 +44,7 @@ def lines(
     """Yield a line per target and judge that is requested, and one on suspects."""
     if not without_models(inputs.settings):
         for side in work:
-            yield from case_list.request_lines(side)
+            yield from request_lines(side)
     yield from estimate_lines(expected)
     if becomes_reference(inputs):
         yield (
@@ -89,3 +99,123 @@ def _if_all_are_suspects(sides: Sides, inputs: RunInput) -> tuple[ExpectedWork, 
 
 def _key(task: Task) -> Key:
     return task.case.file, task.case.id
+
+
+def listing(
+    work: Sequence[ExpectedWork],
+    sides: Sides | NoBase | None,
+    estimates: Sequence[str],
+    now: datetime,
+) -> str:
+    """Return a line per case, per side, per target and per estimate; `work` starts with the head.
+
+    `now` is the start of the run, for the age of the base.
+    """
+    head, *base = work
+    lines = [
+        *target_lines(head),
+        *_base(head.tasks, sides, now),
+        *(line for side in base for line in target_lines(side)),
+        *estimates,
+    ]
+    return _case_list(head.tasks, lines)
+
+
+def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) -> Iterator[str]:
+    match sides:
+        case None:
+            return
+        case NoBase(reason=reason):
+            yield f"no base: {reason}"
+        case Sides():
+            commit = wording.commit(no_answers("", sides.base), now.isoformat())
+            yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
+
+
+def _counts(tasks: Sequence[Task], sides: Sides) -> Iterator[str]:
+    """Yield how many cases are asked at the base, and what the others are."""
+    found = Counter(_standing(task, sides) for task in tasks if task.case.evaluators)
+    yield f"{numbers.plural(found['asked'], 'case')} to answer there"
+    if found["shared"]:
+        yield f"{found['shared']:,} with the answer of the checkout"
+    if found["not comparable"]:
+        yield f"{found['not comparable']:,} not comparable"
+    if found["new"]:
+        yield f"{found['new']:,} new"
+    if sides.base.removed:
+        yield f"{len(sides.base.removed):,} removed"
+
+
+def _standing(task: Task, sides: Sides) -> str:
+    if sides.asks_base(task):
+        return "asked"
+    key = task.case.file, task.case.id
+    if key in sides.base.incomparable:
+        return "not comparable"
+    return "shared" if key in sides.base.tasks else "new"
+
+
+def _case_list(tasks: Sequence[Task], lines: Sequence[str]) -> str:
+    """Return a line per case, the number of cases, and these lines."""
+    rows = [tuple(map(log_line, _cells(task))) for task in tasks]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
+    listed = [_row(row, widths) for row in rows]
+    totals = [numbers.plural(len(tasks), "case"), *lines]
+    return "".join(f"{line}\n" for line in [*listed, *map(log_line, totals)])
+
+
+def _cells(task: Task) -> tuple[str, ...]:
+    place = f"{task.case.file}:{task.case.span.line}"
+    return place, task.case.id, task.target.name, task.why
+
+
+def _row(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
+    return "  ".join([*cells, row[-1]])
+
+
+def target_lines(work: ExpectedWork) -> Iterator[str]:
+    """Yield a line per target of one side: what its answers take, less those in the cache."""
+    graded = [task for task in work.tasks if task.case.evaluators]
+    for target in {task.target.name: task.target for task in graded}.values():
+        own = [task for task in graded if task.target.name == target.name]
+        yield f"{work.name}target {target.name}: {_work(target, own, work)}"
+
+
+def request_lines(work: ExpectedWork) -> Iterator[str]:
+    """Yield a line per model that answers one side."""
+    tasks = [task for task in work.tasks if isinstance(task.target, LlmTarget)]
+    return target_lines(replace(work, tasks=tasks))
+
+
+def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
+    """Return the expected requests of a target; their cost is unknown in advance."""
+    match target:
+        case LlmTarget(endpoint=endpoint):
+            answers, cached = _answers(tasks, work)
+            requests = numbers.plural(answers, "request")
+            return f"{requests} to {endpoint.model}, cost unknown before the answers{cached}"
+        case CliTarget(batched=batched):
+            answers, cached = _answers(tasks, work)
+            files = {task.case.file: task.trials(work.trials) for task in tasks}
+            starts = min(answers, sum(files.values())) if batched else answers
+            return numbers.plural(starts, "start of its command", "starts of its command") + cached
+        case RecordedTarget():
+            lacking, _ = _answers(tasks, work)
+            less = f"; {numbers.plural(lacking, 'answer')} not recorded" if lacking else ""
+            kept = sum(task.trials(work.trials) for task in tasks) - lacking
+            return f"{numbers.plural(kept, 'recorded answer')}, no requests{less}"
+        case MockTarget():
+            return f"{numbers.plural(len(tasks), 'fixed answer')}, no requests"
+        case UnsupportedTarget(provider=provider):
+            return f"no answers: provider `{provider}` is not supported yet"
+        case _:
+            assert_never(target)
+
+
+def _answers(tasks: Sequence[Task], work: ExpectedWork) -> tuple[int, str]:
+    """Return how many answers are asked for, and how many are in the cache, as words."""
+    every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
+    cached = sum(work.answer(task, trial) is not None for task, trial in every)
+    more = f"; {numbers.plural(cached, 'more answer')} in the cache" if cached else ""
+    return len(every) - cached, more

@@ -14,8 +14,7 @@ from rubric_ci.comparison.reference import Baseline
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import ask_models
-from rubric_ci.grading.resolve import needs_judge
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.git_changes import NoBase
@@ -27,8 +26,7 @@ from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.render.progress import progress
 from rubric_ci.run.base_comparison import Outcome, compare
-from rubric_ci.run.base_side import BaseSide, open_base
-from rubric_ci.run.sides import Sides
+from rubric_ci.run.sides import BaseSide, Sides, open_base
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.system.signals import run_until_terminated
 

@@ -1,26 +1,76 @@
-"""What a run is graded with: the context of the checkout, its cache, and what it asks again."""
+"""The selection of a run, and what it is graded with: tasks, context and cache."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 import click
 
 from rubric_ci.calibration.gate import check_calibration
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.grading.resolve import judge_info, judges_of
+from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
-from rubric_ci.grading.task import Task
 from rubric_ci.grading.tasks import build_tasks, with_waivers
+from rubric_ci.grading_changes.changes import find_grading_changes
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.options import CacheOptions, RunSettings
+from rubric_ci.model.report import ShardInfo
+from rubric_ci.model.scope import Narrowing
 from rubric_ci.policy.checkout import allowed_hosts
 from rubric_ci.project import discovery
-from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.report.sharding import case_cost, split
 from rubric_ci.run.grade import RunInput, needs_fresh_judgements
-from rubric_ci.selection import answer_dependencies
+from rubric_ci.selection import answer_dependencies, last_failed
+from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.text import escape
+from rubric_ci.waivers.results import find_waivers
+
+
+def select(
+    settings: RunSettings, today: date, environment: Mapping[str, str]
+) -> tuple[LoadedProject, Selection]:
+    """Load the project, show its problems and choose what runs."""
+    loaded, selection = open_selected(settings)
+    show_problems(loaded.diagnostics)
+    selection = replace(
+        selection,
+        waivers=find_waivers(loaded, today, complete=has_every_case(loaded, selection)),
+        grading_changes=find_grading_changes(loaded),
+    )
+    if settings.last_failed:
+        failed = last_failed.read(settings.output_dir, environment)
+        selection = last_failed.choose_failed(selection, failed)
+        if selection.nothing_to_run:
+            return loaded, selection
+    return loaded, _of_shard(selection, loaded, settings)
+
+
+def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
+    """Return True if all cases of the suite were read, whether or not they run."""
+    return sum(len(file.cases) for file in loaded.files) == selection.scope.suite
+
+
+def _of_shard(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
+    """Leave only the cases of this shard."""
+    if settings.shard is None:
+        return selection
+    index, count = settings.shard
+    costs = [
+        case_cost(case, choose_target(case, loaded.config_for(case.file), settings.target))
+        for case, _ in selection.chosen
+    ]
+    positions = split(costs, count)[index - 1]
+    chosen = tuple(selection.chosen[position] for position in positions)
+    dropped: list[Narrowing] = ["shard"] * (len(chosen) < len(selection.chosen))
+    return replace(
+        selection,
+        chosen=chosen,
+        shard=ShardInfo(index=index, count=count, positions=positions),
+        scope=selection.scope.narrowed(*dropped),
+    )
 
 
 def open_inputs(

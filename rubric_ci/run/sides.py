@@ -1,18 +1,160 @@
-"""The two sides of a change as they are graded: contexts, tasks, and answers that both share."""
+"""The two sides of a change: contexts, tasks, and answers that both share.
+
+Questions, prompts and recorded answers of the base are read from git's objects; the rubrics and the
+judge are those of the head.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Protocol, TypeAlias
 
-from rubric_ci.errors import NoVerdict
-from rubric_ci.grading.task import Task
+from rubric_ci.errors import CannotConfigure, NoVerdict
+from rubric_ci.git import contents, plumbing
+from rubric_ci.git.worktree import Worktree, worktree
+from rubric_ci.grading.resolve import Task, is_asked_for
+from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.config import MockTarget, RecordedTarget
-from rubric_ci.model.context import RunContext, Side
+from rubric_ci.model.context import Dependencies, RunContext, Side
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.git_changes import Base, NoBase
+from rubric_ci.model.options import RunSettings
 from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import CaseResult
-from rubric_ci.run.base_side import BaseSide, Key
+from rubric_ci.project.base_state import BaseState
+from rubric_ci.project.loaded_project import LoadedProject, mask_secrets
+from rubric_ci.selection import answer_dependencies
+from rubric_ci.selection.compare_cases import matched
+from rubric_ci.selection.fingerprint import question, rubrics
 from rubric_ci.targets import answer_cache, mock, recorded
+
+Key: TypeAlias = tuple[str, str]
+"""File and id of a case of the head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseSide:
+    """The base of a change: what to grade there, and how to get its answers."""
+
+    base: Base
+    committed_at: str
+    tasks: Mapping[Key, Task]
+    rubrics: Mapping[Key, EvalCase] = field(default_factory=dict)  # base cases whose rubrics differ
+    incomparable: Mapping[Key, str] = field(default_factory=dict)  # with the reason
+    removed: tuple[RemovedCase, ...] = ()
+    worktree: Worktree
+    read: Callable[[str], bytes | None]
+    dependencies: Dependencies
+
+
+@contextmanager
+def open_base(
+    tasks: Sequence[Task], opened: LoadedProject, settings: RunSettings
+) -> Iterator[BaseSide | NoBase | None]:
+    """Yield the base side of the tasks, None without `--against`.
+
+    Its worktree is removed at the end.
+    """
+    base = opened.change.against
+    if base is None or isinstance(base, NoBase):
+        yield base
+        return
+    with worktree(opened.change.repository, base.commit) as checkout:
+        yield _side(tasks, opened, settings, base, checkout)
+
+
+def _side(
+    tasks: Sequence[Task],
+    opened: LoadedProject,
+    settings: RunSettings,
+    base: Base,
+    checkout: Worktree,
+) -> BaseSide:
+    then = opened.change.at(base)
+    state = opened.at_base(base)
+    head = [case for file in opened.files for case in file.cases]
+    before = matched(head, state.cases)
+    known = _each_once(tasks, before)
+    found = {
+        _key(task): _base_task(task, known[_key(task)], state, opened, settings)
+        for task in tasks
+        if _key(task) in known
+    }
+    unread = {
+        _key(task): f"the base's eval file has problems: {state.unreadable[task.case.file]}"
+        for task in tasks
+        if _key(task) not in known and task.case.file in state.unreadable
+    }
+    reasons = {key: each for key, each in found.items() if isinstance(each, str)}
+    return BaseSide(
+        base=base,
+        committed_at=plumbing.committed_at(opened.change.repository, base.commit),
+        tasks={key: each for key, each in found.items() if isinstance(each, Task)},
+        rubrics={
+            _key(task): known[_key(task)]
+            for task in tasks
+            if isinstance(found.get(_key(task)), Task)
+            if rubrics(known[_key(task)]) != rubrics(task.case)
+        },
+        incomparable={**unread, **reasons},
+        removed=tuple(_removed(state, before, settings)),
+        worktree=checkout,
+        read=cache(then.files.read),
+        dependencies=answer_dependencies.of(lambda: contents.of_entries(then.entries)),
+    )
+
+
+def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Key, EvalCase]:
+    """Return the earlier case of each task; of two cases with one origin, the first has it."""
+    known: dict[Key, EvalCase] = {}
+    taken: set[Key] = set()
+    for task in tasks:
+        was = before.get(_key(task))
+        if was is not None and (was.file, was.id) not in taken:
+            taken.add((was.file, was.id))
+            known[_key(task)] = was
+    return known
+
+
+def _base_task(
+    task: Task, was: EvalCase, state: BaseState, opened: LoadedProject, settings: RunSettings
+) -> Task | str:
+    """Return the task of a case at the base, or why the two cannot be compared."""
+    if question(task.case) != question(was):
+        return "its question changed"
+    if problem := state.config_problem(was.file):
+        return problem
+    mask_secrets(state.project.config_for(was.file))
+    project = replace(opened, project=state.project, files=())
+    try:
+        built = build_task(was, task.why, project, settings)
+    except CannotConfigure as error:
+        return f"the base cannot be configured: {error.message}"
+    graded = replace(
+        was,
+        evaluators=task.case.evaluators,
+        expected_outcome=task.case.expected_outcome,
+        expected_messages=task.case.expected_messages,
+        trials=task.case.trials,
+    )
+    return replace(built, case=graded, judge=task.judge, cluster=task.cluster, waived=task.waived)
+
+
+def _removed(
+    state: BaseState, before: Mapping[Key, EvalCase], settings: RunSettings
+) -> Iterator[RemovedCase]:
+    kept = {(was.file, was.id) for was in before.values()}
+    for case in state.cases:
+        asked_for = is_asked_for(case, ids=settings.cases, tags=settings.tags)
+        if asked_for and (case.file, case.id) not in kept:
+            yield RemovedCase(file=case.file, id=case.id)
+
+
+def _key(task: Task) -> Key:
+    return task.case.file, task.case.id
 
 
 class Grade(Protocol):

@@ -20,6 +20,7 @@ from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import BaseOptions, Change, open_change
 from rubric_ci.project.difference import Difference
 from rubric_ci.project.loaded_project import LoadedProject, find_evals, load_evals, open_project
+from rubric_ci.project.near_files import nearest_path
 from rubric_ci.project.project import Project
 from rubric_ci.selection.compare_cases import (
     NoSetup,
@@ -31,7 +32,6 @@ from rubric_ci.selection.compare_cases import (
     select_all,
 )
 from rubric_ci.selection.dependencies import ChangedPaths
-from rubric_ci.selection.dependency_notes import dependency_notes
 from rubric_ci.selection.fingerprint import Setup
 from rubric_ci.selection.prefilter import find_unconcerned
 from rubric_ci.text import escape
@@ -184,3 +184,29 @@ def _text(name: str, root: Path) -> str:
         return discovery.read_text(root / name, root)
     except CannotReadFile:
         return ""
+
+
+def dependency_notes(loaded: LoadedProject, eval_files: Iterable[str]) -> tuple[str, ...]:
+    """Return one note for each glob that matches no file, so that no change to it runs a case.
+
+    `eval_files` are all that were found: not all of them need be loaded.
+    """
+    owners: dict[str, str] = {}
+    for glob, owner in _globs(loaded, eval_files):
+        owners.setdefault(glob, owner)
+    hints = ((glob, nearest_path(loaded.root, glob)) for glob in owners)
+    return tuple(
+        f"No file matches `{glob}` under `depends_on` of {owners[glob]}: {hint}"
+        for glob, hint in hints
+        if hint is not None
+    )
+
+
+def _globs(loaded: LoadedProject, eval_files: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each glob with its owner."""
+    for file in loaded.files:
+        for case in file.cases:
+            yield from ((glob, f"`{file.path}`") for glob in case.depends_on)
+    for name in eval_files:
+        for target in loaded.config_for(name).targets.values():
+            yield from ((glob, f"target `{target.name}`") for glob in target.depends_on or ())

@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel, MissingExtra
 from rubric_ci.grading import engine
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,

@@ -10,7 +10,7 @@ import pytest
 from rubric_ci.grading import engine
 from rubric_ci.grading.cost_estimate import estimate_cost
 from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import Endpoint, JudgeConfig, MockTarget
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply

@@ -15,8 +15,7 @@ from rubric_ci.publish.outputs import outputs
 from rubric_ci.render import annotations, markdown, sarif, terminal, wording
 from rubric_ci.render.html import page
 from rubric_ci.report import consistency, json_format
-from rubric_ci.report.exit_code import exit_code
-from rubric_ci.report.gate import concluded, gate_of
+from rubric_ci.report.gate import concluded, exit_code, gate_of
 from tests.sample_project import CONFIG, Project
 from tests.sample_reports import a_report, graded
 

@@ -30,7 +30,7 @@ from rubric_ci.model.rubric import (
     ScoreRange,
 )
 from rubric_ci.model.scoring import Score, Thresholds, Verdict, combine, score
-from rubric_ci.report import case_consistency
+from rubric_ci.report.consistency import case_problems
 from tests.cases import span
 from tests.sample_reports import a_criterion, a_rubric, graded
 
@@ -112,7 +112,7 @@ def trial(draw: st.DrawFn) -> Graded:
 def test_what_is_graded_is_consistent(trials: list[Graded]) -> None:
     graded = median_trial(trials)
     assert isinstance(graded, Graded)
-    assert list(case_consistency.problems(graded, LIMITS)) == []
+    assert list(case_problems(graded, LIMITS)) == []
 
 
 MET = a_criterion("met", mark=True, normalised=1.0, gated=False)
@@ -228,7 +228,7 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
 
 @pytest.mark.parametrize(("evaluator", "expected"), EVALUATORS.values(), ids=EVALUATORS)
 def test_an_evaluator(evaluator: EvaluatorResult, expected: list[str]) -> None:
-    found = case_consistency.problems(BaseResult(outcome="graded", evaluators=(evaluator,)), LIMITS)
+    found = case_problems(BaseResult(outcome="graded", evaluators=(evaluator,)), LIMITS)
     assert list(found) == [f"evaluators.0.{problem}" for problem in expected]
 
 
@@ -281,4 +281,4 @@ CASES: dict[str, tuple[Graded | BaseResult, list[str]]] = {
 
 @pytest.mark.parametrize(("case", "expected"), CASES.values(), ids=CASES)
 def test_a_case(case: Graded | BaseResult, expected: list[str]) -> None:
-    assert list(case_consistency.problems(case, LIMITS)) == expected
+    assert list(case_problems(case, LIMITS)) == expected

@@ -1,4 +1,4 @@
-"""The gate of a report, and reports that claim another."""
+"""The gate of a report, reports that claim another, and which fact decides the exit code."""
 
 from dataclasses import replace
 
@@ -10,10 +10,10 @@ from rubric_ci.model.config import FailOn, GateConfig
 from rubric_ci.model.gate import FailOnWord, GateInfo, PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
+from rubric_ci.model.scope import Scope
 from rubric_ci.render import heading, wording
 from rubric_ci.report import consistency
-from rubric_ci.report.exit_code import exit_code
-from rubric_ci.report.gate import concluded, gate_of, settings_of, with_gate
+from rubric_ci.report.gate import concluded, exit_code, gate_of, settings_of, with_gate
 from tests.sample_reports import a_report, errored, graded
 
 CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})
@@ -169,3 +169,39 @@ def test_a_mean_that_fell_fails_the_gate_of_regressions(
     assert heading.heading(report).startswith(
         "Gate passes" if holds else "Gate fails: the mean score fell · "
     )
+
+
+PASS = a_report(graded("a", "pass"))
+FAIL = a_report(graded("a"), errored("b"))
+ERRORED = a_report(graded("a", "pass"), errored("b"))
+NEVER = replace(FAIL, gate=replace(FAIL.gate, fail_on="never"))
+UNREADABLE = replace(PASS, verdict="error")  # as `merge` sees a shard with unusable eval files
+
+
+@pytest.mark.parametrize(
+    ("report", "invalid_files", "code"),
+    [
+        (PASS, False, ExitCode.OK),
+        (PASS, True, ExitCode.USAGE),
+        (FAIL, False, ExitCode.GATE),
+        (FAIL, True, ExitCode.GATE),
+        (ERRORED, False, ExitCode.NO_VERDICT),
+        (ERRORED, True, ExitCode.USAGE),
+        (NEVER, False, ExitCode.NO_VERDICT),
+        (replace(PASS, scope=Scope().narrowed("interrupted")), False, ExitCode.NO_VERDICT),
+        (UNREADABLE, False, ExitCode.NO_VERDICT),
+    ],
+    ids=[
+        "passes",
+        "unusable file",
+        "gate fails before a missing verdict",
+        "gate fails before an unusable file",
+        "missing verdict",
+        "unusable file before a missing verdict",
+        "gate never fails",
+        "interrupted",
+        "verdict error",
+    ],
+)
+def test_exit_code(report: RunReport, invalid_files: bool, code: ExitCode) -> None:
+    assert exit_code(report, invalid_files=invalid_files) is code

@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading import engine
-from rubric_ci.grading.task import Task
+from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.targets import healthcheck as healthcheck_module

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.reason import reason
+from rubric_ci.grading.outcome import reason
 from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.scoring import Score, Verdict
 

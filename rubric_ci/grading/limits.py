@@ -1,10 +1,12 @@
-"""Concurrency limits: cases, requests per target, and the batch barrier."""
+"""Limits of a run: concurrent cases and requests per target, the batch barrier, the time limit."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
-from typing import Protocol, TypeAlias
+from time import monotonic
+from typing import Final, Protocol, TypeAlias, TypeVar
 
+from rubric_ci.errors import OverBudget
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import EvaluatorSpec, asks_judge, every_evaluator
 
@@ -104,3 +106,28 @@ def _target_semaphores(targets: Sequence[Target]) -> Mapping[str, asyncio.Semaph
         for target in targets
         if isinstance(target, LlmTarget | CliTarget) and target.concurrency
     }
+
+
+T = TypeVar("T")
+
+GRACE: Final = 1.0  # seconds; llm/budget.py ends model requests before, and counts their usage
+
+
+class Deadline:
+    """Cancels work on a case after a number of seconds since a start; None: never, and now."""
+
+    def __init__(self, seconds: float | None, start: float | None = None) -> None:
+        self._seconds = seconds
+        begun = monotonic() if start is None else start
+        self._end = None if seconds is None else begun + seconds + GRACE
+
+    async def enforce(self, work: Awaitable[T]) -> T:
+        """Await the work; raise OverBudget if it does not end in time."""
+        left = None if self._end is None else max(0.0, self._end - monotonic())
+        try:
+            async with asyncio.timeout(left) as limit:
+                return await work
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise OverBudget(f"budget: time limit of {self._seconds:g} s reached") from error

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from rubric_ci.grading.concurrency import BatchLimits, ConcurrencyLimits, LiveLimits
+from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, LiveLimits
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, Target
 
 MODEL = LlmTarget(name="model", endpoint=Endpoint(model="openai/m"), concurrency=1)

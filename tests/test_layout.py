@@ -52,8 +52,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         commands/waive waivers/file waivers/results waivers/states""",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
-    "evaluators/test_field_accuracy.py": """
-        evaluators/json_compare evaluators/json_in_text text/json_path""",
+    "measures/test_field_accuracy.py": """
+        measures/json_compare measures/json_in_text text/json_path""",
+    "measures/test_specs.py": "measures/kind",
     "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
@@ -98,9 +99,9 @@ IMPURE: Final = """
     calibration/sample
     drafting/engine drafting/publish drafting/pull_request drafting/review drafting/rewrite
     drafting/select drafting/summary
-    evaluators/__init__ evaluators/code_judge evaluators/composite evaluators/field_accuracy
-    evaluators/json_compare evaluators/llm_judge evaluators/rubric
-    evaluators/script_input evaluators/script_output evaluators/tool_trajectory
+    evaluators/__init__ evaluators/code_judge evaluators/composite
+    evaluators/llm_judge evaluators/rubric
+    evaluators/script_input evaluators/script_output
     grading/cost_estimate grading/engine grading/expected_work grading/limits
     grading/preflight grading/setup grading/tasks
     grading_changes/changes

@@ -8,9 +8,10 @@ from rubric_ci.calibration.sentinel import measure
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.measures.tool_trajectory import ToolTrajectorySpec
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import every_evaluator
-from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec, ToolTrajectorySpec
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.sentinel import Sentinel

@@ -1,15 +1,12 @@
 """Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
 
-from typing import assert_never
-
 from rubric_ci.errors import NoVerdict
-from rubric_ci.evaluators import code_judge, limits
+from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.composite import composite
-from rubric_ci.evaluators.field_accuracy import field_accuracy
 from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
-from rubric_ci.evaluators.tool_trajectory import tool_trajectory
+from rubric_ci.measures import KINDS
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -17,17 +14,11 @@ from rubric_ci.model.evals import (
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
+    MeasuringSpec,
     RubricSpec,
 )
-from rubric_ci.model.evaluators import (
-    CostSpec,
-    FieldAccuracySpec,
-    LatencySpec,
-    MeasuringSpec,
-    TokenUsageSpec,
-    ToolTrajectorySpec,
-)
 from rubric_ci.model.results import Answer, Assessment, EvaluatorResult, assessed, unassessed
+from rubric_ci.system.masking import redactor
 from rubric_ci.system.text_work import worked_on
 
 
@@ -70,16 +61,4 @@ async def _by_judge(
 
 
 def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:
-    match spec:
-        case LatencySpec():
-            return limits.latency(answer, spec)
-        case CostSpec():
-            return limits.cost(answer, spec)
-        case TokenUsageSpec():
-            return limits.token_usage(answer, spec)
-        case FieldAccuracySpec():
-            return field_accuracy(case, answer, spec)
-        case ToolTrajectorySpec():
-            return tool_trajectory(answer, spec)
-        case _:
-            assert_never(spec)
+    return KINDS[spec.type].measure(case, answer, spec, redactor())

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import assert_never
 
-from rubric_ci.evaluators import code_blocks, script_output
+from rubric_ci.evaluators import script_output
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
@@ -17,6 +17,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.shell import shell_quote
+from rubric_ci.text import code_blocks
 
 _ANSWER_FILE, _CODE_FILE = "{answer_file}", "{code_file}"
 

@@ -13,6 +13,7 @@ from rubric_ci.grading_changes.criteria import (
     of_case,
     of_weights,
 )
+from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -22,7 +23,6 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.grading_changes import (
     Direction,
     GradingChange,

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeGuard
 
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evaluators import MeasuringSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Rubric
 
@@ -109,6 +108,16 @@ class LlmJudgeSpec:
     prompt_path: str = ""  # relative to the repository root, where the prompt is a file
     prompt_script: CodeJudgeSpec | None = None  # prints the template; replaces `prompt`
     model: str = ""  # replaces the configured judge's model
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuringSpec:
+    """An evaluator without a judge or a script; `measures/` has each type."""
+
+    name: str
+    type: str
+    weight: float = 1.0
     span: Span
 
 

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from rubric_ci.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.assertions.table import described
+from rubric_ci.measures import KINDS
+from rubric_ci.measures.kind import Written
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -27,7 +29,6 @@ from rubric_ci.model.rubric import (
     ScoreRange,
 )
 from rubric_ci.parsing.file_references import UsedFiles
-from rubric_ci.parsing.metrics import measuring_spec
 from rubric_ci.validation.evaluator_rules import CODE_JUDGE_KEYS
 from rubric_ci.validation.reference_rules import names_file
 from rubric_ci.yaml_text.problems import Path
@@ -90,7 +91,8 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
         case {"type": "composite"}:
             return _composite(source, evaluator, path, files)
         case _:
-            return measuring_spec(source, evaluator, path, files)
+            written = Written(source=source, path=path, data=evaluator, lookup=files.lookup)
+            return KINDS[evaluator["type"]].read(written)
 
 
 def _llm_judge(

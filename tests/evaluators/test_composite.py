@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.evaluators import evaluate
+from rubric_ci.measures.limits import LatencySpec
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import (
     CompositeSpec,
@@ -17,7 +18,6 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric

@@ -11,6 +11,7 @@ import pytest
 from rubric_ci.errors import CannotReachModel, MissingExtra
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
+from rubric_ci.measures.limits import LatencySpec
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
@@ -21,7 +22,6 @@ from rubric_ci.model.config import (
     Target,
 )
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.model.rubric import Check, Rubric

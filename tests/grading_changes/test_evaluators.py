@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.grading_changes.evaluators import evaluator_changes
+from rubric_ci.measures.field_accuracy import FieldAccuracySpec
+from rubric_ci.measures.json_compare import FieldSpec
+from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -13,13 +16,6 @@ from rubric_ci.model.evals import (
     LlmJudgeSpec,
     RubricSpec,
     WeightedAverage,
-)
-from rubric_ci.model.evaluators import (
-    CostSpec,
-    FieldAccuracySpec,
-    FieldSpec,
-    LatencySpec,
-    TokenUsageSpec,
 )
 from rubric_ci.model.rubric import Check, Rubric
 from tests.cases import build_case, span

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from rubric_ci.measures.limits import LatencySpec
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -14,7 +15,6 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.references import Found, Lookup, NotFound
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.project.loader import load

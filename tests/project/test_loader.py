@@ -5,6 +5,7 @@ from textwrap import dedent, indent
 
 import pytest
 
+from rubric_ci.measures.limits import LatencySpec
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -16,7 +17,6 @@ from rubric_ci.model.evals import (
     RubricSpec,
     TextPart,
 )
-from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.references import Found, Lookup, NotFound
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.project.loader import load

@@ -14,9 +14,10 @@ from rubric_ci import evaluators
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.judge.evidence import with_quotes
 from rubric_ci.judge.request import request_valid_reply
+from rubric_ci.measures.field_accuracy import FieldAccuracySpec
+from rubric_ci.measures.json_compare import FieldSpec
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
 from tests.cases import build_case, build_context, span, text_answer, text_message

@@ -18,14 +18,13 @@ from time import process_time
 import pytest
 
 import rubric_ci
-from rubric_ci.evaluators import code_blocks
 from rubric_ci.judge.evidence import _is_quoted_in
 from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.reply_parser import find_object
 from rubric_ci.llm.litellm_client import _without_prefixes
 from rubric_ci.model.references import NotFound
-from rubric_ci.text import escape
+from rubric_ci.text import code_blocks, escape
 from rubric_ci.text.globs import matcher
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.outline import count_cases

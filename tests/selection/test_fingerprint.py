@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
+from rubric_ci.measures.limits import LatencySpec
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -20,7 +21,6 @@ from rubric_ci.model.evals import (
     TextPart,
     WeightedAverage,
 )
-from rubric_ci.model.evaluators import LatencySpec
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.selection import fingerprint
 from rubric_ci.selection.compare_cases import Revision, place, select

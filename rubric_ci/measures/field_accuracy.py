@@ -1,29 +1,72 @@
 """The `field_accuracy` evaluator: fields of a JSON answer against the reference answer."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, Literal
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.json_compare import difference, shortened
-from rubric_ci.evaluators.json_in_text import json_values
-from rubric_ci.model.evals import DataPart, EvalCase
-from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
+from rubric_ci.measures.json_compare import FieldSpec, Show, difference, shortened
+from rubric_ci.measures.json_in_text import json_values
+from rubric_ci.measures.kind import Kind, Written, common
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CHECKLIST
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import weighted_mean
 from rubric_ci.text.json_path import Missing, value_at
+from rubric_ci.text.redact import Redactor
+from rubric_ci.validation.agentv import is_agentv_file
 
 
-def field_accuracy(case: EvalCase, answer: Answer, spec: FieldAccuracySpec) -> Assessment:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldAccuracySpec(MeasuringSpec):
+    """Fields of a JSON answer are compared with the reference answer."""
+
+    type: str = "field_accuracy"
+    fields: tuple[FieldSpec, ...]
+    aggregation: Literal["weighted_average", "all_or_nothing"] = "weighted_average"
+
+
+def _read(written: Written) -> FieldAccuracySpec:
+    of_agentv = is_agentv_file(written.source.data, written.lookup)
+    fields = enumerate(written.data["fields"])
+    return FieldAccuracySpec(
+        **common(written),
+        aggregation=written.data.get("aggregation", "weighted_average"),
+        fields=tuple(_field(each, written.span("fields", n), of_agentv) for n, each in fields),
+    )
+
+
+def _field(field: dict[str, Any], span: Span, of_agentv: bool) -> FieldSpec:
+    required = field.get("required")
+    return FieldSpec(
+        path=field["path"],
+        match=field["match"],
+        weight=float(field.get("weight", 1.0)),
+        required=required is True and not of_agentv,
+        optional=required is False,
+        may_lack_reference=required is False or of_agentv,
+        tolerance=float(field.get("tolerance", 0.0)),
+        relative=field.get("relative", False),
+        formats=tuple(field.get("formats", ())),
+        span=span,
+    )
+
+
+def field_accuracy(
+    case: EvalCase, answer: Answer, spec: FieldAccuracySpec, redact: Redactor
+) -> Assessment:
     """Compare field by field; raises CannotMeasure without a reference value."""
+    show = partial(shortened, redact=redact)
     expected = _reference(case)
     _check(spec, expected)
     found = json_values(answer.text, "[" if isinstance(expected, list) else "{")
-    results = _results(spec, found[0], expected) if len(found) == 1 else []
+    results = _results(spec, found[0], expected, show) if len(found) == 1 else []
     none_counts = not any(result.weight for result in results)
     if none_counts:
-        results = [_missing(field, value_at(expected, field.path)) for field in spec.fields]
+        results = [_missing(field, value_at(expected, field.path), show) for field in spec.fields]
     return Assessment(
         score=_score(spec, results),
         gated_by=tuple(result.id for result in results if result.gated),
@@ -69,26 +112,28 @@ def _check(spec: FieldAccuracySpec, expected: JSON) -> None:
         raise CannotMeasure("the reference answer has none of the fields to compare with")
 
 
-def _results(spec: FieldAccuracySpec, given: JSON, expected: JSON) -> list[CriterionResult]:
-    return [_compare(field, given, expected) for field in spec.fields]
+def _results(
+    spec: FieldAccuracySpec, given: JSON, expected: JSON, show: Show
+) -> list[CriterionResult]:
+    return [_compare(field, given, expected, show) for field in spec.fields]
 
 
-def _compare(field: FieldSpec, given: JSON, expected: JSON) -> CriterionResult:
+def _compare(field: FieldSpec, given: JSON, expected: JSON, show: Show) -> CriterionResult:
     expected_value, got = value_at(expected, field.path), value_at(given, field.path)
     if isinstance(expected_value, Missing):
         text = f"`{field.path}` is not in the reference answer"
         return _result(field, text, "", note="not compared")
     if not isinstance(got, Missing):
-        reason = difference(field, got, expected_value)
-        return _result(field, f"`{field.path}` is {shortened(expected_value)}", reason)
+        reason = difference(field, got, expected_value, show)
+        return _result(field, f"`{field.path}` is {show(expected_value)}", reason)
     if field.optional:
-        text = f"`{field.path}` is {shortened(expected_value)}, or missing"
+        text = f"`{field.path}` is {show(expected_value)}, or missing"
         return replace(_result(field, text, "", note="missing, so it is not counted"), weight=0.0)
-    return _missing(field, expected_value)
+    return _missing(field, expected_value, show)
 
 
-def _missing(field: FieldSpec, expected: JSON | Missing) -> CriterionResult:
-    value = "in the answer" if isinstance(expected, Missing) else shortened(expected)
+def _missing(field: FieldSpec, expected: JSON | Missing, show: Show) -> CriterionResult:
+    value = "in the answer" if isinstance(expected, Missing) else show(expected)
     return _result(field, f"`{field.path}` is {value}", f"missing; expected {value}")
 
 
@@ -112,3 +157,6 @@ def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)
+
+
+FIELD_ACCURACY: Final = Kind(_read, field_accuracy)

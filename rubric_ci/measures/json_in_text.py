@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from rubric_ci.evaluators import code_blocks
 from rubric_ci.model.json_value import JSON, equal
+from rubric_ci.text import code_blocks
 
 _DECODER = json.JSONDecoder()
 _STARTS = re.compile(r"\{\s*\"|\[")  # `{}` in prose is code

@@ -3,20 +3,40 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
+from rubric_ci.measures.kind import Kind, Written, common
+from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DECIMALS
-from rubric_ci.system.masking import redact
+from rubric_ci.text.redact import Redactor
 
 _Call: TypeAlias = Mapping[str, JSON]
 
 _Found: TypeAlias = Mapping[int, _Call]
 """The call that was found for each expected one, by its index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedCall:
+    """An expected tool call."""
+
+    tool: str
+    args: Mapping[str, Any] | None = None  # required arguments; None: any
+    max_duration_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTrajectorySpec(MeasuringSpec):
+    """Expected tool calls of the target, their counts or their order."""
+
+    type: str = "tool_trajectory"
+    mode: Literal["any_order", "in_order", "exact"]
+    minimums: Mapping[str, int] = field(default_factory=dict)  # for any_order
+    expected: tuple[ExpectedCall, ...] = ()  # for the other two
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +49,34 @@ class _Compared:
     warnings: tuple[str, ...] = ()
 
 
-def tool_trajectory(answer: Answer, spec: ToolTrajectorySpec) -> Assessment:
+def _read(written: Written) -> ToolTrajectorySpec:
+    return ToolTrajectorySpec(
+        **common(written),
+        mode=written.data["mode"],
+        minimums=written.data.get("minimums", {}),
+        expected=tuple(_expected(call) for call in written.data.get("expected", ())),
+    )
+
+
+def _expected(call: dict[str, Any]) -> ExpectedCall:
+    args = call.get("args", "any")
+    return ExpectedCall(
+        tool=call["tool"],
+        args=None if args == "any" else args,
+        max_duration_ms=call.get("max_duration_ms"),
+    )
+
+
+def tool_trajectory(
+    _: EvalCase, answer: Answer, spec: ToolTrajectorySpec, redact: Redactor
+) -> Assessment:
     """Compare the tool calls; raises CannotMeasure if the target does not report them."""
     compared = _compare(answer, spec)
     return Assessment(
         score=round(len(compared.hits) / compared.of, DECIMALS),
         reasoning=_summary(answer),
         hits=compared.hits,
-        misses=compared.misses,
+        misses=tuple(redact(miss) for miss in compared.misses),
         warnings=compared.warnings,
     )
 
@@ -159,7 +199,7 @@ def _difference(call: _Call, expected: ExpectedCall) -> str:
         if not isinstance(given, dict) or name not in given:
             return f"`{name}` is not given"
         if not equal(given[name], value):
-            return f"`{name}` is {redact(json.dumps(given[name], ensure_ascii=False))}"
+            return f"`{name}` is {json.dumps(given[name], ensure_ascii=False)}"
     return ""
 
 
@@ -178,3 +218,6 @@ def _summary(answer: Answer) -> str:
         return ""
     names = [call["tool"] for call in _calls(answer)]
     return f"called: {', '.join(names)}" if names else "no tool is called"
+
+
+TOOL_TRAJECTORY: Final = Kind(_read, tool_trajectory)

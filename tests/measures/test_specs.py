@@ -5,6 +5,10 @@ from textwrap import dedent, indent
 
 import pytest
 
+from rubric_ci.measures.field_accuracy import FieldAccuracySpec
+from rubric_ci.measures.json_compare import FieldSpec
+from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.measures.tool_trajectory import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -12,15 +16,6 @@ from rubric_ci.model.evals import (
     LlmJudgeSpec,
     WeightedAverage,
     every_evaluator,
-)
-from rubric_ci.model.evaluators import (
-    CostSpec,
-    ExpectedCall,
-    FieldAccuracySpec,
-    FieldSpec,
-    LatencySpec,
-    TokenUsageSpec,
-    ToolTrajectorySpec,
 )
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.project.loader import load

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.field_accuracy import field_accuracy
+from rubric_ci.measures.field_accuracy import FieldAccuracySpec, field_accuracy
+from rubric_ci.measures.json_compare import FieldSpec
 from rubric_ci.model.evals import DataPart, EvalCase, Message
-from rubric_ci.model.evaluators import FieldAccuracySpec, FieldSpec
 from rubric_ci.model.results import Assessment
+from rubric_ci.text.redact import redactor
 from tests.cases import build_case, span, text_answer, text_message
 
 REFERENCE = {
@@ -40,7 +41,7 @@ def compare(
         aggregation=aggregation or "weighted_average",
         span=span(8),
     )
-    return field_accuracy(of or case(), text_answer(text), spec)
+    return field_accuracy(of or case(), text_answer(text), spec, redactor(()))
 
 
 def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:

@@ -3,46 +3,67 @@
 import json
 import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.evaluators import FieldSpec
+from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON, equal
-from rubric_ci.system.masking import redact
 from rubric_ci.text.dates import read_days
+from rubric_ci.text.redact import Redactor
 
 _WITH_UNIT = re.compile(r"\s*(?P<number>[-+]?\d+(?:\.\d+)?)\s*[^\d\s.,:/+-][^\d]*")
 
+Show: TypeAlias = Callable[[JSON], str]
+"""A value as a message shows it."""
 
-def difference(field: FieldSpec, got: JSON, expected: JSON) -> str:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldSpec:
+    """One field of a JSON answer, and how it is compared with the reference answer."""
+
+    path: str  # steps between dots, indices as `[0]` or `.0`
+    match: Literal["exact", "numeric_tolerance", "date"]
+    weight: float = 1.0
+    required: bool = False  # a gate
+    optional: bool = False  # not counted if the answer lacks it
+    may_lack_reference: bool = False  # not compared if the reference answer lacks it
+    tolerance: float = 0.0
+    relative: bool = False  # the tolerance is a fraction of the expected number
+    formats: tuple[str, ...] = ()  # of dates, such as "DD.MM.YYYY"; empty: common spellings
+    span: Span
+
+
+def difference(field: FieldSpec, got: JSON, expected: JSON, show: Show) -> str:
     """Return how the two values differ, or "" if they match."""
     match field.match:
         case "exact":
-            differs = f"is {shortened(got)}, not {shortened(expected)}"
+            differs = f"is {show(got)}, not {show(expected)}"
             return "" if equal(got, expected) else differs
         case "numeric_tolerance":
-            return _number_difference(field, got, expected)
+            return _number_difference(field, got, expected, show)
         case "date":
-            return _date_difference(field, got, expected)
+            return _date_difference(field, got, expected, show)
         case _:
             assert_never(field.match)
 
 
-def shortened(value: JSON) -> str:
+def shortened(value: JSON, redact: Redactor) -> str:
     """Return a value as JSON, short enough for a message."""
     text = redact(json.dumps(value, ensure_ascii=False))  # before it is cut
     return text if len(text) <= 120 else f"{text[:120]}…"
 
 
-def _number_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
+def _number_difference(field: FieldSpec, got: JSON, reference: JSON, show: Show) -> str:
     """Compare as decimals, not as binary floats: 0.4 is within 0.1 of 0.3."""
     expected, given = _number(reference), _number(got)
     if expected is None:
         raise CannotMeasure(f"`{field.path}` of the reference answer is not a number")
     if given is None:
-        return f"is {shortened(got)}, which is not a number"
+        return f"is {show(got)}, which is not a number"
     scale = abs(expected) if field.relative and expected else Decimal(1)  # of 0: absolute
     allowed = Decimal(str(field.tolerance)) * scale
     if abs(given - expected) <= allowed:
@@ -63,7 +84,7 @@ def _number(value: JSON) -> Decimal | None:
     return Decimal(text.strip()) if math.isfinite(number) else None
 
 
-def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
+def _date_difference(field: FieldSpec, got: JSON, reference: JSON, show: Show) -> str:
     expected, given = _days(reference, field.formats), _days(got, field.formats)
     if not expected:
         raise CannotMeasure(
@@ -72,13 +93,13 @@ def _date_difference(field: FieldSpec, got: JSON, reference: JSON) -> str:
     if isinstance(got, str) and got.strip() == str(reference).strip():
         return ""
     if not given:
-        return f"is {shortened(got)}, which is not a date{_formats(field)}"
+        return f"is {show(got)}, which is not a date{_formats(field)}"
     if not given & expected:
         return f"is {_shown(given)}, not {_shown(expected)}"
     if given == expected and len(given) == 1:
         return ""
     raise CannotMeasure(
-        f"`{field.path}` is {shortened(got)}, the reference answer has {shortened(reference)}, and "
+        f"`{field.path}` is {show(got)}, the reference answer has {show(reference)}, and "
         f"one of them is {_shown(max(given, expected, key=len))}; set `formats`"
     )
 

@@ -5,10 +5,39 @@ The target reports the measurements. Without a measurement there is no verdict.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.measures.kind import Kind, Written, common
+from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.text.redact import Redactor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencySpec(MeasuringSpec):
+    """Maximum duration of an answer."""
+
+    type: str = "latency"
+    threshold_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSpec(MeasuringSpec):
+    """Maximum cost of an answer."""
+
+    type: str = "cost"
+    budget_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsageSpec(MeasuringSpec):
+    """Maximum tokens of an answer; at least one limit is set."""
+
+    type: str = "token_usage"
+    max_total: float | None = None
+    max_input: float | None = None
+    max_output: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +52,25 @@ class _Measurement:
         return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
 
 
-def latency(answer: Answer, spec: LatencySpec) -> Assessment:
+def _read_latency(written: Written) -> LatencySpec:
+    return LatencySpec(**common(written), threshold_ms=float(written.data["threshold"]))
+
+
+def _read_cost(written: Written) -> CostSpec:
+    return CostSpec(**common(written), budget_usd=float(written.data["budget"]))
+
+
+def _read_token_usage(written: Written) -> TokenUsageSpec:
+    data = written.data
+    return TokenUsageSpec(
+        **common(written),
+        max_total=data.get("max_total", data.get("maxTotal")),
+        max_input=data.get("max_input", data.get("maxInput")),
+        max_output=data.get("max_output", data.get("maxOutput")),
+    )
+
+
+def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Assessment:
     """Compare the target's duration with its limit."""
     if answer.duration_seconds is None:
         raise CannotMeasure("the target reports no duration (`duration_ms`)")
@@ -31,7 +78,7 @@ def latency(answer: Answer, spec: LatencySpec) -> Assessment:
     return _compared([_Measurement(used, spec.threshold_ms, "ms")])
 
 
-def cost(answer: Answer, spec: CostSpec) -> Assessment:
+def cost(_: EvalCase, answer: Answer, spec: CostSpec, __: Redactor) -> Assessment:
     """Compare the cost of the answer with its limit."""
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
@@ -39,7 +86,7 @@ def cost(answer: Answer, spec: CostSpec) -> Assessment:
     return _compared([_Measurement(used, spec.budget_usd, "USD")])
 
 
-def token_usage(answer: Answer, spec: TokenUsageSpec) -> Assessment:
+def token_usage(_: EvalCase, answer: Answer, spec: TokenUsageSpec, __: Redactor) -> Assessment:
     """Compare each kind of tokens with its limit, if it has one."""
     return _compared(list(_tokens(answer, spec)))
 
@@ -74,3 +121,8 @@ def _compared(measured: Sequence[_Measurement]) -> Assessment:
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+LATENCY: Final = Kind(_read_latency, latency)
+COST: Final = Kind(_read_cost, cost)
+TOKEN_USAGE: Final = Kind(_read_token_usage, token_usage)

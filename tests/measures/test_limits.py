@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators import limits
-from rubric_ci.model.evaluators import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.measures import limits
+from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.results import Answer, Assessment
-from tests.cases import span
+from rubric_ci.text.redact import redactor
+from tests.cases import build_case, span
+
+CASE = build_case()
+NOTHING_SECRET = redactor(())
 
 
 def answer(**measured: Any) -> Answer:
@@ -18,15 +22,17 @@ def answer(**measured: Any) -> Answer:
 
 def latency(threshold: float, measured: Answer) -> Assessment:
     spec = LatencySpec(name="fast", threshold_ms=threshold, span=span())
-    return limits.latency(measured, spec)
+    return limits.latency(CASE, measured, spec, NOTHING_SECRET)
 
 
 def cost(budget: float, measured: Answer) -> Assessment:
-    return limits.cost(measured, CostSpec(name="cheap", budget_usd=budget, span=span()))
+    spec = CostSpec(name="cheap", budget_usd=budget, span=span())
+    return limits.cost(CASE, measured, spec, NOTHING_SECRET)
 
 
 def tokens(measured: Answer, **most: Any) -> Assessment:
-    return limits.token_usage(measured, TokenUsageSpec(name="small", span=span(), **most))
+    spec = TokenUsageSpec(name="small", span=span(), **most)
+    return limits.token_usage(CASE, measured, spec, NOTHING_SECRET)
 
 
 USED = answer(token_usage={"input": 100, "output": 20})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.evaluators.code_blocks import Code, extract
+from rubric_ci.text.code_blocks import Code, extract
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.tool_trajectory import tool_trajectory
-from rubric_ci.model.evaluators import ExpectedCall, ToolTrajectorySpec
+from rubric_ci.measures.tool_trajectory import ExpectedCall, ToolTrajectorySpec, tool_trajectory
 from rubric_ci.model.results import Answer, Assessment
-from tests.cases import span, text_answer
+from rubric_ci.text.redact import redactor
+from tests.cases import build_case, span, text_answer
 
 
 def called(*calls: str | dict[str, Any]) -> Answer:
@@ -26,7 +26,7 @@ def called(*calls: str | dict[str, Any]) -> Answer:
 
 def compare(answer: Answer, mode: Any, **facts: Any) -> Assessment:
     spec = ToolTrajectorySpec(name="tools", mode=mode, span=span(), **facts)
-    return tool_trajectory(answer, spec)
+    return tool_trajectory(build_case(), answer, spec, redactor(()))
 
 
 def expected(*context: str | ExpectedCall) -> dict[str, Any]:

@@ -26,7 +26,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_judge_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure
         calibration/rejudge""",
-    "commands/test_compare.py": "publish/issue",
     "commands/test_generate.py": """
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
@@ -49,7 +48,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_validate.py": """
         project/checker project/fixer validation/output/formats""",
     "commands/test_waivers.py": """
-        commands/waive waivers/file waivers/results waivers/states""",
+        commands/waive waivers/file""",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "measures/test_field_accuracy.py": """
@@ -115,11 +114,10 @@ IMPURE: Final = """
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     comparison/reference_log_file
-    publish/comment publish/delivery publish/failure publish/files publish/issue publish/outputs
-    publish/workflow
+    publish/comment publish/files publish/issue publish/outputs publish/workflow
     render/progress report/build report/report_file
     selection/answer_dependencies selection/changed_cases selection/last_failed selection/prefilter
-    waivers/file waivers/results waivers/states
+    waivers/file
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"

@@ -9,7 +9,7 @@ from rubric_ci.comparison.compare import compare
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.publish.issue_text import Subject
+from rubric_ci.publish.issue import Subject, update_issue
 from rubric_ci.publish.outputs import write_comparison_outputs
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import comparison
@@ -24,8 +24,6 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     click.echo(comparison.FORMATS[settings.format](compared), nl=False)
     lines = write_comparison_outputs(compared, Workflow.of(os.environ))
     if settings.issue:
-        from rubric_ci.publish.issue import update_issue
-
         subject = Subject(head=compared, log=baseline.log)
         lines.append(update_issue(subject, settings.issue, os.environ))
     for line in lines:

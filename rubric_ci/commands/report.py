@@ -10,9 +10,9 @@ from rubric_ci.calibration.correction import with_merged_correction
 from rubric_ci.comparison.baseline import find_reports, open_baseline, with_comparison
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CommentSettings, RunSettings
-from rubric_ci.publish import delivery
 from rubric_ci.publish.comment import post
 from rubric_ci.publish.files import write_and_show
+from rubric_ci.publish.outputs import publish
 from rubric_ci.report.gate import exit_code
 from rubric_ci.report.report_file import read_report
 from rubric_ci.report.sharding import merge
@@ -25,7 +25,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
     written = write_and_show(report, settings)
-    delivery.publish(report, written, settings, os.environ)
+    publish(report, written, settings, os.environ)
     return exit_code(report)
 
 

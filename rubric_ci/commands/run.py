@@ -15,9 +15,9 @@ from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.history.forecast import show_power
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.publish import delivery, failure
 from rubric_ci.publish.files import check_folder, write_and_show
-from rubric_ci.publish.workflow import Workflow
+from rubric_ci.publish.outputs import publish
+from rubric_ci.publish.workflow import Workflow, annotate_problems, publish_failure
 from rubric_ci.report.gate import exit_code
 from rubric_ci.run import forecast
 from rubric_ci.run.finished import finish, remember
@@ -39,14 +39,14 @@ def run(settings: RunSettings) -> ExitCode:
     except UserError as error:
         if isinstance(error, MissingExtra) and can_install(os.environ):
             raise  # the action starts this command again
-        failure.publish_failure(error, settings, workflow)
+        publish_failure(error, settings, workflow)
         raise
 
 
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     loaded, selection = select(settings, started_at.date(), os.environ)
-    failure.annotate_problems(loaded.diagnostics, workflow)
+    annotate_problems(loaded.diagnostics, workflow)
     if selection.nothing_to_run:
         click.echo(selection.nothing_to_run)
         return ExitCode.USAGE if loaded.invalid else ExitCode.OK
@@ -71,7 +71,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     )
     written = write_and_show(report, settings)
     remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
-    delivery.publish(report, written, settings, os.environ)
+    publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(loaded.invalid))
 
 

@@ -99,7 +99,7 @@ def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]
 def _waiver_states(
     document: "Document", project: "Project", evals: "Callable[[], Iterable[Path]]"
 ) -> "States":
-    from rubric_ci.waivers.states import find_states
+    from rubric_ci.waivers.file import find_states
 
     return find_states(document, project, evals, datetime.now(UTC).date())
 

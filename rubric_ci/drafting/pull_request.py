@@ -19,9 +19,8 @@ from rubric_ci.git import branch
 from rubric_ci.git.plumbing import open_repository
 from rubric_ci.github import branches
 from rubric_ci.github.actions import Event, read_event
-from rubric_ci.github.branches import Branch, Proposal
+from rubric_ci.github.branches import Branch, Change, Proposal
 from rubric_ci.github.client import ApiError, Server
-from rubric_ci.github.commits import Change
 from rubric_ci.text import escape
 
 BRANCH_PREFIX = "rubric-ci/rubrics-"

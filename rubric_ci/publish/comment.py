@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
-from rubric_ci.github import checks, comments, pulls
+from rubric_ci.github import checks, comments
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.gate import needs_review
@@ -111,7 +111,7 @@ def _pull_request(
     if event and event.finished:
         if report is not None:
             _check_commit(report, event.finished)
-        found = pulls.pull_request_of(server, event.repository, event.finished)
+        found = comments.pull_request_of(server, event.repository, event.finished)
         _check_number(settings, found)
         return found
     number = settings.pull_request or (event.pull_request if event else None)

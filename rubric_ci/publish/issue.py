@@ -1,14 +1,79 @@
-"""One GitHub issue per title that stays open while the gate fails or a comparison is worse."""
+"""One GitHub issue per title that stays open while the gate fails or a comparison is worse.
 
-from collections.abc import Mapping
+Its body has gate and reference apart, since when, and the evidence.
+"""
 
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from rubric_ci.comparison import reference
+from rubric_ci.comparison import wording as compared
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
 from rubric_ci.github.issues import IssueKey, keep_issue
-from rubric_ci.publish import issue_text
-from rubric_ci.publish.issue_text import Subject
+from rubric_ci.model.gate import is_held_against
+from rubric_ci.model.reference_log import CaseKey, Night, ReferenceLog
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, CriterionResult, Graded
+from rubric_ci.render import heading, wording
+from rubric_ci.render.markdown import GATE_ICONS
+from rubric_ci.report.gate import gate_state
+from rubric_ci.text import escape, numbers
 from rubric_ci.text.error_text import error_line
+
+MOST_ROWS: Final = 25  # cases of each table
+LONGEST: Final = 300  # characters of a reason
+
+WORSE, NOT_WORSE, UNKNOWN = "🔻", "✅", "⚠️"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What an issue is about: a run that was compared, and the log of a pinned reference."""
+
+    head: RunReport
+    log: ReferenceLog | None = None  # None: the baseline is a report
+
+    @property
+    def red(self) -> bool:
+        """Return True if the gate fails, the judge moved, or the run is worse, not suspected."""
+        worse = self.worse and not self.suspected
+        return worse or self.moved or gate_state(self.head) == "fail"
+
+    @property
+    def worse(self) -> bool:
+        """Return True if the run is worse than what it is compared with."""
+        return self.head.comparison is not None and self.head.comparison.regressed
+
+    @property
+    def suspected(self) -> bool:
+        """Return True if a night is worse than the reference, and the night before was not.
+
+        Trials of one night may agree more than those of different nights, so one night alone is
+        wrong more often than its budget says. A slow slide is evidence of many nights.
+        """
+        comparison = self.head.comparison
+        if self.log is None or comparison is None or not comparison.regressed:
+            return False
+        slides = comparison.slide is not None and comparison.slide.detected
+        return not slides and not reference.was_worse_before(self.log, self.head.started_at)
+
+    @property
+    def moved(self) -> bool:
+        """Return True if the judge moved."""
+        return self.head.comparison is not None and bool(self.head.comparison.judge_moved)
+
+    @property
+    def complete(self) -> bool:
+        """Return True if every case has a verdict."""
+        return gate_state(self.head) != "no-verdict" and not self.head.totals.errored
+
+    def since(self, holds: Callable[[Night], bool]) -> Night | None:
+        """Return the first night since which something holds; None without a log."""
+        return reference.since(self.log, holds) if self.log else None
 
 
 def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -> str:
@@ -22,7 +87,7 @@ def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -
         return "no issue: not a workflow run, so the repository is unknown"
     if not subject.red and not subject.complete:
         return "issue left as it is: some case has no verdict"
-    body = issue_text.render(subject, f"{event.server_url}/{event.repository}")
+    body = render(subject, f"{event.server_url}/{event.repository}")
     try:
         key = IssueKey(repository=event.repository, title=title)
         result = keep_issue(build_server(environment), key, body, red=subject.red)
@@ -33,3 +98,117 @@ def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -
     if subject.suspected and not subject.red:
         return f"{line}; suspected: worse in this night, and a second one in a row opens it"
     return line
+
+
+def render(subject: Subject, repository_url: str) -> str:
+    """Return the body in GitHub's markdown."""
+    blocks = [
+        f"## rubric-ci · {_headline(subject)}",
+        "\n".join((_gate(subject, repository_url), _reference(subject, repository_url))),
+        *_table(("Broken", "Since", "Evidence"), _broken(subject, repository_url)),
+        *_table(("Fails the gate", "Why"), _failing(subject)),
+        "\n".join(f"- {escape.prose(line)}" for line in compared.lines(subject.head)),
+        " · ".join(_links(subject, repository_url)),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _headline(subject: Subject) -> str:
+    gate = gate_state(subject.head)
+    words = {"pass": "the gate passes", "fail": "the gate fails", "no-verdict": "no verdict"}
+    return f"{words[gate]}; {compared.headline(subject.head)}"
+
+
+def _gate(subject: Subject, repository_url: str) -> str:
+    icon = GATE_ICONS[heading.tone(subject.head)]
+    line = f"- {icon} {escape.prose(heading.heading(subject.head))}"
+    fails = gate_state(subject.head) == "fail"
+    first = subject.since(lambda night: night.gate == "fail") if fails else None
+    return f"{line}; it fails since {_night(first, repository_url)}" if first else line
+
+
+def _reference(subject: Subject, repository_url: str) -> str:
+    icon = WORSE if subject.worse else UNKNOWN if subject.moved else NOT_WORSE
+    line = f"- {icon} **Reference:** {escape.prose(compared.headline(subject.head))}"
+    if subject.suspected:
+        return f"{line} in this night, suspected: a second night in a row confirms it"
+    first = subject.since(lambda night: night.worse) if subject.worse else None
+    return f"{line}, since {_night(first, repository_url)}" if first else line
+
+
+def _broken(subject: Subject, repository_url: str) -> Iterator[tuple[str, ...]]:
+    for case in compared.broken(subject.head):
+        first = subject.since(partial(_was_broken, (case.file, case.id)))
+        facts = (compared.in_words(case), case.change_reason)
+        evidence = [escape.markdown(fact) for fact in facts if fact]
+        yield (
+            _name(case.id, case.file),
+            _night(first, repository_url) if first else "this run",
+            "<br>".join([*evidence, *_why(subject.head, case)]),
+        )
+
+
+def _was_broken(key: CaseKey, night: Night) -> bool:
+    return key in night.regressed
+
+
+def _failing(subject: Subject) -> Iterator[tuple[str, ...]]:
+    if gate_state(subject.head) != "fail":
+        return
+    for case in subject.head.cases:
+        if isinstance(case, Graded) and is_held_against(case, subject.head.gate):
+            yield _name(case.id, case.file), _cut(case.reason)
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a table of at most `MOST_ROWS`, and how many more there are."""
+    every = list(rows)
+    if every:
+        shown = [head, tuple(":--" for _ in head), *every[:MOST_ROWS]]
+        yield "\n".join(f"| {' | '.join(row)} |" for row in shown)
+    if len(every) > MOST_ROWS:
+        yield f"and {len(every) - MOST_ROWS:,} more: see the run."
+
+
+def _why(head: RunReport, case: CaseResult) -> Iterator[str]:
+    """Yield the reasons of the judge for the criteria that a case misses."""
+    if isinstance(case, Graded):
+        missed = [criterion for _, criterion in wording.missed(case, head)]
+        yield from map(_criterion, missed[:3])
+
+
+def _criterion(criterion: CriterionResult) -> str:
+    return f"{escape.code_span(criterion.id, in_table=True)}: {_cut(criterion.reasoning)}"
+
+
+def _name(case_id: str, file: str) -> str:
+    name = escape.code_span(numbers.shortened(case_id, 120), in_table=True)
+    return f"{name}<br><sub>{escape.markdown(numbers.shortened(file, 200))}</sub>"
+
+
+def _cut(text: str) -> str:
+    return escape.markdown(numbers.shortened(text, LONGEST))
+
+
+def _night(night: Night, repository_url: str) -> str:
+    """Return the day and the commit of a night, with a link to its run."""
+    day = night.started_at[:10]
+    shown = f"[{day}]({escape.link_target(night.run_url)})" if night.run_url else day
+    return f"{shown} ({_commit(night.commit, repository_url)})" if night.commit else shown
+
+
+def _commit(commit: str, repository_url: str) -> str:
+    target = escape.link_target(f"{repository_url}/commit/{commit}")
+    return f"[{escape.code_span(escape.commit(commit), in_table=True)}]({target})"
+
+
+def _links(subject: Subject, repository_url: str) -> Iterator[str]:
+    """Yield links to the run and to the changes since the reference."""
+    metadata = subject.head.metadata
+    if run := metadata.get("run_url", ""):
+        yield f"[Run]({escape.link_target(run)})"
+    now = metadata.get("head_sha", "")
+    then = subject.head.comparison.commit if subject.head.comparison else ""
+    if now and then and now != then:
+        target = escape.link_target(f"{repository_url}/compare/{then}...{now}")
+        yield f"[Changes since the reference]({target})"

@@ -1,18 +1,39 @@
-"""Outputs and summary of a workflow step."""
+"""A report in the current workflow run: outputs, summary, annotations, comment, check run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import click
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.gate import needs_review
+from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.publish.workflow import Workflow
-from rubric_ci.render import markdown
+from rubric_ci.render import annotations, markdown
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.gate import gate_state
 from rubric_ci.text import escape
+
+
+def publish(
+    report: RunReport,
+    written: Sequence[Path],
+    settings: RunSettings,
+    environment: Mapping[str, str],
+) -> None:
+    """Write outputs, summary and annotations, then post comment and check run."""
+    workflow = Workflow.of(environment, settings.annotations)
+    for line in write_step_outputs(report, written, workflow):
+        click.echo(escape.log_line(line), err=True)
+    if workflow:
+        workflow.annotate(annotations.render(report))
+    elif settings.annotations:  # asked for by name
+        click.echo(annotations.render(report), nl=False)
+    for line in _post(report, settings, environment):
+        click.echo(escape.log_line(line))
 
 
 def write_step_outputs(
@@ -87,3 +108,14 @@ def _problems(write: Callable[[], None]) -> list[str]:
 def _links(workflow: Workflow) -> Links:
     event = workflow.event
     return Links(blob=event.blob_url, run=event.run_url) if event else Links()
+
+
+def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
+    if settings.comment == "off" and not settings.check_run:
+        return []
+    from rubric_ci.publish.comment import try_to_post  # loads PyGithub
+
+    comment = CommentSettings(
+        mode=settings.comment, key=settings.comment_key, check=settings.check_run
+    )
+    return try_to_post(report, comment, environment)

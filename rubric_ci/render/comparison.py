@@ -1,18 +1,24 @@
 """What a run is compared with, in text, in GitHub markdown with word diffs, and as JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from difflib import SequenceMatcher
+from typing import Final, Literal, TypeAlias
 
 from rubric_ci.comparison import wording
+from rubric_ci.comparison.wording import short
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.render import answer_changes
+from rubric_ci.model.results import Assessed, CaseResult, EvaluatorResult, Graded
 from rubric_ci.render.wording import brief_question
 from rubric_ci.report import json_format
-from rubric_ci.text import escape
+from rubric_ci.text import escape, numbers
+
+WORDS: Final = 200  # of each answer in a word diff, which takes quadratic time
+CUT: Final = f"… only the first {WORDS} words are compared"
+
+RunKind: TypeAlias = Literal["same", "removed", "added"]
 
 # NOTE: no line may begin with a word of an answer: bots read `/merge`, blanks before it as well.
-_SIGNS: Final[Mapping[answer_changes.RunKind, str]] = {"same": "=", "removed": "-", "added": "+"}
+_SIGNS: Final[Mapping[RunKind, str]] = {"same": "=", "removed": "-", "added": "+"}
 _QUESTION: Final = 300  # characters
 
 
@@ -68,9 +74,9 @@ FORMATS: Final[Mapping[str, Callable[[RunReport], str]]] = {
 
 def word_diff(before: str, after: str) -> str:
     """Return the words that differ as lines of a diff; only the first words are compared."""
-    runs = answer_changes.word_runs(before, after)
+    runs = word_runs(before, after)
     lines = [f"{_SIGNS[kind]} {words}" for kind, words in runs]
-    cut = [answer_changes.CUT] if answer_changes.is_cut(before, after) else []
+    cut = [CUT] if is_cut(before, after) else []
     return "\n".join([*lines, *cut])
 
 
@@ -102,7 +108,7 @@ def _line(case: CaseResult) -> str:
 
 
 def _lower(case: Graded) -> Iterator[str]:
-    for name, marks, reason in answer_changes.lower_marks(case):
+    for name, marks, reason in lower_marks(case):
         why = f": {escape.prose(reason)}" if reason else ""
         yield f"- **{escape.markdown(name)}** {marks}{why}"
 
@@ -116,3 +122,42 @@ def _folded(title: str, cases: list[tuple[str, str]], most: int) -> str:
         lines.append(f"- and {len(cases) - most:,} more")
     body = "\n".join(lines)
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def lower_marks(case: CaseResult) -> Iterator[tuple[str, str, str]]:
+    """Yield what has a lower mark than before: its name, both marks and the reason."""
+    before = case.before.evaluators if isinstance(case, Graded) and case.before else ()
+    then = {key: mark for each in before for key, mark, _ in _marks(each)}
+    for each in case.evaluators if before and isinstance(case, Graded) else ():
+        for key, mark, reason in _marks(each):
+            if key in then and mark < then[key]:
+                marks = f"{numbers.score(then[key])} → {numbers.score(mark)}"
+                yield key[1] or key[0], marks, short(reason)
+
+
+def word_runs(before: str, after: str) -> Iterator[tuple[RunKind, str]]:
+    """Yield runs of words that both answers have or one of them; only of the first words."""
+    then, now = before.split()[:WORDS], after.split()[:WORDS]
+    for tag, a, b, c, d in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield "same", " ".join(now[c:d])
+            continue
+        if a < b:
+            yield "removed", " ".join(then[a:b])
+        if c < d:
+            yield "added", " ".join(now[c:d])
+
+
+def is_cut(before: str, after: str) -> bool:
+    """Return True if an answer has more words than a word diff compares."""
+    return len(before.split()) > WORDS or len(after.split()) > WORDS
+
+
+def _marks(evaluator: EvaluatorResult) -> Iterator[tuple[tuple[str, str], float, str]]:
+    """Yield the marks of the criteria, or the score of an evaluator without criteria."""
+    if not isinstance(evaluator, Assessed):
+        return
+    for criterion in evaluator.criteria:
+        yield (evaluator.name, criterion.id), criterion.normalised, criterion.reasoning
+    if not evaluator.criteria:
+        yield (evaluator.name, ""), evaluator.score, evaluator.reasoning

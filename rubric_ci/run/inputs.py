@@ -26,7 +26,7 @@ from rubric_ci.selection import answer_dependencies, last_failed
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.text import escape
-from rubric_ci.waivers.results import find_waivers
+from rubric_ci.waivers.file import find_waivers
 
 
 def select(

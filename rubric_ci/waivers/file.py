@@ -1,14 +1,18 @@
 """Read `waivers.yaml` of one state of the repository, and which of its entries are in force."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
+from pathlib import Path
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.waivers import Waiver
+from rubric_ci.model.waivers import Waiver, WaiverResult
+from rubric_ci.project import discovery
+from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project, RepositoryFiles
 from rubric_ci.validation.validator import check_waivers
+from rubric_ci.validation.waiver_rules import States
 from rubric_ci.waivers.match import Match, match_waiver
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import decode
@@ -62,3 +66,45 @@ def match_all(
     """Return each waiver with its case, its criterion and its state on a day."""
     every = tuple(cases)
     return tuple((waiver, match_waiver(waiver, every, today)) for waiver in waivers)
+
+
+def find_waivers(loaded: LoadedProject, today: date, *, complete: bool) -> tuple[WaiverResult, ...]:
+    """Return the waivers of the policy as they are before the run.
+
+    Unless all eval files are loaded (`complete`), one without a case is not reported.
+    """
+    cases = (case for file in loaded.files for case in file.cases)
+    matches = match_all(in_force(loaded.project), cases, today)
+    return tuple(_results(matches, complete=complete))
+
+
+def _results(
+    matches: tuple[tuple[Waiver, Match], ...], *, complete: bool
+) -> Iterator[WaiverResult]:
+    for waiver, match in matches:
+        unknown = match.case is None and not complete
+        yield WaiverResult(
+            state="not-run" if unknown else match.state,
+            case=waiver.case,
+            criterion=waiver.criterion,
+            file=match.case.file if match.case else "",
+            line=waiver.line,
+            reason=waiver.reason,
+            owner=waiver.owner,
+            until=waiver.until,
+        )
+
+
+def find_states(
+    document: Document, project: Project, evals: Callable[[], Iterable[Path]], today: date
+) -> States:
+    """Return the state of each entry, given the cases of the eval files of the configuration."""
+    loaded = (project.load(discovery.from_root(path, project.root)) for path in evals())
+    files = (each.eval_file for each in loaded if each and each.eval_file)
+    cases = [case for file in files for case in file.cases]
+    matches = match_all(read_waivers(document), cases, today)
+    config = project.own_config.config
+    return States(
+        states=[match.state for _, match in matches],
+        max_waivers=config.gate.max_waivers if config else None,
+    )

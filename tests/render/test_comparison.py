@@ -7,8 +7,9 @@ from dataclasses import replace
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import Assessed, BaseResult
 from rubric_ci.render import comparison, formats, markdown
+from rubric_ci.render.comparison import is_cut, lower_marks, word_runs
 from tests.compared import compared
-from tests.sample_reports import a_report, errored, graded
+from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 BEFORE = BaseResult(outcome="graded", verdict="pass", score=1.0, answer="You get a refund today")
 BASE = Against(ref="main", commit="a" * 40, committed_at="2026-11-20T10:00:00+00:00")
@@ -182,3 +183,26 @@ def test_json() -> None:
 def test_a_case_without_a_verdict_in_either_report() -> None:
     found = compared(a_report(errored("lost")), a_report(errored("lost")))
     assert comparison.text(found).splitlines()[0] == "e.yaml: lost: not comparable"
+
+
+def test_words_that_differ() -> None:
+    assert list(word_runs("You get a refund today", "You get nothing today")) == [
+        ("same", "You get"),
+        ("removed", "a refund"),
+        ("added", "nothing"),
+        ("same", "today"),
+    ]
+
+
+def test_only_the_first_words_are_compared() -> None:
+    assert [is_cut("a " * n, "b") for n in (200, 201)] == [False, True]
+    assert [kind for kind, _ in word_runs("a " * 201, "a " * 200)] == ["same"]
+
+
+def test_only_marks_that_fell_are_named() -> None:
+    met = a_criterion("c", normalised=1.0, mark=True, gated=False)
+    other = replace(met, id="d")
+    then = BaseResult(outcome="graded", evaluators=(a_rubric(met, other),))
+    case = graded("a", "fail", a_criterion("c"), other, before=then)
+    assert list(lower_marks(case)) == [("c", "1.00 → 0.00", "said")]
+    assert list(lower_marks(graded("a", "fail", a_criterion("c")))) == []

@@ -15,7 +15,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.render import answer_changes, palette, usage_text, wording
+from rubric_ci.render import comparison, palette, usage_text, wording
 from rubric_ci.render.html.anchors import case_anchor, criterion_anchor
 from rubric_ci.render.html.groups import criteria_of
 from rubric_ci.render.html.quotes import quoted
@@ -137,7 +137,7 @@ def before_view(case: CaseResult, noun: str) -> BeforeView | None:
         return None
     lower = tuple(
         (name, marks, compared.short(reason))
-        for name, marks, reason in answer_changes.lower_marks(case)
+        for name, marks, reason in comparison.lower_marks(case)
     )
     then = case.before.answer if case.before else ""
     if not then or not case.answer or then == case.answer:
@@ -145,8 +145,8 @@ def before_view(case: CaseResult, noun: str) -> BeforeView | None:
     if case.change == "unchanged":
         return BeforeView(noun=noun, folded=then, lower=lower)
     kinds = {"same": "", "removed": "del", "added": "ins"}
-    runs = answer_changes.word_runs(then, case.answer)
-    cut = answer_changes.CUT if answer_changes.is_cut(then, case.answer) else ""
+    runs = comparison.word_runs(then, case.answer)
+    cut = comparison.CUT if comparison.is_cut(then, case.answer) else ""
     diff = tuple((kinds[kind], words) for kind, words in runs)
     return BeforeView(noun=noun, diff=diff, cut=cut, lower=lower)
 

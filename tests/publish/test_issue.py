@@ -9,8 +9,8 @@ from rubric_ci.comparison import reference
 from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
-from rubric_ci.publish import issue_text
-from rubric_ci.publish.issue_text import Subject
+from rubric_ci.publish import issue
+from rubric_ci.publish.issue import Subject
 from tests.compared import compared
 from tests.nights import case, night
 from tests.sample_reports import a_report, errored, graded
@@ -41,7 +41,7 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
     two = f"[2026-01-02]({SITE}/actions/runs/2) ([`2222222222`]({SITE}/commit/{'2' * 40}))"
     one = f"[2026-01-01]({SITE}/actions/runs/1) ([`1111111111`]({SITE}/commit/{'1' * 40}))"
     assert (
-        issue_text.render(subject(night(2, *worse), night(3, *worse)), SITE)
+        issue.render(subject(night(2, *worse), night(3, *worse)), SITE)
         == f"""\
 ## rubric-ci · the gate fails; worse than the reference: 1 case broken
 
@@ -120,7 +120,7 @@ def test_what_an_issue_is_open_for(
     head: RunReport, headline: str, *, red: bool, complete: bool
 ) -> None:
     about = subject(head)
-    assert issue_text.render(about, SITE).startswith(f"## rubric-ci · {headline}\n")
+    assert issue.render(about, SITE).startswith(f"## rubric-ci · {headline}\n")
     assert (about.red, about.complete) == (red, complete)
 
 
@@ -146,22 +146,22 @@ def test_the_second_night_in_a_row_confirms(
     about = replace(about, head=replace(about.head, gate=replace(FIRST.gate, fail_on="never")))
     assert (about.suspected, about.red) == (suspected, about.worse and not suspected)
     line = "in this night, suspected: a second night in a row confirms it\n"
-    assert (line in issue_text.render(about, SITE)) == suspected
+    assert (line in issue.render(about, SITE)) == suspected
 
 
 def test_nights_without_a_verdict_do_not_restart_the_count() -> None:
     failing = (case("a", 3), case("b", 0, 3))
     about = subject(night(2, *failing), night(3, errored("a"), errored("b")), night(4, *failing))
-    assert "it fails since [2026-01-01]" in issue_text.render(about, SITE)
+    assert "it fails since [2026-01-01]" in issue.render(about, SITE)
     about = subject(night(2, case("a", 3), case("b", 3)), night(3, *failing))
-    assert "it fails since [2026-01-03]" in issue_text.render(about, SITE)
+    assert "it fails since [2026-01-03]" in issue.render(about, SITE)
 
 
 def test_a_baseline_without_a_log() -> None:
     head = a_report(graded("a"))
     about = Subject(head=compared(head, a_report(graded("a", "pass"))))
     assert (
-        issue_text.render(about, SITE)
+        issue.render(about, SITE)
         == """\
 ## rubric-ci · the gate fails; worse than the baseline: 1 case broken
 

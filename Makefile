@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy dist release-check pin clean
+.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy dist release-check pin pin-workflows clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -109,7 +109,11 @@ dist: $(READY) $(SBOM)
 release-check:
 	@$(PYTHON) .ci/release.py check $(TAG)
 
-# Examples and docs name the commit of the last release.
+# The workflows that others call run the action of the commit that is released.
+pin-workflows:
+	@$(PYTHON) .ci/release.py pin-workflows $(TAG) $$(git rev-parse HEAD)
+
+# Workflows and docs name the commit of the last release.
 pin:
 	@commit=$$(git rev-parse --verify --quiet '$(TAG)^{commit}') || { echo "there is no tag $(TAG) here; git fetch --tags"; exit 2; }; \
 	$(PYTHON) .ci/release.py pin $(TAG) $$commit

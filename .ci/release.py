@@ -1,15 +1,19 @@
-"""Recipes of a release: check its tag, write its notes, pin examples and docs to its commit.
+"""Recipes of a release: check its tag, write its notes, pin workflows and docs to its commit.
 
-Usage: release.py check TAG | notes TAG | pin TAG COMMIT
+Usage: release.py check TAG | notes TAG | pin-workflows TAG COMMIT | pin TAG COMMIT
 """
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PINNED = ("README.md", "docs/*.md", "examples/workflows/*.yml", "tests/hooks/pins.py")
-ACTION = re.compile(r"(rubric-ci/rubric-ci@)[0-9a-f]{40} # (?:the commit of a release|v[\d.]+)")
+WORKFLOWS = (".github/workflows/*.yml",)  # others call them
+PINNED = (*WORKFLOWS, "README.md", "docs/*.md", "examples/workflows/*.yml", "tests/hooks/pins.py")
+ACTION = re.compile(
+    r"(rubric-ci/rubric-ci(?:/[\w./-]+)?@)[0-9a-f]{40} # (the commit of a release|v[\d.]+)"
+)
 HOOK = re.compile(r'(rev: )"[0-9a-f]{40}"(?: # (?:the commit or tag of a release|v[\d.]+))?')
 OURS = re.compile(r"(    OURS: ).*")
 
@@ -20,6 +24,10 @@ def check(tag: str, root: Path = ROOT) -> str:
     version = re.findall(r'^__version__ = "(.*)"$', source, re.MULTILINE)
     if [tag.removeprefix("v")] != version:
         return f"the tag is {tag}, rubric_ci/__init__.py has version {', '.join(version)}"
+    for path in sorted(file for glob in WORKFLOWS for file in root.glob(glob)):
+        pins = [pin for _, pin in ACTION.findall(path.read_text(encoding="utf-8"))]
+        if set(pins) - {tag}:
+            return f"{path.name} calls another release; run `make pin-workflows TAG={tag}`"
     return "" if notes(tag, root) else f"CHANGELOG.md has no section `## {tag.removeprefix('v')}`"
 
 
@@ -31,10 +39,10 @@ def notes(tag: str, root: Path = ROOT) -> str:
     return found[1].strip() + "\n" if found else ""
 
 
-def pin(tag: str, commit: str, root: Path = ROOT) -> list[str]:
-    """Pin examples and docs to the commit of a release; return the files that changed."""
+def pin(tag: str, commit: str, root: Path = ROOT, globs: Sequence[str] = PINNED) -> list[str]:
+    """Pin workflows and docs to the commit of a release; return the files that changed."""
     changed = []
-    for path in sorted(file for glob in PINNED for file in root.glob(glob)):
+    for path in sorted(file for glob in globs for file in root.glob(glob)):
         before = path.read_text(encoding="utf-8")
         after = ACTION.sub(rf"\g<1>{commit} # {tag}", before)
         after = HOOK.sub(rf'\g<1>"{commit}" # {tag}', after)
@@ -56,6 +64,8 @@ def main(arguments: list[str]) -> int:
             print(notes(tag), end="")
         case ["pin", tag, commit] if re.fullmatch("[0-9a-f]{40}", commit):
             print("\n".join(pin(tag, commit)))
+        case ["pin-workflows", tag, commit] if re.fullmatch("[0-9a-f]{40}", commit):
+            print("\n".join(pin(tag, commit, globs=WORKFLOWS)))
         case _:
             print(__doc__, file=sys.stderr)
             return 2

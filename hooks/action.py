@@ -1,8 +1,8 @@
 """Entry point of `action.yml`: install rubric-ci from the action's own checkout and run it.
 
 Standard library only, started with `python3 -I`, so that nothing in the repository under test can
-be imported. The virtual environment is private and holds exactly the packages of one hash-locked
-list. It is kept in the runner's tool cache under a digest of its content, where later jobs find it.
+be imported. The virtual environment is private and has the packages of one hash-locked list; later
+jobs find it in the runner's tool cache under a digest of its content.
 
 Nothing below the workspace is executed: the checkout of a pull request is there. Installers see an
 environment of a few listed variables, and `GITHUB_TOKEN` reaches only commands that post.
@@ -25,22 +25,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-OLDEST = (3, 11)
-USAGE = 2  # exit code of a usage error
+CHECKOUT, OLDEST = Path(__file__).resolve().parents[1], (3, 11)
+USAGE, SHORTEST = 2, 6  # exit code of a usage error; characters of a value that is masked
 WRITABLE, REACHABLE = 0o022, 0o077  # mode bits of other users
 NOT_POSTING = frozenset({"", "off", "false", "0", "no", "n", "f"})
-INSTALLERS_SEE = frozenset(
-    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TEMP", "TMP"}
-    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
-    | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
-    | {"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT"}
-    | {"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA"}
-)
+INSTALLERS_SEE = """
+    PATH HOME USER LOGNAME LANG TMPDIR TEMP TMP HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE SYSTEMROOT SYSTEMDRIVE WINDIR
+    COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMFILES PROGRAMDATA
+"""
 ADD_PYTHON = "add a step with actions/setup-python before this one"
-ALL, REQUIREMENTS, RESTART = "judge", "RUBRIC_CI_REQUIREMENTS", "RUBRIC_CI_RESTART"
+ALL, VARIABLES = "judge", "RUBRIC_CI_ENV"
+REQUIREMENTS, RESTART = "RUBRIC_CI_REQUIREMENTS", "RUBRIC_CI_RESTART"
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
@@ -86,7 +84,6 @@ COMMANDS = {  # as they are typed on the command line
     "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
     "report comment": Command("github", ("COMMAND",)),
 }
-KNOWN = ", ".join(COMMANDS)
 
 
 class CannotStart(Exception):
@@ -116,10 +113,22 @@ def environment_of(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: with the token if it posts, and how to start again."""
     inputs = (environ.get(f"RUBRIC_CI_{name}", "") for name in choose(environ).posts_if)
     posts = any(given.lower() not in NOT_POSTING for given in inputs)
-    dropped = {REQUIREMENTS, RESTART} if posts else {REQUIREMENTS, RESTART, "GITHUB_TOKEN"}
+    dropped = {REQUIREMENTS, RESTART, VARIABLES} | (set() if posts else {"GITHUB_TOKEN"})
     known = {name: value for name, value in environ.items() if name not in dropped}
+    known |= variables(environ.get(VARIABLES, ""))
     again = json.dumps([sys.executable, "-I", __file__])
     return known if environ.get(REQUIREMENTS) == ALL else {**known, RESTART: again}
+
+
+def variables(text: str) -> dict[str, str]:
+    """Return the variables of the input `env` that have a value, and mask the values in the log."""
+    lines = [line.strip().partition("=") for line in text.splitlines() if line.strip()]
+    if any(not equals or not name.isidentifier() for name, equals, _ in lines):
+        raise CannotStart("the input `env` has a line that is not NAME=VALUE; a value is one line")
+    found = {name: value for name, _, value in lines if value}
+    for value in (value for value in found.values() if len(value) >= SHORTEST):
+        print(f"::add-mask::{value.replace('%', '%25')}", flush=True)
+    return found
 
 
 def in_workspace(path: str | Path) -> bool:
@@ -132,9 +141,9 @@ def in_workspace(path: str | Path) -> bool:
 
 def choose(environ: Mapping[str, str]) -> Command:
     """Return the command that the input `command` names; with litellm once it asked for that."""
-    name = environ.get("RUBRIC_CI_COMMAND", "")
-    if name not in COMMANDS:
-        raise CannotStart(f"unknown command '{name}': set the input `command` to one of {KNOWN}")
+    if (name := environ.get("RUBRIC_CI_COMMAND", "")) not in COMMANDS:
+        known = ", ".join(COMMANDS)
+        raise CannotStart(f"unknown command '{name}': set the input `command` to one of {known}")
     asked = environ.get(REQUIREMENTS) == ALL
     return COMMANDS[name]._replace(requirements=ALL) if asked else COMMANDS[name]
 
@@ -149,8 +158,8 @@ def interpreter(
         return Path(sys.executable)
     pattern = "Python/3.*/*/python.exe" if host.windows else "Python/3.*/*/bin/python3"
     cached = Path(environ.get("RUNNER_TOOL_CACHE") or os.devnull).glob(pattern)
-    outside = (path for path in cached if not in_workspace(path))
-    fitting = {version: path for path in outside if (version := release(path)) >= OLDEST}
+    versions = {release(path): path for path in cached if not in_workspace(path)}
+    fitting = {version: path for version, path in versions.items() if version >= OLDEST}
     if not fitting:
         known = f"Python {platform.python_version()} is too old: rubric-ci needs"
         raise CannotStart(f"{known} {'.'.join(map(str, OLDEST))} or newer; {ADD_PYTHON}")
@@ -176,8 +185,7 @@ def cache_folder(environ: Mapping[str, str], host: Host = THIS) -> Path:
 def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
     """Return the environment for this checkout and list of requirements; create it if missing.
 
-    It is created in a temporary folder and renamed, so that a job that is killed never leaves an
-    incomplete environment and a parallel job never sees one.
+    It is created elsewhere and renamed: no job leaves or sees an incomplete one.
     """
     environment = folder / f"{requirements}-{digest(requirements, host)}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -197,11 +205,8 @@ def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
 
 
 def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
-    """Return a folder of this user without forbidden mode bits; raises CannotStart.
-
-    NOTE: Windows has neither; its profile and tool folders are private by their access lists.
-    """
-    status = folder.lstat()
+    """Return a folder of this user without forbidden mode bits; raises CannotStart."""
+    status = folder.lstat()  # NOTE: Windows has neither; access lists keep its folders private
     mine = status.st_uid == getattr(os, "geteuid", int)() and not status.st_mode & forbidden
     if stat.S_ISDIR(status.st_mode) and (mine or host.windows):
         return folder
@@ -212,27 +217,22 @@ def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
 def digest(requirements: str, host: Host = THIS) -> str:
     """Return a digest of the interpreter, the requirements and the source files."""
     content = hashlib.sha256(f"{host.version}|{sys.base_prefix}|{platform.machine()}".encode())
-    for path in (host.checkout / "requirements" / f"{requirements}.txt", *sources(host.checkout)):
+    paths = [host.checkout / "requirements" / f"{requirements}.txt"]
+    for top in ("rubric_ci", "schemas"):
+        paths += [path for path in sorted((host.checkout / top).rglob("*")) if path.is_file()]
+    for path in (each for each in paths if "__pycache__" not in each.parts):
         content.update(b"\0" + str(path.relative_to(host.checkout)).encode() + b"\0")
         content.update(path.read_bytes())
     return content.hexdigest()[:20]
-
-
-def sources(checkout: Path) -> Iterator[Path]:
-    """Yield every source file of the package, sorted."""
-    for top in ("rubric_ci", "schemas"):
-        files = (path for path in sorted((checkout / top).rglob("*")) if path.is_file())
-        yield from (path for path in files if "__pycache__" not in path.parts)
 
 
 def create(environment: Path, requirements: Path, host: Host) -> None:
     """Create an environment with the locked packages and rubric-ci, laid out as in the wheel."""
     venv.create(environment, symlinks=not host.windows)
     install_packages(environment, requirements, host)
-    packages = next(environment.rglob("site-packages"))
-    skip = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(host.checkout / "rubric_ci", packages / "rubric_ci", ignore=skip)
-    shutil.copytree(host.checkout / "schemas", packages / "rubric_ci" / "_schemas", ignore=skip)
+    packages, skip = next(environment.rglob("site-packages")), shutil.ignore_patterns("__pycache__")
+    for top, place in (("rubric_ci", "rubric_ci"), ("schemas", "rubric_ci/_schemas")):
+        shutil.copytree(host.checkout / top, packages / place, ignore=skip)
 
 
 def install_packages(environment: Path, requirements: Path, host: Host) -> None:
@@ -258,7 +258,7 @@ def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
     listed = {
         name: value
         for name, value in environ.items()
-        if (name.upper() in INSTALLERS_SEE or name.startswith("LC_"))
+        if (name.upper() in INSTALLERS_SEE.split() or name.startswith("LC_"))
         and not (Path(value).is_absolute() and in_workspace(value))
     }
     return listed | {"PATH": outside}

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from rubric_ci import __version__
 from rubric_ci.editing.yaml_layout import last_line_break
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.model.options import InitSettings
@@ -20,14 +21,9 @@ from rubric_ci.system import resources
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
 _KEY_LINE: Final = re.compile(rf"^.*{_FIRST.key}.*\n", re.MULTILINE)
-_ONLY_KEY: Final = re.compile(  # an `env:` of a workflow that has no other variable
-    rf"^( *)env:\n\1  {_FIRST.key}: .*\n(?!\1  )", re.MULTILINE
-)
-_COST_LINE: Final = re.compile(r"^ *max-cost-usd:.*\n", re.MULTILINE)
-_OTHERS: Final = (
-    "# Other workflows that this file names are in\n"
-    "# https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows\n"
-)
+_SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
+_CAP: Final = re.compile(r'max-cost-usd: "\d+"')
+_PIN: Final = re.compile(r"@[0-9a-f]{40} # .*")  # of a workflow of ours, as examples have it
 _CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
 _MODEL_TARGET: Final = f"""\
   # A model answers.
@@ -72,10 +68,10 @@ _FILES: Final = (
     _File(path="evals/example.answers.jsonl", source="scaffold/evals/example.answers.jsonl"),
     _File(path="evals/example.replay.jsonl", source="scaffold/evals/example.replay.jsonl"),
     _File(path="agent.py", source="scaffold/agent.py", only="command"),
-    _File(path=".github/workflows/evals-validate.yml", source="workflows/validate.yml"),
-    _File(path=".github/workflows/evals-gate.yml", source="workflows/pull-request.yml"),
-    _File(path=".github/workflows/evals-default-branch.yml", source="workflows/default-branch.yml"),
-    _File(path=".github/workflows/evals-nightly.yml", source="workflows/regression.yml"),
+    *(
+        _File(path=f".github/workflows/evals-{name}.yml", source=f"workflows/evals-{name}.yml")
+        for name in ("validate", "gate", "default-branch", "nightly")
+    ),
     _File(path=".pre-commit-config.yaml", source="scaffold/pre-commit-config.yaml", shared=True),
     _File(path=".gitignore", source="scaffold/gitignore", shared=True, appended=True),
 )
@@ -100,7 +96,6 @@ Next:
   rubric-ci validate    # offline
   {_OFFLINE}    # offline
   {key}rubric-ci run    # {grades[target]}
-In the workflows, replace the zeros with the commit of a rubric-ci release.
 {_CAPS if provider.priced else ""}The first night answers and judges every case 15 times; \
 `rubric-ci run --trials 15 --list` shows its cost.
 """
@@ -130,11 +125,11 @@ def _text(file: _File, settings: InitSettings) -> str:
     provider = PROVIDERS[settings.provider]
     text = resources.read_example(file.source).replace(_MODEL_TARGET, _TARGETS[settings.target])
     if file.path.startswith(".github/"):
-        text = _OTHERS + text
+        text = _PIN.sub(f"@v{__version__}", text)
     if not provider.priced:
-        text = _COST_LINE.sub("", text)
+        text = _CAP.sub('max-cost-usd: ""', text)
     if not provider.key:
-        text = _KEY_LINE.sub("", _ONLY_KEY.sub("", text))
+        text = _KEY_LINE.sub("", _SECRETS.sub("", text))
     return text.replace(_FIRST.key, provider.key).replace(_FIRST.model, provider.model)
 
 

@@ -39,7 +39,8 @@ def test_every_page_can_be_found_by_search(site: Path) -> None:
 def test_links_that_leave_the_site_lead_to_the_repository(site: Path) -> None:
     text = (site / "action/index.html").read_text(encoding="utf-8")
     assert (
-        "https://github.com/rubric-ci/rubric-ci/blob/main/examples/workflows/validate.yml" in text
+        "https://github.com/rubric-ci/rubric-ci/blob/main/examples/workflows/evals-validate.yml"
+        in text
     )
     assert "https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows" in text
     assert 'href="../reports/"' in text

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from rubric_ci import __version__
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks.pins import OURS, PINS, at
@@ -66,12 +67,16 @@ class Job:
 
 
 def linked(published: Path) -> Path:
-    """Return a folder that is the published action, as a link: act copies it twice per step."""
+    """Return a folder with the published action, as a link, and the workflows that others call.
+
+    NOTE: act copies it twice per step.
+    """
     folder = published.with_name("action")
     if not folder.exists():
         made = Path(tempfile.mkdtemp(dir=published.parent))
         shutil.copy(published / "action.yml", made)
         platforms.symlink(made / "hooks", published / "hooks")
+        shutil.copytree(published / ".github/workflows", made / ".github/workflows")
         with suppress(OSError):  # another worker was faster
             made.rename(folder)
     return folder
@@ -123,7 +128,8 @@ def run(
     scratch = scratch or repository.root.parent
     written = scratch / "event.json"
     written.write_text(json.dumps(payload))
-    local = {at(OURS): linked(published.root), **stand_ins()}
+    ours = linked(published.root)
+    local = {at(OURS): ours, f"{OURS}@v{__version__}": ours, **stand_ins()}
     environ = {"KEPT": str(scratch / "kept"), "GITHUB_RUN_ID": str(time.time_ns()), **environ}
     words: list[str | Path] = [
         *(ACT, event, "--json", "--no-cache-server", "--pull=false", "--eventpath", written),

@@ -12,7 +12,7 @@ from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "action.md"
-OURS = {"RUBRIC_CI_COMMAND", "GITHUB_TOKEN"}  # read by hooks/action.py, and by GitHub's clients
+OURS = {"RUBRIC_CI_COMMAND", "RUBRIC_CI_ENV", "GITHUB_TOKEN"}  # read by hooks/action.py or clients
 
 
 def inputs(action: dict[str, Any]) -> str:

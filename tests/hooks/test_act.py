@@ -24,7 +24,7 @@ def test_validate_annotates(checkout: Checkout, published: Checkout) -> None:
     checkout.commit({"evals/a.eval.yaml": BAD})
     job = runner.run(
         checkout,
-        "validate.yml",
+        "evals-validate.yml",
         event="pull_request",
         payload={"pull_request": {"number": 1, "base": base}},
         published=published,

@@ -41,7 +41,7 @@ def test_one_pull_request(checkout: Checkout, published: Checkout, tmp_path: Pat
             checkout.git("checkout", "--quiet", ".")
             return runner.run(
                 checkout,
-                "generate.yml",
+                "evals-generate.yml",
                 event="schedule",
                 payload={"repository": {"full_name": "acme/app", "default_branch": "main"}},
                 published=published,

@@ -108,7 +108,7 @@ def test_a_comment_is_kept_up_to_date(
     def push(**answers: str) -> runner.Job:
         return runner.run(
             topic.checkout,
-            "pull-request.yml",
+            "evals-gate.yml",
             event="pull_request",
             payload=topic.push(**answers),
             published=published,
@@ -157,7 +157,7 @@ def test_a_fork_is_graded_without_rights_and_posted_by_another_run(
     event = replace(topic, fork=True).push(greeting="Hello!", farewell="Please go away.")
     job = runner.run(
         topic.checkout,
-        "pull-request-fork-safe.yml",
+        "evals-gate-fork-safe.yml",
         event="pull_request",
         payload=event,
         published=published,
@@ -197,7 +197,7 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
     }
     return runner.run(
         topic.checkout,
-        "pull-request-report.yml",
+        "evals-gate-report.yml",
         event="workflow_run",
         payload={"workflow_run": finished, "repository": {"full_name": "acme/app"}},
         published=published,
@@ -218,7 +218,7 @@ def test_shards_are_put_together_again(
     judge.script(mark(True))
     job = runner.run(
         topic.checkout,
-        "shards.yml",
+        "evals-shards.yml",
         event="push",
         payload={"ref": "refs/heads/main"},
         published=published,

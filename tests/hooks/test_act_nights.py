@@ -79,7 +79,7 @@ class Nights:
         event = "workflow_dispatch" if accept else "schedule"
         return runner.run(
             self.checkout,
-            "regression.yml",
+            "evals-nightly.yml",
             event=event,
             payload={
                 "inputs": {"accept": accept},
@@ -99,7 +99,7 @@ class Nights:
         repository = {"full_name": "acme/app", "default_branch": "main"}
         return runner.run(
             self.checkout,
-            "default-branch.yml",
+            "evals-default-branch.yml",
             event="push",
             payload={"ref": "refs/heads/main", "before": before, "repository": repository},
             published=self.published,
@@ -121,7 +121,7 @@ class Nights:
         """Run the workflow of the history, as GitHub does when the nightly one has ended."""
         job = runner.run(
             self.checkout,
-            "history.yml",
+            "evals-history.yml",
             event="workflow_run",
             payload={
                 "workflow_run": {

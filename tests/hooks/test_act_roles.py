@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci import __version__
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.hooks import gate_repository, runner
 from tests.hooks.conftest import once
 from tests.hooks.gate_repository import Repository
+from tests.hooks.pins import OURS, at
 from tests.hooks.roles import ROLES, Role, finished
 
 pytestmark = [
@@ -42,8 +44,8 @@ class Row:
     kept: str = ""
 
 
-GRADES, POSTS = "pull-request-fork-safe.yml", "pull-request-report.yml"
-NIGHTLY, PUBLISHES = "regression.yml", "history.yml"
+GRADES, POSTS = "evals-gate-fork-safe.yml", "evals-gate-report.yml"
+NIGHTLY, PUBLISHES = "evals-nightly.yml", "evals-history.yml"
 FOLLOWS = {GRADES: POSTS, NIGHTLY: PUBLISHES}
 """The second workflow of each first, which starts when the first ends."""
 # The head's answer in five trials, then the base's; its first trial is in the cache of main.
@@ -57,18 +59,18 @@ GATE = Row(jobs=(f"{RESTORES}=1 cache/save",), judged=BOTH_SIDES, kept=CACHE.for
 SAFE = replace(GATE, jobs=(f"{GATE.jobs[0]} upload-artifact",), kept=f"artifact, {GATE.kept}")
 REPORT = Row(jobs=("comment: download-artifact rubric-ci",), posted=1)
 PULL_REQUEST = {
-    "validate.yml": INVALID,
-    "pull-request.yml": replace(GATE, posted=1),
+    "evals-validate.yml": INVALID,
+    "evals-gate.yml": replace(GATE, posted=1),
     GRADES: SAFE,
     POSTS: REPORT,
 }
 STRANGERS = {  # green, and nothing was asked: no secrets
-    "validate.yml": INVALID,
-    "pull-request.yml": replace(GATE, jobs=(f"{RESTORES} cache/save",), judged=""),
+    "evals-validate.yml": INVALID,
+    "evals-gate.yml": replace(GATE, jobs=(f"{RESTORES} cache/save",), judged=""),
     GRADES: replace(SAFE, jobs=(f"{RESTORES} cache/save upload-artifact",), judged=""),
     POSTS: REPORT,
 }
-STARTS = "regression: checkout cache/restore cache/restore"
+STARTS = "night: checkout cache/restore cache/restore"
 FETCHES = "publish: checkout download-artifact"
 QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
@@ -112,25 +114,25 @@ TABLE = {
     "dependabot": STRANGERS,
     "commit-on-dependabots-branch": PULL_REQUEST,
     "merge-group": {
-        "validate.yml": INVALID,
-        "pull-request.yml": replace(GATE, kept=QUEUE),
+        "evals-validate.yml": INVALID,
+        "evals-gate.yml": replace(GATE, kept=QUEUE),
         GRADES: replace(SAFE, kept=f"artifact, {QUEUE}"),
         POSTS: NOTHING,
     },
     "push": {
-        "validate.yml": VALIDATED,
-        "default-branch.yml": PUSHED,
-        "shards.yml": SHARDS,
+        "evals-validate.yml": VALIDATED,
+        "evals-default-branch.yml": PUSHED,
+        "evals-shards.yml": SHARDS,
     },
     "push-by-dependabot": {
-        "validate.yml": VALIDATED,
-        "default-branch.yml": NOTHING,
-        "shards.yml": NOTHING,
+        "evals-validate.yml": VALIDATED,
+        "evals-default-branch.yml": NOTHING,
+        "evals-shards.yml": NOTHING,
     },
-    "schedule": {"generate.yml": GENERATE, NIGHTLY: NIGHT, PUBLISHES: PAGE},
+    "schedule": {"evals-generate.yml": GENERATE, NIGHTLY: NIGHT, PUBLISHES: PAGE},
     "dispatch": {
-        "default-branch.yml": DEFAULT_BRANCH,
-        "generate.yml": GENERATE,
+        "evals-default-branch.yml": DEFAULT_BRANCH,
+        "evals-generate.yml": GENERATE,
         NIGHTLY: NIGHT,
         PUBLISHES: PAGE,
     },
@@ -228,7 +230,7 @@ def warm(cold: Scene, shared: Path) -> Scene:
     """Return a scene after a push to the default branch, which filled the caches."""
 
     def push(folder: Path) -> None:
-        did, log = cold.play("default-branch.yml", ROLES["push"])
+        did, log = cold.play("evals-default-branch.yml", ROLES["push"])
         assert did == replace(PUSHED, judged="hello x1, hello again x1"), log
         (cold.scratch / "kept/caches").rename(folder)  # artifacts belong to their run
 
@@ -275,7 +277,7 @@ def test_a_second_workflow_ignores_other_runs(
 
 def test_an_outage_moves_no_reference(cold: Scene) -> None:
     cold.judge.out = True
-    did, log = cold.play("default-branch.yml", ROLES["push"])
+    did, log = cold.play("evals-default-branch.yml", ROLES["push"])
     assert did.jobs == ("grade: checkout cache/restore rubric-ci=3 cache/save",), log
     assert "artifact" not in did.kept
 
@@ -292,7 +294,9 @@ def test_init_writes_these_workflows(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "rubric_ci", "init", "--yes"]
     subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=60, check=True)
     files = (tmp_path / ".github/workflows").glob("*.yml")
-    written = {path.read_text().split("\n", 2)[2] for path in files}  # without init's own comment
-    names = ("validate.yml", "pull-request.yml", "default-branch.yml", NIGHTLY)
+    written = {path.read_text() for path in files}
+    names = ("evals-validate.yml", "evals-gate.yml", "evals-default-branch.yml", NIGHTLY)
     folder = gate_repository.ROOT / "examples/workflows"
-    assert written == {(folder / name).read_text() for name in names}
+    pin = at(OURS).partition("@")[2]
+    texts = [(folder / name).read_text() for name in names]
+    assert written == {re.sub(f"@{pin}.*", f"@v{__version__}", text) for text in texts}

@@ -255,3 +255,22 @@ def test_litellm_is_installed_once_a_command_needs_it(
     assert "RUBRIC_CI_REQUIREMENTS" not in given
     again = json.dumps([sys.executable, "-I", str(SCRIPT)])
     assert given.get("RUBRIC_CI_RESTART") == (again if can_start_again else None)
+
+
+def test_variables_of_the_input_are_set_and_masked(capfd: pytest.CaptureFixture[str]) -> None:
+    text = "OPENAI_API_KEY=sk-a=b%\n\n  REGION=eu-1 \r\nNONE=\n"
+    given = action.environment_of({"RUBRIC_CI_COMMAND": "run", "RUBRIC_CI_ENV": text, "A": "b"})
+    del given["RUBRIC_CI_RESTART"]
+    assert given == {
+        "RUBRIC_CI_COMMAND": "run",
+        "A": "b",
+        "OPENAI_API_KEY": "sk-a=b%",
+        "REGION": "eu-1",
+    }
+    assert capfd.readouterr().out == "::add-mask::sk-a=b%25\n"
+
+
+@pytest.mark.parametrize("line", ["sk-of-nobody", "A KEY=b", "{", "=b"])
+def test_a_line_without_a_variable_is_refused_and_not_shown(line: str) -> None:
+    with pytest.raises(action.CannotStart, match=r"not NAME=VALUE; a value is one line$"):
+        action.environment_of({"RUBRIC_CI_COMMAND": "run", "RUBRIC_CI_ENV": f"A=b\n{line}\n"})

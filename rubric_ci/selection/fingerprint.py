@@ -51,6 +51,7 @@ def content(case: EvalCase) -> Parts:
         "expected_messages": _canonical([_message(m) for m in case.expected_messages]),
         "rubrics": _canonical(inline),
         "evaluators": _canonical(others),
+        "vars": _canonical(case.vars),
         "trials": _canonical(case.trials),
     }
 

@@ -58,10 +58,27 @@ def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
-    """Return the place of a part of a value, or of the whole value if its first line lacks it."""
-    line, column, *_ = place
-    found = lines[line - 1].find(part, column - 1) if line <= len(lines) else -1
-    return (line, found + 1, line, found + 1 + len(part)) if found >= 0 else place
+    """Return the place of a part of a value, or of the whole value if it lacks the part."""
+    start = place[1] - 1
+    for line in range(place[0], _last_line(place, lines) + 1):
+        if (found := lines[line - 1].find(part, start)) >= 0:
+            return line, found + 1, line, found + 1 + len(part)
+        start = 0
+    return place
+
+
+def _last_line(place: Place, lines: Sequence[str]) -> int:
+    """Return the last line of a value; the place of a block scalar is its first one."""
+    line, column, end, _ = place
+    if line > len(lines) or lines[line - 1][column - 1 : column] not in ("|", ">"):
+        return min(end, len(lines))
+    depth = _depth(lines[line - 1])
+    below = enumerate(lines[line:], line)
+    return next((n for n, text in below if text.strip() and _depth(text) <= depth), len(lines))
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _hint(problem: Problem, source: Source) -> str:

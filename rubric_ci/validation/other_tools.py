@@ -76,7 +76,6 @@ _CHECKS: Final = (
 _HINTS: Final = {
     "assertions": f"a key of AgentV 3 and 4; {_CHECKS}",
     "assert": f"a key of promptfoo and AgentV 2 and 5; {_CHECKS}",
-    "vars": "a key of promptfoo and AgentV 5; write the text that the target gets as `input`",
     "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
     "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
     "testData": f"a key of GitHub Models; {_CASES}",

@@ -26,6 +26,7 @@ from rubric_ci.validation import (
     rubric_rules,
     shape_rules,
     target_rules,
+    variable_rules,
     waiver_rules,
 )
 from rubric_ci.validation.diagnostics import TOO_MANY_PROBLEMS, position
@@ -63,7 +64,7 @@ _MODULES = (
         reference_rules,
         rubric_rules,
     ),
-    *(gate_rules, shape_rules, target_rules, waiver_rules),
+    *(gate_rules, shape_rules, target_rules, variable_rules, waiver_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -159,6 +159,8 @@ def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
         key = error.instance
         rule = rule_of((*path, str(key)), "key", UNKNOWN_KEY)
         wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
+        if path[-1:] == ("vars",):
+            wanted = "letters, digits and underscores, without a digit first"
         message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
         yield Problem(rule, (*path, str(key)), message, at_key=True)
     elif error.validator_value == "\\S":

@@ -148,6 +148,10 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
+    if any("{{" in text or "{%" in text or "vars" in text for text in source.texts().values()):
+        from rubric_ci.validation.variable_rules import variable_problems
+
+        found.extend(_first(variable_problems(source.data, source.written)))
     if any("trials" in text for text in source.texts().values()):
         from rubric_ci.validation.gate_rules import trial_problems
 

@@ -13,7 +13,7 @@ from rubric_ci.evaluators.code_judge import code_judge
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.parsing.eval_file import read_messages
+from rubric_ci.parsing.eval_file import Contents, read_messages
 from rubric_ci.parsing.file_references import UsedFiles
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, text_answer, text_message
@@ -181,7 +181,8 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
 )
 def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: Path) -> None:
     written = [{"role": "user", "content": content}]
-    messages = read_messages(written, "user", UsedFiles(lambda _: NotFound("no such file")))
+    files = UsedFiles(lambda _: NotFound("no such file"))
+    messages = read_messages(written, "user", Contents(files))
     judge(tmp_path, f"cat > seen.json; {SCORED}", case=build_case(input_messages=messages))
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert seen["input_messages"] == [{"role": "user", "content": arrives}]

@@ -224,6 +224,36 @@ def test_messages_of_the_suite_come_first() -> None:
     assert second.references == ("prompts/task.md",)
 
 
+def test_variables_are_replaced_in_texts_of_messages() -> None:
+    text = """\
+        vars: {shop: Corner, city: Rome}
+        messages:
+          - {role: system, content: "You sell for {{ shop }}."}
+        evalcases:
+          - id: a
+            vars: {city: Oslo, item: {name: Kettle}}
+            input:
+              - role: user
+                content:
+                  - {type: text, value: "{{ item.name }} in {{ city }}?"}
+                  - {type: file, value: prompts/task.md}
+            expected_output: "Yes, in {{ city }}."
+            rubrics: [Greets]
+          - {id: b, raw: true, input: "What is {{ x }} in {{ city }}?", rubrics: [Greets]}
+        """
+    first, second = cases(text, prompts__task_md="{{ kept }}")
+    assert [message.text for message in first.input_messages] == [
+        "You sell for Corner.",
+        "Kettle in Oslo?\n\n{{ kept }}",
+    ]
+    assert first.reference_answer == "Yes, in Oslo."
+    assert first.vars == {"shop": "Corner", "city": "Oslo", "item": {"name": "Kettle"}}
+    assert [message.text for message in second.input_messages] == [
+        "You sell for Corner.",
+        "What is {{ x }} in {{ city }}?",
+    ]
+
+
 def test_a_case_overrides_its_suite() -> None:
     _, case = cases(SUITE, prompts__task_md="Do it {{ answer }}", **{"../scripts/check.py": ""})
     assert case.question == "[system]\nBe brief\n\n[user]\nRead this\n\nDo it {{ answer }}"

@@ -30,7 +30,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
     "commands/test_history.py": """
-        history/chart history/forecast history/runs_text history/terminal
+        history/chart history/forecast history/runs_text
         history/trust""",
     "commands/test_judge_label.py": "calibration/label_file calibration/label_session",
     "commands/test_baseline_rejudge.py": "calibration/rejudge_report",
@@ -113,7 +113,6 @@ IMPURE: Final = """
     project/file_names project/fixer project/loaded_project
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
-    comparison/reference_log_file
     publish/comment publish/files publish/issue publish/outputs publish/workflow
     render/progress report/build report/report_file
     selection/answer_dependencies selection/changed_cases selection/last_failed selection/prefilter

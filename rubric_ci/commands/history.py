@@ -10,10 +10,9 @@ from typing import Final
 import click
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile, ExitCode
-from rubric_ci.history import record_json
 from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
-from rubric_ci.history.record import RunRecord
+from rubric_ci.history.record import RunRecord, dump, load
 from rubric_ci.history.trust import check_untracked
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
@@ -37,9 +36,9 @@ def add(report: Path, history: Path, link: str) -> ExitCode:
 
 def show(history: Path, last: int) -> ExitCode:
     """Print the trends of the newest runs."""
-    from rubric_ci.history import terminal
+    from rubric_ci.history.runs_text import trends
 
-    click.echo(terminal.render(_records(history, last)), nl=False)
+    click.echo(trends(_records(history, last)), nl=False)
     return ExitCode.OK
 
 
@@ -105,13 +104,13 @@ def _records(history: Path, last: int | None = None) -> Sequence[RunRecord]:
 
 
 def _dumped(records: Iterable[RunRecord]) -> str:
-    return "".join(f"{record_json.dump(record)}\n" for record in records)
+    return "".join(f"{dump(record)}\n" for record in records)
 
 
 def _exported(path: Path) -> Iterator[RunRecord]:
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
-            yield record_json.load(line, f"{path}:{number}")
+            yield load(line, f"{path}:{number}")
 
 
 def _write(path: Path, text: str) -> None:

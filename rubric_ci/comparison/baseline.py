@@ -1,19 +1,26 @@
-"""Read the report, or the folder of a pinned reference, that a run is compared with."""
+"""Read the report that a run is compared with, or the folder of a pinned reference with its log."""
 
+import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Final
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.pooling import pool
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.comparison.reference_log_file import read_log
-from rubric_ci.errors import CannotReadReport, CannotUseGit
+from rubric_ci.errors import CannotReadReport, CannotUseGit, CannotWriteFile
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.options import RunSettings
+from rubric_ci.model.reference_log import LOG_VERSION, CaseKey, ReferenceLog
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.model.trials import first_trials, tier
+from rubric_ci.parsing import typed_json
+from rubric_ci.parsing.typed_json import Mismatch
+from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.report.gate import with_gate
 from rubric_ci.report.report_file import read_report
 from rubric_ci.system.runner import in_workflow
@@ -115,3 +122,92 @@ def find_reports(
                 hint,
             )
         yield from found
+
+
+def pool(reports: Sequence[RunReport]) -> RunReport:
+    """Return the newest report with the trials of all reports; raises CannotReadReport.
+
+    The oldest trials come first, so that a later report moves no reference that has enough trials.
+    Further trials of suspects are left out: whether a case has them depends on its first trials.
+    """
+    ordered = sorted(reports, key=lambda report: report.started_at)
+    _check_comparable(ordered)
+    trials: dict[CaseKey, list[Trial]] = defaultdict(list)
+    cases: dict[CaseKey, CaseResult] = {}
+    for report in ordered:
+        for case in report.cases:
+            if isinstance(case, Graded):
+                trials[case.file, case.id].extend(first_trials(case))
+            if isinstance(case, Graded) or (case.file, case.id) not in trials:
+                cases[case.file, case.id] = case
+    return replace(
+        ordered[-1],
+        cases=tuple(_with_trials(case, trials) for case in cases.values()),
+        sentinel=next((each.sentinel for each in ordered if each.sentinel), None),
+    )
+
+
+def _check_comparable(reports: Sequence[RunReport]) -> None:
+    for what, found in (
+        ("judges", {report.judge for report in reports}),
+        ("thresholds", {(r.gate.passing, r.gate.borderline) for r in reports}),
+    ):
+        if len(found) > 1:
+            raise CannotReadReport(
+                f"the reports of the baseline have different {what}: "
+                f"{', '.join(sorted(map(str, found)))}",
+                "keep the reports of one judge and one configuration in the folder",
+            )
+
+
+def _with_trials(case: CaseResult, trials: dict[CaseKey, list[Trial]]) -> CaseResult:
+    """Return a graded case with its pooled trials and the verdict and score of their median."""
+    pooled = trials[case.file, case.id]
+    if not isinstance(case, Graded) or len(pooled) < 2:
+        return case
+    ranked = sorted(pooled, key=lambda trial: (tier(trial.verdict), trial.score))
+    median = ranked[(len(ranked) - 1) // 2]
+    return replace(
+        case,
+        verdict=median.verdict,
+        score=median.score,
+        trials=tuple(pooled),
+        further_trials=0,
+    )
+
+
+LOG_FILE: Final = "reference.json"
+
+
+def read_log(folder: Path) -> ReferenceLog | None:
+    """Return the log of a folder, None if it has none; raises CannotReadReport."""
+    path = folder / LOG_FILE
+    if not path.exists():
+        return None
+    try:
+        text = read_text(path)
+        typed_json.load(text)
+        log: ReferenceLog = typed_json.value_of(ReferenceLog, text)
+    except Mismatch as error:
+        raise CannotReadReport(
+            f"{path.as_posix()}: not the log of a reference: {error}", _HINT
+        ) from error
+    if log.version > LOG_VERSION or not log.decisions:
+        raise CannotReadReport(
+            f"{path.as_posix()}: version {log.version}, or no decision: it cannot be read", _HINT
+        )
+    return log
+
+
+def write_log(folder: Path, log: ReferenceLog) -> None:
+    """Write the log, atomically; raises CannotWriteFile."""
+    path = folder / LOG_FILE
+    try:
+        write_text(path, json.dumps(asdict(log), indent=2) + "\n")
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{path.as_posix()}: cannot write the log: {error.strerror}", "check --baseline"
+        ) from error
+
+
+_HINT = "remove the folder to start a new reference, or upgrade rubric-ci"

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
 from rubric_ci.comparison.drift import Observed
-from rubric_ci.comparison.rule import rule_of
 from rubric_ci.model.comparison import ReferenceInfo, SlowSlide, Source
 from rubric_ci.model.reference_log import (
     CaseKey,
@@ -38,8 +37,12 @@ class Baseline:
         return "reference" if self.log else "report"
 
     def is_reference(self, config: RegressionConfig) -> bool:
-        """Return True if the budget of false alarms applies: it is pinned, or has enough trials."""
-        return rule_of(self.source, self.report.cases, config) == "budget"
+        """Return True if the budget of false alarms applies: it is pinned, or has enough trials.
+
+        A report with few trials has the rule of separation (`case_change`): every trial is worse
+        than every one before. A commit, which is graded now, has an exact test (`verdicts`).
+        """
+        return self.log is not None or alarm_budget.pools_enough(self.report.cases, config)
 
 
 def info(head: RunReport, baseline: RunReport, log: ReferenceLog | None) -> ReferenceInfo | None:

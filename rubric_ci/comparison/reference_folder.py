@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from rubric_ci.comparison.baseline import find_reports, read_baseline
+from rubric_ci.comparison.baseline import LOG_FILE, find_reports, read_baseline, read_log, write_log
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline, comparable, lacking, night_of, part
-from rubric_ci.comparison.reference_log_file import LOG_FILE, read_log, write_log
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog

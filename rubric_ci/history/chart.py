@@ -4,6 +4,7 @@ No text is in the SVG, so that it is as large on a phone as on a desk. A run is 
 height is 100 units, with 0 at the top.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,8 +12,8 @@ from math import floor
 from typing import Final
 
 from rubric_ci.history import runs_text
-from rubric_ci.history.record import Interval, RunRecord
-from rubric_ci.history.trends import JudgeChange
+from rubric_ci.history.record import LETTERS, Interval, RunRecord
+from rubric_ci.history.trends import ABSENT, JudgeChange
 from rubric_ci.text import numbers
 
 HEIGHT: Final = 100.0
@@ -150,3 +151,30 @@ def _band(points: Sequence[_Point], bottom: float) -> str:
 
 def _dots(points: Sequence[_Point], bottom: float) -> str:
     return "".join(f"M{_place(p.run, p.value, bottom)}h0" for p in points)
+
+
+_CLASSES = {**LETTERS, ABSENT: "absent"}
+
+
+def strip(verdicts: str) -> tuple[tuple[str, str], ...]:
+    """Return class and shape of each verdict; the most frequent one is drawn once, below all."""
+    ground = Counter(verdicts).most_common(1)[0][0]
+    others = sorted(set(verdicts) - {ground})
+    shapes = ((_CLASSES[one], _path(verdicts, one)) for one in others)
+    return ((_CLASSES[ground], f"M0 .5h{len(verdicts)}"), *shapes)
+
+
+def _path(verdicts: str, letter: str) -> str:
+    """Return the runs of a letter as horizontal lines, with relative moves: they are shorter."""
+    return "M0 .5" + "".join(_segments(verdicts, letter))
+
+
+def _segments(verdicts: str, letter: str) -> Iterator[str]:
+    gap = 0
+    for found, group in groupby(verdicts):
+        length = sum(1 for _ in group)
+        if found == letter:
+            yield f"m{gap} 0h{length}"
+            gap = 0
+        else:
+            gap += length

@@ -15,8 +15,7 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile
-from rubric_ci.history import record_json
-from rubric_ci.history.record import RunRecord
+from rubric_ci.history.record import RunRecord, digest, dump, dump_cases, parse, parse_cases
 
 APPLICATION: Final = 0x52434948  # "RCIH", in the header of the file
 PATIENCE: Final = 60.0  # seconds to wait for another writer
@@ -70,9 +69,9 @@ class History:
             connection.execute("PRAGMA query_only = ON")
             rows = connection.execute(_SELECT, (-1 if last is None else last,)).fetchall()
         where = str(self.path)
-        names = cache(lambda text: record_json.parse_cases(text, where))
+        names = cache(lambda text: parse_cases(text, where))
         for text, cases in reversed(rows):
-            yield replace(record_json.parse(text, where), cases=names(cases))
+            yield replace(parse(text, where), cases=names(cases))
 
     @contextmanager
     def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
@@ -158,11 +157,11 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _insert(connection: sqlite3.Connection, record: RunRecord) -> bool:
     """Insert a run; return False if it is there already."""
-    cases = record_json.dump_cases(record.cases)
+    cases = dump_cases(record.cases)
     connection.execute("INSERT OR IGNORE INTO case_list (cases) VALUES (?)", (cases,))
-    text = record_json.dump(replace(record, cases=()))
+    text = dump(replace(record, cases=()))
     done = connection.execute(
         "INSERT OR IGNORE INTO run SELECT ?, ?, ?, id FROM case_list WHERE cases = ?",
-        (record_json.digest(record), record.started_at, text, cases),
+        (digest(record), record.started_at, text, cases),
     )
     return done.rowcount == 1

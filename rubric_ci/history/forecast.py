@@ -1,17 +1,26 @@
-"""Print what a run can see, with the variances of the history where there is one."""
+"""The smallest detectable drop in words, with the variances of the history where there is one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from rubric_ci.comparison.alarm_budget import trials_per_case
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.history import power_text
 from rubric_ci.history.trust import why_untrusted
 from rubric_ci.model.defaults import HISTORY
 from rubric_ci.model.options import RunSettings
-from rubric_ci.statistics.power import DEFAULT, Design, Variances
+from rubric_ci.statistics.power import (
+    DEFAULT,
+    LEVEL,
+    POWER,
+    Design,
+    Variances,
+    cases_needed,
+    smallest_drop,
+)
+from rubric_ci.statistics.significance import least_clusters
+from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
 
@@ -29,7 +38,7 @@ def show_power(
     """
     reference = trials_per_case(baseline.report.cases) if baseline else 0
     design = _design(clusters, trials, reference or trials)
-    _say(power_text.sees(design, _variances(environment)))
+    _say(sees(design, _variances(environment)))
 
 
 def show_needed(
@@ -37,7 +46,7 @@ def show_needed(
 ) -> None:
     """Print what it takes to see a drop."""
     variances, trials = _variances(environment), settings.trials
-    for line in power_text.needed(drop, _design(clusters, trials, trials), variances):
+    for line in needed(drop, _design(clusters, trials, trials), variances):
         _say(line)
 
 
@@ -65,3 +74,45 @@ def _variances(environment: Mapping[str, str]) -> Variances:
 
 def _say(line: str) -> None:
     click.echo(log_line(line), err=True)
+
+
+_TRIALS = (1, 3, 5, 10)
+
+
+def sees(design: Design, variances: Variances) -> str:
+    """Return the smallest drop that a comparison with this design detects."""
+    about = f"{_cases(design)} x {numbers.plural(design.trials, 'trial')}"
+    if (drop := smallest_drop(design, variances)) is None:
+        least = least_clusters(LEVEL)
+        why = f"; it takes {least} independent cases" if design.clusters < least else ""
+        return f"{about}: too few to detect a drop of the mean score{why}"
+    seen = f"a drop of {numbers.points(drop)} is detected with {100 * POWER:g} % probability"
+    return f"{about}: {seen} ({_source(variances)})"
+
+
+def needed(drop: float, design: Design, variances: Variances) -> Iterator[str]:
+    """Yield the cases and trials that detect a drop, then the smallest drop of the chosen cases."""
+    counts = [(trials, cases_needed(drop, trials, variances)) for trials in _TRIALS]
+    parts = [
+        f"{numbers.plural(cases, 'case')} x {numbers.plural(trials, 'trial')}"
+        for trials, cases in counts
+        if cases is not None
+    ]
+    what = f"to detect a drop of {numbers.points(drop)} with {100 * POWER:g} % probability"
+    yield f"{what}: {' or '.join(parts)}" if parts else f"{what}: more than 100,000 cases"
+    yield sees(design, variances)
+
+
+def _cases(design: Design) -> str:
+    cases = numbers.plural(design.cases, "case")
+    if design.clusters == design.cases:
+        return cases
+    return f"{cases} in {numbers.plural(design.clusters, 'cluster')}"
+
+
+def _source(variances: Variances) -> str:
+    parts = (
+        f"cases {variances.cases:.2g}, target {variances.target:.2g}, judge {variances.judge:.2g}"
+    )
+    measured = f"of {numbers.plural(variances.runs, 'run')}" if variances.runs else "by default"
+    return f"variances {measured}: {parts}"

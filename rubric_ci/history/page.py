@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rubric_ci.history import chart, runs_text, strip_shapes
+from rubric_ci.history import chart, runs_text
 from rubric_ci.history.chart import Series
 from rubric_ci.history.record import LETTERS, RunRecord
-from rubric_ci.history.terminal import flips
+from rubric_ci.history.runs_text import flips
 from rubric_ci.history.trends import ABSENT, Strip, judge_changes, strips
 from rubric_ci.render.html import jinja
 from rubric_ci.render.html.anchors import case_anchor
@@ -94,7 +94,7 @@ def _strip(strip: Strip, href: str) -> StripView:
         link=f"{href}{anchor}" if href and strip.latest != ABSENT else "",
         about=" · ".join(fact for fact in facts if fact),
         runs=str(len(strip.verdicts)),
-        paths=strip_shapes.paths(strip.verdicts),
+        paths=chart.strip(strip.verdicts),
     )
 
 

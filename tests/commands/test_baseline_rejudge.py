@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.comparison.baseline import read_baseline
-from rubric_ci.comparison.reference_log_file import read_log
+from rubric_ci.comparison.baseline import read_baseline, read_log
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.report import json_format

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ import pytest
 from rubric_ci.calibration import labels
 from rubric_ci.calibration.labels import Label
 from rubric_ci.calibration.sample import draw
-from rubric_ci.history.from_report import record_of
-from rubric_ci.history.record_json import dump, load
 from rubric_ci.report import json_format
 from tests.aimock import Aimock
 from tests.commands.test_run_judged import Judged, marks
@@ -79,18 +76,6 @@ def test_merged_shards_are_corrected_as_the_whole_suite_is(labelled: Judged) -> 
     merged = labelled.report()
     assert merged["corrected_pass_rate"] == whole["corrected_pass_rate"]
     assert merged["notes"] == whole["notes"]
-
-
-def test_the_history_keeps_the_corrected_rate(labelled: Judged) -> None:
-    labelled.run()
-    report = json_format.read((labelled.root / ".rubric-ci/report.json").read_text("utf-8"))
-    found = record_of(report).corrected
-    assert found is not None
-    assert round(found.value, 2) == 0.75
-    assert load(dump(record_of(report)), "line 1").corrected == found
-    earlier = replace(record_of(report), corrected=None)
-    assert '"corrected"' not in dump(earlier)  # the identity of a run stays
-    assert load(dump(earlier), "line 1") == earlier
 
 
 def test_some_cases_are_not(labelled: Judged) -> None:

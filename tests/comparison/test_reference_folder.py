@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.comparison import wording
-from rubric_ci.comparison.baseline import read_baseline
+from rubric_ci.comparison.baseline import LOG_FILE, read_baseline, read_log
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
-from rubric_ci.comparison.reference_log_file import LOG_FILE, read_log
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import Graded

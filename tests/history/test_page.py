@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rubric_ci.history import badge, page, strip_shapes
+from rubric_ci.history import badge, chart, page
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
 from rubric_ci.render.html.anchors import case_anchor
@@ -109,7 +109,7 @@ STRIPS = {
 
 @pytest.mark.parametrize(("letters", "paths"), STRIPS.items())
 def test_strips(letters: str, paths: tuple[tuple[str, str], ...]) -> None:
-    assert strip_shapes.paths(letters) == paths
+    assert chart.strip(letters) == paths
 
 
 def last(count: int) -> list[RunRecord]:

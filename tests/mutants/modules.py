@@ -43,7 +43,6 @@ HELD: Final[Mapping[str, str]] = {
     "llm/budget.py": "llm/test_budget.py",
     "llm/cache.py": "llm/test_cache.py",
     "comparison/case_change.py": "comparison/test_case_change.py comparison/test_compare.py",
-    "comparison/rule.py": "comparison/test_rule.py comparison/test_compare.py",
     "comparison/compare.py": "comparison/test_compare.py comparison/test_alarm_budget.py",
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py report/test_case_consistency.py",

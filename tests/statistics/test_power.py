@@ -7,7 +7,7 @@ from statistics import NormalDist
 import pytest
 from scipy import stats
 
-from rubric_ci.history.power_text import needed, sees
+from rubric_ci.history.forecast import needed, sees
 from rubric_ci.statistics import significance
 from rubric_ci.statistics.power import DEFAULT, Design, Variances, cases_needed, smallest_drop
 

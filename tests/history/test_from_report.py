@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_ci.history.intervals import mean_interval, rate_interval
+from rubric_ci.history.from_report import mean_interval, rate_interval
 from rubric_ci.history.record import Interval
 
 

@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
-from rubric_ci.history import record_json
-from rubric_ci.history.from_report import pass_rate_variance, record_of
-from rubric_ci.history.intervals import mean_interval, rate_interval, rate_variance
-from rubric_ci.history.record import case_records
+from rubric_ci.history.from_report import (
+    mean_interval,
+    pass_rate_variance,
+    rate_interval,
+    rate_variance,
+    record_of,
+)
+from rubric_ci.history.record import case_records, dump, load
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import Trial, VerdictWord
 from rubric_ci.model.scope import NARROWINGS, Scope
@@ -32,10 +36,10 @@ REPORTS = st.builds(
 @given(REPORTS)
 def test_a_record_survives_its_line(report: Any) -> None:
     record = record_of(report)
-    line = record_json.dump(record)
+    line = dump(record)
     assert "\n" not in line
     assert line.isascii()
-    assert record_json.load(line, "a line") == record
+    assert load(line, "a line") == record
 
 
 @given(REPORTS)
@@ -74,13 +78,13 @@ def test_cases_of_a_cluster_are_one_observation() -> None:
 def test_a_judge_that_moved_is_kept() -> None:
     quiet = record_of(a_night(4))
     moved = record_of(a_night(4, sentinel=Sentinel(items=(), p_value=0.001, moved=True)))
-    assert "judge_moved" not in record_json.dump(quiet)  # the identity of earlier versions
+    assert not quiet.judge_moved
     assert moved.judge_moved
-    assert record_json.load(record_json.dump(moved), "a line") == moved
+    assert load(dump(moved), "a line") == moved
 
 
 def changed(**changes: Any) -> str:
-    return json.dumps({**json.loads(record_json.dump(record_of(a_night(4)))), **changes})
+    return json.dumps({**json.loads(dump(record_of(a_night(4)))), **changes})
 
 
 def results(**changes: Any) -> str:
@@ -126,7 +130,7 @@ WRONG = {
 @pytest.mark.parametrize(("line", "problem"), WRONG.values(), ids=WRONG)
 def test_wrong_lines(line: str, problem: str | None) -> None:
     with pytest.raises(CannotReadHistory) as caught:
-        record_json.load(line, "h.jsonl:3")
+        load(line, "h.jsonl:3")
     if problem:
         assert caught.value.message == f"h.jsonl:3: not a record of a run: {problem}"
     assert caught.value.message.startswith("h.jsonl:3: ")
@@ -134,7 +138,7 @@ def test_wrong_lines(line: str, problem: str | None) -> None:
 
 def test_a_newer_version_names_the_fix() -> None:
     with pytest.raises(CannotReadHistory) as caught:
-        record_json.load(changed(version=2, verdict="splendid"), "h.jsonl:3")
+        load(changed(version=2, verdict="splendid"), "h.jsonl:3")
     assert caught.value.message == "h.jsonl:3: version 2 is newer than this program's 1"
     assert caught.value.hint == "upgrade rubric-ci"
 
@@ -151,4 +155,4 @@ def test_a_report_without_a_time() -> None:
 
 def test_a_name_that_is_not_unicode() -> None:
     with pytest.raises(CannotReadReport, match="a name of the report is not valid Unicode"):
-        record_json.dump(record_of(a_report(graded("\ud800", evaluators=()))))
+        dump(record_of(a_report(graded("\ud800", evaluators=()))))

@@ -17,11 +17,15 @@ MODULE_LINES: Final = 300
 FUNCTION_LINES: Final = 40  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
+    "adoption/test_tools.py": """
+        adoption/agent_skills adoption/build adoption/csv_table adoption/data adoption/deepeval
+        adoption/inspect_ai adoption/junit adoption/promptfoo adoption/pydantic_evals
+        adoption/report adoption/samples""",
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
-        cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run cli/start
-        model/defaults""",
+        cli/bring cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options
+        cli/run cli/start model/defaults""",
     "commands/test_batch_target.py": "targets/batch_command",
     "commands/test_judge_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure

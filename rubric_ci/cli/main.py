@@ -42,6 +42,7 @@ COMMANDS: Final = {
         "compare": "every_day",
         "waive": "every_day",
     },
+    "Bring": {"adopt": "bring"},
     "Trust the judge": {"judge": "judge"},
     "Nights": {"baseline": "nights", "history": "nights"},
     "CI": {"plan": "run", "report": "ci"},

@@ -3,19 +3,22 @@
 import os
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
 import click
 
+from rubric_ci.adoption.report import TYPE, cases_of
 from rubric_ci.editing.append_waiver import append_waiver, waiver_block
-from rubric_ci.errors import CannotConfigure, CannotUseGit, ExitCode
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
 from rubric_ci.git import plumbing, process
-from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.defaults import REPORT, WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import WaiveSettings
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.project.discovery import write_text
 from rubric_ci.project.loaded_project import load_project, open_project
 from rubric_ci.project.project import Project
+from rubric_ci.report.report_file import read_report
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.waivers.file import load_waivers
@@ -26,7 +29,7 @@ def waive(settings: WaiveSettings, today: date) -> ExitCode:
     """Find the criterion, append the entry, print what was written."""
     project = open_project(settings.config)
     known = load_waivers(project.files)  # raises if the file has problems
-    cases = [case for file in load_project((), project).files for case in file.cases]
+    cases = [*_in_eval_files(project), *_adopted()]
     _check_date(settings, today)
     waiver, match = _find(settings, cases, today)
     if any((each.case, each.criterion) == (waiver.case, waiver.criterion) for each in known):
@@ -43,6 +46,22 @@ def waive(settings: WaiveSettings, today: date) -> ExitCode:
     line = f"{WAIVERS}: waived {waiver.case}/{waiver.criterion} until {waiver.until}"
     click.echo(log_line(line))
     return ExitCode.OK
+
+
+def _in_eval_files(project: Project) -> list[EvalCase]:
+    """Return the cases of eval files; none where only results of other tools are gated."""
+    try:
+        return [case for file in load_project((), project).files for case in file.cases]
+    except CannotFindEvals:
+        if not _adopted():
+            raise
+        return []
+
+
+def _adopted() -> tuple[EvalCase, ...]:
+    """Return the adopted cases of the last report."""
+    path = Path(REPORT)
+    return cases_of(read_report(path)) if path.exists() else ()
 
 
 def _check_date(settings: WaiveSettings, today: date) -> None:
@@ -80,6 +99,7 @@ def _waiver(settings: WaiveSettings, case: EvalCase, criterion: str) -> Waiver:
         case=case.id,
         criterion=criterion,
         file=case.file,
+        tool=next((spec.name for spec in case.evaluators if spec.type == TYPE), ""),
         reason=settings.reason,
         owner=settings.owner,
         until=settings.until.isoformat(),
@@ -95,6 +115,7 @@ def _entry(waiver: Waiver, match: Match, cases: Sequence[EvalCase], owner: str) 
         "case": waiver.case,
         "criterion": waiver.criterion,
         **file,
+        **({"tool": waiver.tool} if waiver.tool else {}),
         "reason": waiver.reason,
         "owner": owner,
         "until": waiver.until,

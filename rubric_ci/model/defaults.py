@@ -17,6 +17,11 @@ REPORT_FILES: Final[Mapping[ReportFormat, str]] = {
 }
 """The file of each format in the output folder."""
 
+ADOPTED_TOOLS: Final = (
+    *("promptfoo", "inspect", "deepeval", "pydantic-evals", "agent-skills", "junit", "csv"),
+)
+"""The tools whose results `adopt` reads."""
+
 # The models that init, docs, examples and tests show: `make golden` writes a change everywhere.
 MODEL_JUDGE: Final = "openai/gpt-6-luna"
 MODEL_LARGE_JUDGE: Final = "openai/gpt-6.1-sol"

@@ -84,6 +84,17 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptSettings:
+    """`rubric-ci adopt`."""
+
+    results: tuple[Path, ...]
+    tool: str  # whose results they are
+    graders: tuple[str, ...] = ()  # that count; empty: all
+    suite: str = ""  # what reports call the file of the cases; empty: as the results name it
+    report: RunSettings  # gate, comparison, reports and posting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
     """`rubric-ci plan`."""
 

@@ -23,6 +23,7 @@ class Waiver:
     case: str
     criterion: str  # id; in a composite `member/id`
     file: str = ""  # eval file, where case ids repeat; empty: any
+    tool: str = ""  # whose adopted results have the case; empty: it is in an eval file
     reason: str
     owner: str
     until: str  # ISO date, the last day it is in force

@@ -1,5 +1,6 @@
 """Usage, cost and judges of a case or a run, as text shared by all report formats."""
 
+from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import CostEstimate, RunReport
 from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.model.usage import Usage
@@ -26,10 +27,16 @@ def summary(report: RunReport) -> list[str]:
         _forecast(report.forecast) if report.forecast else "",
         numbers.duration(report.duration_seconds),
         _judges(report),
-        f"pass ≥ {report.gate.passing:g}, borderline ≥ {report.gate.borderline:g}",
+        _thresholds(report.gate),
         report.tool,
     ]
     return [fact for fact in every if fact]
+
+
+def _thresholds(gate: GateInfo) -> str:
+    """Return the thresholds; nothing for adopted marks, where the tool decides what passes."""
+    least = gate.passing, gate.borderline
+    return f"pass ≥ {least[0]:g}, borderline ≥ {least[1]:g}" if any(least) else ""
 
 
 def other_judges(case: CaseResult, report: RunReport) -> list[str]:

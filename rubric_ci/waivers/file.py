@@ -39,6 +39,7 @@ def read_waivers(document: Document) -> tuple[Waiver, ...]:
             case=entry["case"],
             criterion=entry["criterion"],
             file=entry.get("file", ""),
+            tool=entry.get("tool", ""),
             reason=entry["reason"],
             owner=entry["owner"],
             until=entry["until"],
@@ -49,12 +50,14 @@ def read_waivers(document: Document) -> tuple[Waiver, ...]:
     )
 
 
-def in_force(project: Project) -> tuple[Waiver, ...]:
+def in_force(project: Project, tool: str = "") -> tuple[Waiver, ...]:
     """Return the waivers of the policy that the checkout still has, with its lines.
 
-    A change may remove a waiver at once; a new one counts after the merge.
+    Those of a tool's adopted results are apart from those of eval files. A change may remove a
+    waiver at once; a new one counts after the merge.
     """
-    own = {waiver.key: waiver for waiver in load_waivers(project.files)}
+    found = (waiver for waiver in load_waivers(project.files) if waiver.tool == tool)
+    own = {waiver.key: waiver for waiver in found}
     if project.policy_files is project.files:
         return tuple(own.values())
     return tuple(own[each.key] for each in load_waivers(project.policy_files) if each.key in own)
@@ -73,8 +76,20 @@ def find_waivers(loaded: LoadedProject, today: date, *, complete: bool) -> tuple
 
     Unless all eval files are loaded (`complete`), one without a case is not reported.
     """
-    cases = (case for file in loaded.files for case in file.cases)
-    matches = match_all(in_force(loaded.project), cases, today)
+    cases = [case for file in loaded.files for case in file.cases]
+    return waivers_of(loaded.project, cases, today, complete=complete)
+
+
+def waivers_of(
+    project: Project,
+    cases: Iterable[EvalCase],
+    today: date,
+    *,
+    complete: bool = True,
+    tool: str = "",
+) -> tuple[WaiverResult, ...]:
+    """Return the waivers of a project's policy for these cases, which a tool may have."""
+    matches = match_all(in_force(project, tool), cases, today)
     return tuple(_results(matches, complete=complete))
 
 
@@ -98,13 +113,16 @@ def _results(
 def find_states(
     document: Document, project: Project, evals: Callable[[], Iterable[Path]], today: date
 ) -> States:
-    """Return the state of each entry, given the cases of the eval files of the configuration."""
+    """Return the state of each entry, given the cases of the eval files of the configuration.
+
+    Whether a tool's results have a case is known when they are adopted.
+    """
     loaded = (project.load(discovery.from_root(path, project.root)) for path in evals())
     files = (each.eval_file for each in loaded if each and each.eval_file)
     cases = [case for file in files for case in file.cases]
     matches = match_all(read_waivers(document), cases, today)
     config = project.own_config.config
     return States(
-        states=[match.state for _, match in matches],
+        states=["not-run" if waiver.tool else match.state for waiver, match in matches],
         max_waivers=config.gate.max_waivers if config else None,
     )

@@ -1,0 +1,19 @@
+"""A suite of Inspect."""
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import get_model
+from inspect_ai.scorer import includes, match, model_graded_qa
+from inspect_ai.solver import generate
+
+
+@task
+def shop() -> Task:
+    samples = [
+        Sample(id="refund", input="How long do refunds take?", target="30 days"),
+        Sample(id="support", input="Which plan has phone support?", target="Enterprise"),
+        Sample(id="invoice", input="Can I pay by invoice?", target="yes"),
+        Sample(id="outage", input="Where are you based?", target="Oslo"),
+    ]
+    judge = model_graded_qa(model=get_model("openai/judge", responses_api=False))
+    return Task(dataset=samples, solver=generate(), scorer=[includes(), match(), judge])

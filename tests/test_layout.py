@@ -21,6 +21,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         adoption/agent_skills adoption/build adoption/csv_table adoption/data adoption/deepeval
         adoption/inspect_ai adoption/junit adoption/promptfoo adoption/pydantic_evals
         adoption/report adoption/samples""",
+    "agents/test_agents.py": """
+        agents/agent agents/atif agents/claude_code agents/codex agents/copilot
+        agents/gemini_cli agents/otlp""",
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """

@@ -15,14 +15,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from weakref import WeakKeyDictionary
 
+from rubric_ci.agents import AGENTS
+from rubric_ci.agents.agent import Start
+from rubric_ci.agents.output import AgentFailed, failure, is_refusal, last_object
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.llm.cli_presets import PRESETS, CliReply, failure, marks
 from rubric_ci.llm.openai_format import text_of, usage
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.trace import Trace
 from rubric_ci.system import processes
 
 _GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
@@ -47,8 +50,11 @@ async def ask(call: ModelCall) -> ModelReply:
             )
         except CannotRunScript as error:
             raise RequestError(str(error), retryable=False) from error
-    reply = _read(command, finished)
-    text = reply.text if call.output_schema is None else marks(reply.text)
+    try:
+        reply = _read(command, finished)
+        text = reply.answer if call.output_schema is None else marks(reply.answer)
+    except AgentFailed as error:
+        raise RequestError(str(error), status=error.status, retryable=error.retryable) from error
     return ModelReply(
         text=text,
         finish=reply.finish,
@@ -65,8 +71,8 @@ async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
     """Return the server that a command-line tool asks; of another command it is not known."""
-    preset = PRESETS.get(_command_of(endpoint).cli)
-    return (preset.host if preset else ""), ""
+    agent = AGENTS.get(_command_of(endpoint).cli)
+    return (agent.host if agent else ""), ""
 
 
 def version_of(endpoint: Endpoint) -> str:
@@ -91,12 +97,23 @@ def prompt(call: ModelCall) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _read(command: JudgeCommand, finished: processes.Finished) -> CliReply:
+def marks(text: str) -> str:
+    """Return the last JSON object of a text, or the text; raise AgentFailed for a refusal.
+
+    Text without an object that speaks of a login or a quota is the tool's, not the model's.
+    """
+    found = last_object(text)
+    if not found and is_refusal(text):
+        raise failure(text)
+    return found or text
+
+
+def _read(command: JudgeCommand, finished: processes.Finished) -> Trace:
     """Return the reply; a status other than 0 is an error whatever the text says."""
-    if preset := PRESETS.get(command.cli):
-        reply = preset.read(finished.stdout, finished.stderr)
+    if agent := AGENTS.get(command.cli):
+        reply = agent.read(finished.stdout, finished.stderr)
     else:
-        reply = CliReply(text=finished.stdout)
+        reply = Trace(answer=finished.stdout)
     if finished.status:
         raise failure(processes.describe_exit(finished))
     return reply
@@ -115,16 +132,16 @@ def _startable(endpoint: Endpoint) -> JudgeCommand:
 
 def _argv(command: JudgeCommand) -> tuple[str, ...]:
     """Return the arguments with the path of the program; raises RequestError."""
-    preset = PRESETS.get(command.cli)
-    if preset:
-        model = (*preset.model, command.model) if command.model else ()
-        argv = (*preset.argv, *model, *preset.last)
-    else:
-        argv = command.argv
+    argv = _start(command).argv
     program = shutil.which(argv[0])
     if program is None:
         raise _not_started(f"the program `{argv[0]}` is not on the PATH; install it")
     return (str(Path(program).absolute()), *argv[1:])
+
+
+def _start(command: JudgeCommand) -> Start:
+    agent = AGENTS.get(command.cli)
+    return agent.judge(command.model) if agent else Start(argv=command.argv)
 
 
 def _environment(
@@ -133,8 +150,7 @@ def _environment(
     """Return the named variables, the locale and the PATH; the home folder is empty."""
     own = [name for name in CREDENTIALS.get(command.cli, ()) if environment.get(name)]
     given = {**_named(command, environment), **{name: environment[name] for name in own}}
-    preset = PRESETS.get(command.cli)
-    settings = preset.environment if preset else {}
+    settings = _start(command).environment
     return {
         **given,
         **{name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}},
@@ -162,8 +178,7 @@ def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
         work, home = Path(name).resolve() / "work", Path(name).resolve() / "home"
         work.mkdir()
         home.mkdir()
-        preset = PRESETS.get(command.cli)
-        for path, text in (preset.files if preset else {}).items():
+        for path, text in _start(command).files.items():
             (home / path).parent.mkdir(parents=True, exist_ok=True)
             (home / path).write_text(text, encoding="utf-8")
         yield work, home

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.agents.claude_code import SYSTEM
 from rubric_ci.llm import judge_command
-from rubric_ci.llm.cli_presets import SYSTEM
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+from tests.agents.cli_outputs import printed
 from tests.invoke import invoke
-from tests.llm.cli_outputs import printed
 from tests.llm.judge_programs import Program, plant, write_program
 from tests.platforms import SHELL
 

@@ -1,0 +1,52 @@
+"""What an agent did: the steps with their results, and what the whole took."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import Finish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call of a tool."""
+
+    tool: str
+    arguments: JSON = None
+    result: str = ""
+    error: str = ""  # why the call failed; empty: it did not
+    duration_ms: float | None = None  # None: not reported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """An agent's answer and how it got there."""
+
+    answer: str = ""
+    steps: tuple[Step, ...] = ()
+    finish: Finish = "stop"
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    duration_ms: float | None = None
+    model: str = ""
+
+
+def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:
+    """Return the calls of tools in the messages of an answer."""
+    calls = (call for message in messages for call in message.get("tool_calls") or ())
+    return tuple(
+        Step(
+            tool=call["tool"],
+            arguments=call.get("input"),
+            result=call["output"] if isinstance(call.get("output"), str) else "",
+            error=call["error"] if isinstance(call.get("error"), str) else "",
+            duration_ms=_number(call.get("duration_ms")),
+        )
+        for call in calls
+    )
+
+
+def _number(value: JSON) -> float | None:
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else value

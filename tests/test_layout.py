@@ -27,12 +27,13 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
-        cli/bring cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options
-        cli/run cli/start model/defaults""",
+        cli/bring cli/ci cli/every_day cli/judge cli/nights cli/options cli/probe
+        cli/request_options cli/run cli/start model/defaults""",
     "commands/test_batch_target.py": "targets/batch_command",
     "commands/test_judge_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure
         calibration/rejudge""",
+    "commands/test_probe.py": "probe/measure probe/output probe/plan",
     "commands/test_generate.py": """
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
@@ -118,6 +119,7 @@ IMPURE: Final = """
     project/base_state project/change project/checker
     project/difference project/discovery project/eval_search
     project/file_names project/fixer project/loaded_project
+    probe/measure
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     publish/comment publish/files publish/issue publish/outputs publish/workflow

@@ -41,6 +41,7 @@ COMMANDS: Final = {
         "generate": "every_day",
         "compare": "every_day",
         "waive": "every_day",
+        "probe": "probe",
     },
     "Bring": {"adopt": "bring"},
     "Trust the judge": {"judge": "judge"},

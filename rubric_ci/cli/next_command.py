@@ -16,6 +16,7 @@ NEXT: Final = {
     ("generate rubrics", ExitCode.OK): "`rubric-ci run` grades the cases with their rubrics",
     ("compare", ExitCode.GATE): "`rubric-ci waive CASE/CRITERION` excuses a known failure",
     ("waive", ExitCode.OK): "`rubric-ci run` grades the cases with the waiver",
+    ("probe", ExitCode.OK): "`rubric-ci judge label` measures the judge against your own marks",
     ("judge calibrate", ExitCode.OK): "`rubric-ci judge attack` tests the judge with attacks",
     ("baseline keep", ExitCode.OK): "`rubric-ci history add` adds the run to the history",
     ("baseline accept", ExitCode.OK): "`rubric-ci run --baseline FOLDER` compares with it",

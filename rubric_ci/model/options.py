@@ -12,6 +12,7 @@ from rubric_ci.model.defaults import (
     LABELS,
     OUTPUT_DIR,
     REPORT,
+    VARIANTS,
     ReportFormat,
 )
 from rubric_ci.model.scaffold import TargetKind
@@ -185,6 +186,25 @@ class AttackSettings:
     judge: str = ""
     max_moved: int = 0
     requests: RequestOptions = _REQUESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSettings:
+    """`rubric-ci probe`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    judge: str = ""
+    cases: tuple[str, ...] = ()  # globs over case ids
+    tags: tuple[str, ...] = ()
+    changed_since: str = ""  # a revision, or "auto"; empty: every criterion
+    report: Path = Path(REPORT)  # its answers are changed
+    variants: int = VARIANTS
+    fail_on: str | None = None  # a word of a required criterion
+    output_dir: Path = Path(OUTPUT_DIR)
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

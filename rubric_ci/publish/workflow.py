@@ -60,17 +60,21 @@ class Workflow:
 
 
 def annotate_problems(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
-    """Print an annotation per error of an eval file, up to GitHub's limit per step."""
+    """Print an annotation per error of an eval file."""
+    annotate((each for each in found if each.severity is Severity.ERROR), workflow)
+
+
+def annotate(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
+    """Print an annotation per diagnostic of one severity, up to GitHub's limit per step."""
     if workflow is None:
         return
-    errors = [each for each in found if each.severity is Severity.ERROR]
-    for each in errors[:PER_LEVEL]:
+    for each in list(found)[:PER_LEVEL]:
         place: Mapping[str, str | int] = {
             "file": each.file,
             "line": each.span.line,
             "title": each.rule,
         }
-        workflow.annotate(f"{command('error', each.message, place)}\n")
+        workflow.annotate(f"{command(each.severity.value, each.message, place)}\n")
 
 
 def publish_failure(error: UserError, settings: RunSettings, workflow: Workflow | None) -> None:

@@ -208,7 +208,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
     words = [line[2:].split("  ")[0] for line in rows]
     assert words == [
         *("init", "demo"),
-        *("validate", "run", "generate rubrics", "compare", "waive"),
+        *("validate", "run", "generate rubrics", "compare", "waive", "probe"),
         "adopt",
         *("judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept", "baseline accept-merge", "baseline rejudge"),

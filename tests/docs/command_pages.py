@@ -21,6 +21,7 @@ GUIDES: Final = {
     "generate": ("Generate rubrics", "generate.md"),
     "compare": ("Regressions", "regression.md"),
     "waive": ("Waivers", "waivers.md"),
+    "probe": ("Do your criteria notice?", "probe.md"),
     "adopt": ("Add the gate to other eval tools", "adopt.md"),
     "judge": ("Calibration", "calibration.md"),
     "baseline": ("Nights", "nights.md"),

@@ -1,0 +1,64 @@
+"""`rubric-ci probe`."""
+
+from typing import Any
+
+import click
+
+from rubric_ci.cli import options, request_options
+from rubric_ci.cli.command import FILE, command, examples
+from rubric_ci.model import defaults
+
+
+@command(
+    epilog=examples(
+        "probe                                 every criterion with an answer",
+        "probe --changed-since origin/main     the criteria that a change touches",
+        "probe --fail-on never-fails           exit 1 if a required one never fails",
+    ),
+)
+@options.paths
+@options.config
+@options.policy_from
+@options.selection
+@options.select(
+    "--report",
+    type=FILE,
+    metavar="FILE",
+    default=defaults.REPORT,
+    help="Report whose answers are changed; recorded answers need none.",
+)
+@options.select(
+    "--variants",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=defaults.VARIANTS,
+    help="Maximum number of variants of an answer that a criterion must notice.",
+)
+@options.judge
+@options.gate(
+    "--fail-on",
+    type=click.Choice(["never-fails"]),
+    show_default="no finding fails",
+    help="Finding about a required criterion that ends with exit code 1.",
+)
+@options.gate(
+    "--output-dir",
+    type=FILE,
+    metavar="FOLDER",
+    default=defaults.OUTPUT_DIR,
+    help="Folder to write probe.json to.",
+)
+@request_options.requests
+@request_options.cache
+def probe(**options: Any) -> None:
+    """Find criteria that pass wrong answers.
+
+    Answers that pass are changed by rules: without the text that a criterion quotes, with other
+    numbers, negated, cut short. The judge marks the variants; a criterion that still passes them
+    does not find what it was written for. PATHS are eval files, folders or globs; default: `evals`
+    of the configuration.
+    """
+    from rubric_ci.commands.probe import probe as measure
+    from rubric_ci.model.options import ProbeSettings
+
+    raise SystemExit(measure(ProbeSettings(**options)))

@@ -1,0 +1,166 @@
+"""`rubric-ci probe`: mark variants of answers, and say which criteria notice them."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from rubric_ci.calibration.rejudge import REPLAYED, configured_judge
+from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput
+from rubric_ci.grading.resolve import choose_target
+from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.git_changes import Base
+from rubric_ci.model.options import ProbeSettings, RunSettings
+from rubric_ci.model.results import Graded
+from rubric_ci.policy.checkout import allowed_hosts, show_policy
+from rubric_ci.probe import output
+from rubric_ci.probe.figures import Measured
+from rubric_ci.probe.measure import Judging, measure
+from rubric_ci.probe.plan import Subject
+from rubric_ci.project import discovery
+from rubric_ci.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.publish.workflow import Workflow, annotate
+from rubric_ci.report.report_file import read_report
+from rubric_ci.selection.changed_cases import open_selected
+from rubric_ci.system import atomic_write, masking
+from rubric_ci.targets import recorded
+from rubric_ci.text.escape import log_line
+
+FILE = "probe.json"
+
+
+def probe(settings: ProbeSettings) -> ExitCode:
+    """Print the figures of every examined criterion and write `probe.json`."""
+    chosen = RunSettings(
+        paths=settings.paths,
+        config=settings.config,
+        policy_from=settings.policy_from,
+        cases=settings.cases,
+        tags=settings.tags,
+        changed_since=settings.changed_since,
+    )
+    loaded, selection = open_selected(chosen)
+    show_problems(loaded.diagnostics)
+    if loaded.invalid:
+        raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
+    show_policy(loaded)
+    judging = _judging(loaded, settings)
+    cases = [case for case, _ in selection.chosen]
+    subjects = list(_subjects(cases, loaded, _answers(cases, loaded, settings, judging.context)))
+    if not subjects:
+        return _nothing(settings)
+    found = measure(subjects, judging)
+    _show(found, judging, settings)
+    return _exit_code(found, settings)
+
+
+def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
+    requests = settings.requests
+    cache, unread = readable_cache(requests, settings.cache, loaded.config, os.environ)
+    if unread:
+        click.echo(log_line(unread), err=True)
+    return Judging(
+        judge=configured_judge(loaded, settings.judge, replayed=requests.replay is not None),
+        context=build_context(
+            loaded.root,
+            loaded.config,
+            requests,
+            os.environ,
+            cache=cache,
+            hosts=allowed_hosts(loaded, requests.allowed_hosts, os.environ),
+        ),
+        concurrency=requests.concurrency,
+        live=requests.replay is None,
+        most=settings.variants,
+    )
+
+
+def _answers(
+    cases: Sequence[EvalCase],
+    loaded: LoadedProject,
+    settings: ProbeSettings,
+    context: RunContext,
+) -> Mapping[tuple[str, str], str]:
+    """Return the answers of the report, and recorded ones of cases that it does not have."""
+    found: dict[tuple[str, str], str] = {}
+    for case in cases:
+        target = choose_target(case, loaded.config_for(case.file), "")
+        if isinstance(target, RecordedTarget):
+            found[case.file, case.id] = recorded.answer(case, target, context).text
+    if settings.report.exists() or not found:
+        graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
+        found |= {(each.file, each.id): each.answer for each in graded if each.answer}
+    return found
+
+
+def _subjects(
+    cases: Sequence[EvalCase], loaded: LoadedProject, answers: Mapping[tuple[str, str], str]
+) -> Iterator[Subject]:
+    before = _base_criteria(loaded)
+    for case in cases:
+        answer = answers.get((case.file, case.id))
+        for spec in case.evaluators if answer else ():
+            if not isinstance(spec, RubricSpec):
+                continue
+            criteria = tuple(
+                each
+                for each in spec.rubric.judged
+                if before is None or (case.id, each.id, each.text) not in before
+            )
+            if criteria and answer:
+                yield Subject(case=case, spec=spec, answer=answer, criteria=criteria)
+
+
+def _base_criteria(loaded: LoadedProject) -> frozenset[tuple[str, str, str]] | None:
+    """Return the criteria of the base by case, id and text; None: every criterion is examined."""
+    base = loaded.change.selection
+    if not isinstance(base, Base):
+        return None
+    return frozenset(
+        (case.id, each.id, each.text)
+        for case in loaded.at_base(base).cases
+        for spec in case.evaluators
+        if isinstance(spec, RubricSpec)
+        for each in spec.rubric.judged
+    )
+
+
+def _nothing(settings: ProbeSettings) -> ExitCode:
+    if settings.changed_since:
+        click.echo("no criterion with an answer has changed; nothing to probe")
+        return ExitCode.OK
+    raise CannotFindEvals(
+        f"{settings.report} has no answer to a case with rubrics of these files",
+        "`rubric-ci run` writes the report whose answers are changed",
+    )
+
+
+def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
+    hide = masking.redactor()
+    path = settings.output_dir / FILE
+    discovery.check_folder(settings.output_dir)
+    settings.output_dir.mkdir(parents=True, exist_ok=True)
+    content = hide(output.to_json(found, judging.judge.endpoint.model))
+    atomic_write.write(path, content.encode())
+    workflow = Workflow.of(os.environ)
+    shown = hide(output.text(found))
+    click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)
+    annotate(output.findings(found), workflow)
+    if not judging.live:
+        click.echo(REPLAYED)
+    click.echo(log_line(_file_line(path)), err=True)
+
+
+def _file_line(path: Path) -> str:
+    return f"figures: {path.as_posix()}"
+
+
+def _exit_code(found: Measured, settings: ProbeSettings) -> ExitCode:
+    words = {each.word for each in found.criteria if each.required}
+    if settings.fail_on and settings.fail_on in words:
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if found.not_judged else ExitCode.OK

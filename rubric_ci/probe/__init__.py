@@ -1,0 +1,1 @@
+"""Variants of answers, and the criteria that notice them."""

@@ -1,0 +1,114 @@
+"""Judge answers, then variants of them, and return the figures of each criterion."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+import click
+
+from rubric_ci.calibration.rejudge import (
+    AnswerToJudge,
+    NotJudged,
+    RejudgeResult,
+    rejudge,
+    show_not_judged,
+)
+from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
+from rubric_ci.probe.figures import CriterionFigures, Measured, Mutation, figures
+from rubric_ci.probe.plan import Marks, Plan, Subject, key, mutations, plan
+from rubric_ci.text import numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """How variants are judged."""
+
+    judge: JudgeConfig
+    context: RunContext
+    concurrency: int
+    live: bool  # False: the replies are from a recording
+    most: int  # variants that one criterion of an answer must notice
+
+
+def measure(subjects: Sequence[Subject], judging: Judging) -> Measured:
+    """Judge the answers of the subjects, which is free where the cache has it, then variants."""
+    click.echo(f"judging {numbers.plural(len(subjects), 'answer')} as they are", err=True)
+    controls, lost = _judged([_answer(each, each.answer, judging) for each in subjects], judging)
+    pairs = [(subjects[n], marks) for n, marks in controls.items()]
+    planned = plan(pairs, judging.most)
+    click.echo(f"judging {numbers.plural(len(planned.trials), 'variant')} of them", err=True)
+    marks, missing = _judged(
+        [_answer(each.subject, each.variant.text, judging) for each in planned.trials], judging
+    )
+    rows = list(mutations(planned, marks, {key(each): found for each, found in pairs}))
+    return Measured(
+        criteria=tuple(_criteria(rows, [each for each, _ in pairs], planned)),
+        mutations=tuple(mutation for _, _, mutation in rows),
+        answers=len(pairs),
+        variants=len(marks),
+        not_judged=lost + missing,
+    )
+
+
+def _judged(answers: Sequence[AnswerToJudge], judging: Judging) -> tuple[Mapping[int, Marks], int]:
+    """Return the marks by position, and how many answers have none."""
+    if not answers:
+        return {}, 0
+    result: RejudgeResult = rejudge(
+        answers, judging.context, concurrency=judging.concurrency, live=judging.live
+    )
+    show_not_judged(answers, result)
+    found = {n: each for n, each in enumerate(result.marks) if not isinstance(each, NotJudged)}
+    return found, len(answers) - len(found)
+
+
+def _answer(subject: Subject, text: str, judging: Judging) -> AnswerToJudge:
+    return AnswerToJudge(case=subject.case, spec=subject.spec, answer=text, judge=judging.judge)
+
+
+def _criteria(
+    rows: Sequence[tuple[Subject, Judged, Mutation]], subjects: Sequence[Subject], planned: Plan
+) -> Iterator[CriterionFigures]:
+    """Yield the figures by place in the eval files: cases can share a criterion."""
+    places: dict[tuple[str, int, str], list[tuple[Subject, Judged]]] = {}
+    for subject in subjects:
+        for criterion in subject.criteria:
+            place = (subject.case.file, criterion.span.line, criterion.id)
+            places.setdefault(place, []).append((subject, criterion))
+    found: dict[tuple[str, int, str], list[Mutation]] = {}
+    for subject, criterion, mutation in rows:
+        place = (subject.case.file, criterion.span.line, criterion.id)
+        found.setdefault(place, []).append(mutation)
+    for place, users in sorted(places.items()):
+        own = found.get(place, [])
+        noticed, unmoved, word = figures(own)
+        criterion = users[0][1]
+        cases = dict.fromkeys(subject.case.id for subject, _ in users)
+        why = [planned.untested.get((place[0], case, place[2]), "") for case in cases]
+        yield CriterionFigures(
+            file=place[0],
+            line=place[1],
+            case=next(iter(cases)) if len(cases) == 1 else "",
+            id=place[2],
+            text=criterion.text,
+            required=_gates(criterion),
+            noticed=noticed,
+            unmoved=unmoved,
+            word=word,
+            missed=tuple(each for each in own if not each.right),
+            untested=next(filter(None, why), "") if not noticed.of else "",
+        )
+
+
+def _gates(criterion: Judged) -> bool:
+    match criterion:
+        case Check():
+            return criterion.required
+        case Scored():
+            return criterion.required_min_score is not None
+        case Levelled():
+            return criterion.required_min_level is not None
+        case _:
+            assert_never(criterion)

@@ -1,0 +1,127 @@
+"""Judges over HTTP with one known fault each, and a sound one.
+
+The text of a criterion names a fact in quotation marks. The sound judge looks for a sentence that
+states it; white space, letter case and Markdown mean nothing to it.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Final
+
+from tests.http_server import serving
+
+LONG: Final = 150  # characters that the judge of lengths wants
+_NEGATIONS: Final = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
+
+Marking = Callable[[str, str], bool]
+"""Whether an answer states a fact."""
+
+
+def sound(answer: str, fact: str) -> bool:
+    return any(
+        plain(fact) in sentence and not _NEGATIONS.search(sentence)
+        for sentence in re.split(r"(?<=[.!?])\s+|\n+", plain(answer))
+    )
+
+
+def always_yes(answer: str, fact: str) -> bool:
+    return True
+
+
+def first_sentence(answer: str, fact: str) -> bool:
+    first = re.split(r"(?<=[.!?])\s|\n", answer)[0]
+    return sound(first, fact) if plain(fact) in FIRST else sound(first, FIRST[0])
+
+
+def ignores_numbers(answer: str, fact: str) -> bool:
+    return sound(_without_numbers(answer), _without_numbers(fact))
+
+
+def prefers_length(answer: str, fact: str) -> bool:
+    return len(answer) >= LONG
+
+
+def at_random(answer: str, fact: str) -> bool:
+    chance = hashlib.sha256(f"{answer}\n{fact}".encode()).digest()[0] / 256
+    return sound(answer, fact) != (chance < 0.2)
+
+
+FIRST: Final = ("within 30 days",)
+"""Facts that stand in a first sentence."""
+
+
+def plain(text: str) -> str:
+    return " ".join(re.sub(r"[*_#]", "", text).split()).casefold()
+
+
+def _without_numbers(text: str) -> str:
+    units = r"\b(?:minutes?|hours?|days?|weeks?|months?|years?|euros|dollars|pounds)\b"
+    return re.sub(r"\s+", " ", re.sub(rf"\d+|{units}", "#", text))
+
+
+@contextmanager
+def judging(states: Marking) -> Iterator[str]:
+    """Run a judge and yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            length = int(self.headers["content-length"])
+            request = json.loads(self.rfile.read(length))
+            body = json.dumps(_completion(_marks(request, states))).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with serving(Handler) as server:
+        yield server.url
+
+
+def _marks(request: dict[str, Any], states: Marking) -> str:
+    system, user = (message["content"] for message in request["messages"][:2])
+    (fence,) = re.findall(r"<NAME_(\w+)>", system)[:1]
+    answer = re.findall(rf"<answer_{fence}>\n(.*?)\n?</answer_{fence}>", user, re.DOTALL)[0]
+    criteria = user.partition("Criteria:\n")[2]
+    facts = re.findall(r'^(c\d+): "satisfied" is .*\n +States "(.*)"', criteria, re.MULTILINE)
+    return json.dumps(
+        {
+            alias: {
+                "evidence": _quote(answer, fact),
+                "reasoning": "as it is",
+                "satisfied": states(answer, fact),
+            }
+            for alias, fact in facts
+        }
+    )
+
+
+def _quote(answer: str, fact: str) -> str:
+    for sentence in re.split(r"(?<=[.!?])\s+|\n+", answer):
+        if fact.casefold() in sentence.casefold():
+            return sentence.strip()
+    return ""
+
+
+def _completion(text: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "faulty",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }

@@ -37,6 +37,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_generate.py": """
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
+    "commands/test_init.py": "project/before_init",
     "commands/test_history.py": """
         history/chart history/forecast history/runs_text
         history/trust""",
@@ -116,7 +117,7 @@ IMPURE: Final = """
     judge/panel judge/request
     model/context model/options
     policy/checkout policy/source
-    project/base_state project/change project/checker
+    project/base_state project/before_init project/change project/checker
     project/difference project/discovery project/eval_search
     project/file_names project/fixer project/loaded_project
     probe/measure

@@ -36,15 +36,26 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     """Create starter files.
 
     They are a configuration, an example that runs offline, workflows and a pre-commit hook. FOLDER
-    is the root of the repository. Existing files are kept unless --force is given.
+    is the root of the repository. Existing files are kept unless --force is given; with a
+    configuration, the workflows pass on the variables that it names.
     """
     from rubric_ci.commands.init import init as create_files
     from rubric_ci.model.options import InitSettings
     from rubric_ci.system.terminal import is_interactive
 
-    if not yes and is_interactive():
+    if (
+        not yes
+        and is_interactive()
+        and (settings["force"] or not _is_configured(settings["folder"]))
+    ):
         settings.update(_answers(context))
     raise SystemExit(create_files(InitSettings(**settings)))
+
+
+def _is_configured(folder: Path) -> bool:
+    from rubric_ci.project.file_names import CONFIG_NAMES
+
+    return any((folder / name).exists() for name in CONFIG_NAMES)
 
 
 def _answers(context: click.Context) -> dict[str, str]:

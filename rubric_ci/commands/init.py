@@ -1,5 +1,7 @@
 """`rubric-ci init`: create starter files; existing files are kept."""
 
+import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,32 +16,35 @@ from rubric_ci.editing.yaml_layout import last_line_break
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
+from rubric_ci.project.before_init import Found, look
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.project.file_names import CONFIG_NAMES
 from rubric_ci.system import resources
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
-_KEY_LINE: Final = re.compile(rf"^.*{_FIRST.key}.*\n", re.MULTILINE)
+_KEY: Final = _FIRST.variables[0]
+_PIN: Final = re.compile(r"@[0-9a-f]{40} # .*")  # of a workflow of ours, as examples have it
 _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
-_PIN: Final = re.compile(r"@[0-9a-f]{40} # .*")  # of a workflow of ours, as examples have it
+_PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION)$")  # no secret
+_EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
 _CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
-_MODEL_TARGET: Final = f"""\
-  # A model answers.
-  - name: default
-    model: {_FIRST.model}
-    api_key: ${{{{ OPENAI_API_KEY }}}}
-"""
+_FIRST_NIGHT: Final = (
+    "The first night answers and judges every case 15 times; "
+    "`rubric-ci run --trials 15 --list` shows its cost.\n"
+)
+_OTHER_CI: Final = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
+_MODEL_TARGET: Final = "  # A model answers.\n  - name: default\n    {}\n"
 _TARGETS: Final[dict[TargetKind, str]] = {
     "model": _MODEL_TARGET,
     "command": """\
   # Your own program answers; a change to the files of depends_on selects its cases.
   - name: default
     provider: cli
-    command_template: "python3 agent.py --prompt {PROMPT}"
+    command_template: "python3 agent.py --prompt {{PROMPT}}"
     timeout_seconds: 120
-    env: [OPENAI_API_KEY] # the program gets no other key
+    env: [{variables}] # the program gets no other key
     depends_on: [agent.py]
 """,
     "recorded": """\
@@ -59,15 +64,22 @@ class _File:
     source: str  # in the scaffold
     shared: bool = False  # also edited by others: never overwritten
     appended: bool = False  # shared, and missing lines are appended
+    example: bool = False  # written where there is no eval file and no configuration yet
     only: TargetKind | None = None  # written for this kind of target only
+
+    @property
+    def is_workflow(self) -> bool:
+        """Whether GitHub reads it."""
+        return self.path.startswith(".github/")
 
 
 _FILES: Final = (
     _File(path="rubric-ci.yaml", source="scaffold/rubric-ci.yaml"),
-    _File(path="evals/example.eval.yaml", source="scaffold/evals/example.eval.yaml"),
-    _File(path="evals/example.answers.jsonl", source="scaffold/evals/example.answers.jsonl"),
-    _File(path="evals/example.replay.jsonl", source="scaffold/evals/example.replay.jsonl"),
-    _File(path="agent.py", source="scaffold/agent.py", only="command"),
+    *(
+        _File(path=f"evals/example.{name}", source=f"scaffold/evals/example.{name}", example=True)
+        for name in ("eval.yaml", "answers.jsonl", "replay.jsonl")
+    ),
+    _File(path="agent.py", source="scaffold/agent.py", only="command", example=True),
     *(
         _File(path=f".github/workflows/evals-{name}.yml", source=f"workflows/evals-{name}.yml")
         for name in ("validate", "gate", "default-branch", "nightly")
@@ -77,33 +89,95 @@ _FILES: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What is written: the choices of the command line, for what the folder holds."""
+
+    settings: InitSettings
+    found: Found
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the configuration is written."""
+        return not self.found.config or self.settings.force
+
+    @property
+    def has_example(self) -> bool:
+        """Whether the example is written, too."""
+        return self.is_new and (not self.found.has_evals or self.settings.force)
+
+    @property
+    def provider(self) -> Provider:
+        """The provider of a new configuration."""
+        return PROVIDERS[self.settings.provider]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that judge and targets need."""
+        return self.provider.variables if self.is_new else self.found.variables
+
+    @property
+    def priced(self) -> bool:
+        """Whether a maximum cost can be enforced."""
+        return self.provider.priced if self.is_new else self.found.priced
+
+    def files(self) -> Iterator[_File]:
+        """Yield the files that belong into this folder."""
+        for file in _FILES:
+            left_out = (file.example and not self.has_example) or (
+                file.is_workflow and self.found.other_host
+            )
+            if not left_out and file.only in {None, self.settings.target}:
+                yield file
+
+
 def init(settings: InitSettings) -> ExitCode:
     """Write the files that are missing and print what was written or kept."""
-    for file in _FILES:
-        if file.only in {None, settings.target}:
-            for line in _create(file, settings):
-                click.echo(line)
-    click.echo(f"\n{_next(PROVIDERS[settings.provider], settings.target)}", nl=False)
+    found = look(settings.folder, os.environ)
+    if found.root and found.root.resolve() != settings.folder.resolve():
+        place = f"{settings.folder} is in the repository {found.root}"
+        raise CannotWriteFile(
+            f"{place}, which needs the files at its root",
+            f"run `rubric-ci init {found.root}`",
+        )
+    plan = _Plan(settings=settings, found=found)
+    for file in plan.files():
+        for line in _create(file, plan):
+            click.echo(line)
+    click.echo("\n" + "".join(_next(plan)), nl=False)
     return ExitCode.OK
 
 
-def _next(provider: Provider, target: TargetKind) -> str:
-    """Return the next three commands."""
-    key = f"export {provider.key}=... && " if provider.key else ""
+def _next(plan: _Plan) -> Iterator[str]:
+    """Yield the next commands, which work in this folder, and what the workflows need."""
+    yield "Next:\n"
+    if not plan.found.root:
+        yield "  git init    # the hook and the workflows need a repository\n"
+    yield "  rubric-ci validate    # offline\n"
+    if plan.has_example:
+        yield f"  {_OFFLINE}    # offline\n"
+    else:
+        yield "  rubric-ci run --list    # cases and cost; sends nothing\n"
+    values = " ".join(f"{name}=..." for name in plan.variables)
+    exports = f"export {values} && " if values else ""
     grades = {"model": "asks the model", "command": "runs agent.py", "recorded": "needs a judge"}
-    return f"""\
-Next:
-  rubric-ci validate    # offline
-  {_OFFLINE}    # offline
-  {key}rubric-ci run    # {grades[target]}
-{_CAPS if provider.priced else ""}The first night answers and judges every case 15 times; \
-`rubric-ci run --trials 15 --list` shows its cost.
-"""
+    what = grades[plan.settings.target] if plan.is_new else "grades the cases"
+    yield f"  {exports}rubric-ci run    # {what}\n"
+    if plan.found.other_host:
+        yield f"No workflows: `origin` is at {plan.found.other_host}. {_OTHER_CI}\n"
+        return
+    for name in plan.variables:
+        kind = "variable" if _PUBLIC.search(name) else "secret"
+        yield f"  gh {kind} set {name}    # for the workflows\n"
+    if plan.is_new and plan.provider.remark:
+        yield f"{plan.provider.remark}\n"
+    yield _CAPS if plan.priced else ""
+    yield _FIRST_NIGHT
 
 
-def _create(file: _File, settings: InitSettings) -> Iterator[str]:
+def _create(file: _File, plan: _Plan) -> Iterator[str]:
     """Write the file or keep it; yield lines about it."""
-    text = _text(file, settings)
+    settings, text = plan.settings, _text(file, plan)
     existing = _existing(file, settings.folder)
     if existing is None or (settings.force and not file.shared):
         _write(existing or settings.folder / file.path, text)
@@ -120,17 +194,40 @@ def _create(file: _File, settings: InitSettings) -> Iterator[str]:
         yield indent(text.rstrip("\n"), "    ")
 
 
-def _text(file: _File, settings: InitSettings) -> str:
-    """Return a file of the scaffold for the provider and the kind of target."""
-    provider = PROVIDERS[settings.provider]
-    text = resources.read_example(file.source).replace(_MODEL_TARGET, _TARGETS[settings.target])
-    if file.path.startswith(".github/"):
-        text = _PIN.sub(f"@v{__version__}", text)
-    if not provider.priced:
+def _text(file: _File, plan: _Plan) -> str:
+    """Return a file of the scaffold for the provider, the target and the repository."""
+    text = resources.read_example(file.source)
+    if file.is_workflow:
+        return _workflow(text, plan)
+    if file.path != "rubric-ci.yaml":
+        return text.replace(_KEY, (plan.variables or ("",))[0]) if file.only else text
+    target = _TARGETS[plan.settings.target].format(
+        _target(plan.provider), variables=", ".join(plan.provider.variables)
+    )
+    text = text.replace(_MODEL_TARGET.format(_target(_FIRST)), target)
+    text = text.replace("\n  ".join(_FIRST.settings), "\n  ".join(plan.provider.settings))
+    return text if plan.has_example else _EXAMPLE.sub("", text)
+
+
+def _target(provider: Provider) -> str:
+    lines = (line.partition(" # ")[0] for line in provider.settings)
+    return "\n    ".join(line for line in lines if not line.startswith("output:"))
+
+
+def _workflow(text: str, plan: _Plan) -> str:
+    """Return a workflow for the branch, the variables and the prices of a repository."""
+    name = plan.found.branch
+    branch = name if re.fullmatch(r"[\w./-]+", name) else json.dumps(name)
+    lines = [
+        f"        {each}=${{{{ {'vars' if _PUBLIC.search(each) else 'secrets'}.{each} }}}}\n"
+        for each in plan.variables
+    ]
+    text = _PIN.sub(f"@v{__version__}", text).replace("branches: [main]", f"branches: [{branch}]")
+    if not plan.priced:
         text = _CAP.sub('max-cost-usd: ""', text)
-    if not provider.key:
-        text = _KEY_LINE.sub("", _SECRETS.sub("", text))
-    return text.replace(_FIRST.key, provider.key).replace(_FIRST.model, provider.model)
+    if not lines:
+        return _SECRETS.sub("", text)
+    return text.replace(f"        {_KEY}=${{{{ secrets.{_KEY} }}}}\n", "".join(lines))
 
 
 def _existing(file: _File, folder: Path) -> Path | None:

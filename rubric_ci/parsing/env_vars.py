@@ -49,7 +49,7 @@ class Variables:
 
     def _check(self, name: str) -> None:
         message = f"{self.place(name)} uses `${{{{ {name} }}}}`, which is not allowed"
-        if _matches(name.upper(), RUNNER_VARIABLES):
+        if is_of_runner(name):
             raise ForbiddenVariable(
                 message, "pass the value in a variable that does not belong to the runner"
             )
@@ -94,6 +94,11 @@ def names(value: Any) -> Iterator[str]:
 def is_of_provider(name: str) -> bool:
     """Return True for a variable of a model provider."""
     return _matches(name, PROVIDER_VARIABLES)
+
+
+def is_of_runner(name: str) -> bool:
+    """Return True for a variable of the runner."""
+    return _matches(name.upper(), RUNNER_VARIABLES)
 
 
 @lru_cache(maxsize=256)

@@ -6,9 +6,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
+import yaml
 
 from rubric_ci import __version__
 from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
@@ -69,9 +71,11 @@ def test_a_new_project_is_valid(tmp_path: Path) -> None:
 
 NEXT = """\
 Next:
+  git init    # the hook and the workflows need a repository
   rubric-ci validate    # offline
   rubric-ci run --target recorded --replay evals/example.replay.jsonl    # offline
   export OPENAI_API_KEY=... && rubric-ci run    # asks the model
+  gh secret set OPENAI_API_KEY    # for the workflows
 A pull request may cost $5, a night $20 (max-cost-usd).
 The first night answers and judges every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
 """  # noqa: E501
@@ -156,7 +160,7 @@ def test_a_command_is_started(tmp_path: Path) -> None:
 def test_a_terminal_is_asked(tmp_path: Path) -> None:
     words = ["-m", "rubric_ci", "init", "--target", "recorded"]
     with pexpect.spawn(sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60) as asked:
-        asked.expect_exact("Provider of the judge (openai, anthropic, gemini, ollama) [openai]: ")
+        asked.expect("Provider of the judge .*openai-compatible, ollama.* .openai.: ")
         asked.sendline("gemini")
         asked.expect(pexpect.EOF)
         asked.wait()
@@ -179,8 +183,7 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
     done = command(tmp_path, "init")
     assert first_lines(done.stdout) == [
         "kept rubric-ci.yml: it exists (--force overwrites it)",
-        "kept evals/example.eval.yaml: it exists (--force overwrites it)",
-        *WROTE[2:],
+        *WROTE[4:],
         "kept .pre-commit-config.yaml: check that it contains:",
         "    repos:",
         "      - repo: https://github.com/rubric-ci/rubric-ci",
@@ -193,6 +196,137 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "rubric-ci.yml").read_text() == "evals: [mine.yaml]\n"
     assert (tmp_path / ".gitignore").read_text() == "*.pyc\n.rubric-ci/\n"
     assert (tmp_path / "evals" / "example.eval.yaml").read_text() == "mine"
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "-b", "master")
+    return tmp_path
+
+
+def workflow(root: Path, name: str) -> dict[Any, Any]:
+    """Return the data of a workflow; YAML 1.1 reads its `on` as True."""
+    text = (root / f".github/workflows/evals-{name}.yml").read_text(encoding="utf-8")
+    found: dict[Any, Any] = yaml.safe_load(text)
+    return found
+
+
+def next_lines(output: str) -> list[str]:
+    return output.split("\nNext:\n", maxsplit=1)[1].splitlines()
+
+
+CONFIG = """\
+judge: {model: openai/judge, api_base: "${{ JUDGE_URL }}", api_key: "${{ JUDGE_KEY }}"}
+env: {allow: [JUDGE_URL]}
+targets:
+  - {name: default, provider: cli, command_template: "./shop {PROMPT}", env: [SHOP_TOKEN]}
+  - {name: other, model: anthropic/claude-haiku-5-5}
+"""
+SCRIPT = """\
+evalcases:
+  - id: a
+    input: Hi
+    execution: {evaluators: [{name: s, type: code_judge, script: ./s, env: [DATABASE_URL]}]}
+"""
+
+
+def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) -> None:
+    (repository / "rubric-ci.yaml").write_text(CONFIG)
+    (repository / "a.eval.yaml").write_text(SCRIPT)
+    done = command(repository, "init", "--yes")
+    assert first_lines(done.stdout)[0].startswith("kept rubric-ci.yaml: it exists")
+    assert "evals/" not in done.stdout
+    exported = "JUDGE_URL=... JUDGE_KEY=... ANTHROPIC_API_KEY=... SHOP_TOKEN=... DATABASE_URL=..."
+    names = ["JUDGE_URL", "JUDGE_KEY", "ANTHROPIC_API_KEY", "SHOP_TOKEN", "DATABASE_URL"]
+    assert next_lines(done.stdout) == [
+        "  rubric-ci validate    # offline",
+        "  rubric-ci run --list    # cases and cost; sends nothing",
+        f"  export {exported} && rubric-ci run    # grades the cases",
+        "  gh secret set JUDGE_URL    # for the workflows",
+        "  gh secret set JUDGE_KEY    # for the workflows",
+        "  gh secret set ANTHROPIC_API_KEY    # for the workflows",
+        "  gh secret set SHOP_TOKEN    # for the workflows",
+        "  gh secret set DATABASE_URL    # for the workflows",
+        NEXT.splitlines()[-1],
+    ]
+    (job,) = workflow(repository, "gate")["jobs"].values()
+    given = job["secrets"]["env"].splitlines()
+    assert [line.partition("=")[0] for line in given] == names
+    assert job["with"] == {"max-cost-usd": ""}  # `openai/judge` has no price
+
+
+def test_eval_files_need_no_example(repository: Path) -> None:
+    (repository / "a.eval.yaml").write_text("evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n")
+    done = command(repository, "init", "--yes")
+    assert "evals/example" not in done.stdout
+    assert command(repository, "validate").stdout == "2 files checked: no problems\n"
+    assert next_lines(done.stdout)[1] == "  rubric-ci run --list    # cases and cost; sends nothing"
+    listed = command(repository, "run", "--list")
+    assert (listed.returncode, "a.eval.yaml" in listed.stdout) == (0, True), listed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "branch"),
+    [
+        ((), "master"),
+        (("checkout", "-q", "-b", "topic"), "master"),
+        (("branch", "main"), "main"),
+        (("update-ref", "refs/remotes/origin/trunk", "HEAD"), "trunk"),
+    ],
+    ids=["checked out", "topic", "main", "of the remote"],
+)
+def test_the_default_branch(repository: Path, words: tuple[str, ...], branch: str) -> None:
+    git(repository, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--allow-empty", "-qmA")
+    if words:
+        git(repository, *words)
+    if branch == "trunk":
+        git(repository, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    command(repository, "init", "--yes")
+    for name, event in (("gate", "pull_request"), ("default-branch", "push"), ("validate", "push")):
+        assert workflow(repository, name)[True][event]["branches"] == [branch]
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("git@gitlab.com:acme/app.git", "gitlab.com"),
+        ("https://user:key@gitlab.acme.example/app", "gitlab.acme.example"),
+        ("git@github.com:acme/app.git", ""),
+        ("https://git.acme.example/app", ""),
+    ],
+)
+def test_another_host_gets_no_workflows(repository: Path, url: str, host: str) -> None:
+    git(repository, "remote", "add", "origin", url)
+    done = command(repository, "init", "--yes")
+    assert (repository / ".github").exists() is (host == "")
+    said = [line for line in done.stdout.splitlines() if line.startswith("No workflows")]
+    page = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
+    assert said == ([f"No workflows: `origin` is at {host}. {page}"] if host else [])
+
+
+def test_a_folder_of_a_repository_is_refused(repository: Path) -> None:
+    done = command(repository, "init", "--yes", "below")
+    assert (done.returncode, files(repository / "below")) == (2, [])
+    assert done.stderr == (
+        f"rubric-ci: below is in the repository {repository}, which needs the files at "
+        f"its root\n  run `rubric-ci init {repository}`\n"
+    )
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_workflow_passes_on_what_the_judge_needs(repository: Path, provider: str) -> None:
+    command(repository, "init", "--yes", "--provider", provider)
+    for name in ("gate", "default-branch", "nightly"):
+        (job,) = workflow(repository, name)["jobs"].values()
+        given = job.get("secrets", {}).get("env", "").splitlines()
+        assert [line.partition("=")[0] for line in given] == [*PROVIDERS[provider].variables]
+        assert all(
+            line.partition("=")[2].endswith(f".{line.partition('=')[0]} }}}}") for line in given
+        )
 
 
 def test_twice_changes_nothing(tmp_path: Path) -> None:

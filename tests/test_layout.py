@@ -56,6 +56,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_shards.py": "commands/plan",
     "commands/test_validate.py": """
         project/checker project/fixer validation/output/formats""",
+    "commands/test_prompt_targets.py": "yaml_text/prompt_file",
     "commands/test_waivers.py": """
         commands/waive waivers/file""",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
@@ -89,7 +90,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         validation/evaluator_rules
         validation/field_rules validation/ignore_comments
         validation/other_tools
-        validation/project_rules validation/reference_rules validation/rubric_rules
+        validation/project_rules validation/prompt_rules
+        validation/reference_rules validation/rubric_rules
         validation/shape_rules validation/target_rules validation/variable_rules
         yaml_text/constructor yaml_text/limits yaml_text/syntax_errors""",
 }

@@ -112,6 +112,15 @@ def _connects(key: str, value: JSON) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTemplate:
+    """The messages that a model target is asked with, in place of or before those of a case."""
+
+    path: str  # of the prompt file, relative to the repository root
+    messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]  # role and template
+    takes_input: bool  # `{{ input }}` stands for the messages of the case, which are not sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmTarget:
     """A model answers the case's input messages."""
 
@@ -121,6 +130,7 @@ class LlmTarget:
     judge_target: str = ""  # empty: the configured judge
     depends_on: tuple[str, ...] | None = ()
     cache: bool = True  # answers may be reused
+    prompt: PromptTemplate | None = None
     held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
 
 

@@ -195,8 +195,10 @@ class EvalCase:
     def question(self) -> str:
         """The input messages as one text; roles are included if there are several messages.
 
-        Guidelines are not part of it.
+        Guidelines are not part of it. Without messages, it is the variables, one a line.
         """
+        if not self.input_messages:
+            return "\n".join(f"{name}: {_shown(value)}" for name, value in self.vars.items())
         messages = [message for message in self.input_messages if not message.is_guideline]
         if len(messages) == 1:
             return messages[0].text
@@ -212,6 +214,10 @@ class EvalCase:
     def reference_answer(self) -> str:
         """The last expected message's text, or ""."""
         return self.expected_messages[-1].text if self.expected_messages else ""
+
+
+def _shown(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

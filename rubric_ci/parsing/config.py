@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from posixpath import basename, dirname, join, normpath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.config import (
     CliTarget,
@@ -15,17 +15,23 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     MockTarget,
+    PromptTemplate,
     RecordedTarget,
     Target,
     UnsupportedTarget,
 )
 from rubric_ci.model.judge_cli import COMMAND_TIMEOUT
+from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, glob_from_root
 from rubric_ci.yaml_text.document import Document
 
+if TYPE_CHECKING:
+    from rubric_ci.yaml_text.prompt_file import PromptFile
+
+_NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _PREFIXES: Final = {
     "azure-openai": "azure",
     "google": "gemini",
@@ -43,17 +49,20 @@ _NOT_OPTIONS: Final = frozenset(
     (
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *(*JUDGE_KEYS, "max_retries", "provider_batching", "cache"),
+        *(*JUDGE_KEYS, "max_retries", "provider_batching", "cache", "prompt"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
 )
 
 
-def read_config(document: Document) -> Config:
-    """Return the configuration; paths become relative to the repository root."""
+def read_config(document: Document, lookup: Lookup) -> Config:
+    """Return the configuration; paths become relative to the repository root.
+
+    `lookup` finds the prompt files of targets.
+    """
     data = document.data
-    targets = read_targets(document)
+    targets = read_targets(document, lookup)
     return Config(
         evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
         judge=_judge(data["judge"]) if "judge" in data else None,
@@ -65,10 +74,11 @@ def read_config(document: Document) -> Config:
     )
 
 
-def read_targets(document: Document) -> tuple[Target, ...]:
+def read_targets(document: Document, lookup: Lookup) -> tuple[Target, ...]:
     """Return the targets of a configuration or of a targets file."""
     return tuple(
-        _target(snake_cased(target), document.file) for target in document.data.get("targets", ())
+        _target(snake_cased(target), document.file, lookup)
+        for target in document.data.get("targets", ())
     )
 
 
@@ -125,7 +135,7 @@ def _regression(data: dict[str, Any]) -> RegressionConfig:
     return RegressionConfig(**{key: value for key, value in data.items() if key in known})
 
 
-def _target(data: dict[str, Any], file: str) -> Target:
+def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
     judge = data.get("judge_target", data.get("grader_target", ""))
     shared = {"name": data["name"], "judge_target": judge}
     depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
@@ -154,13 +164,40 @@ def _target(data: dict[str, Any], file: str) -> Target:
         case provider if provider in AGENTS:
             return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
         case _:
+            prompt = _prompt(data, lookup)
             return LlmTarget(
                 **shared,
-                endpoint=_endpoint(data),
+                endpoint=_endpoint({**_of_prompt(prompt, data), **data}),
+                prompt=_template(prompt) if prompt else None,
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on or (),
                 cache=data.get("cache", True),
             )
+
+
+def _prompt(data: dict[str, Any], lookup: Lookup) -> "PromptFile | None":
+    if "prompt" not in data:
+        return None
+    from rubric_ci.yaml_text.prompt_file import open_prompt  # few targets have a prompt
+
+    found = lookup(data["prompt"])
+    if not isinstance(found, Found):
+        raise TypeError(f"{data['prompt']} was found by the checks: {found.reason}")
+    return open_prompt(found.path, found.text)
+
+
+def _of_prompt(prompt: "PromptFile | None", data: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a prompt file, and its model unless the target has one."""
+    if prompt is None:
+        return {}
+    named = prompt.model and not any(name in data for name in _NAMES)
+    return {**prompt.options, **({"model": prompt.model} if named else {})}
+
+
+def _template(prompt: "PromptFile") -> PromptTemplate:
+    takes_input = "input" in prompt.names
+    messages: Any = prompt.messages
+    return PromptTemplate(path=prompt.path, messages=messages, takes_input=takes_input)
 
 
 def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
@@ -174,7 +211,7 @@ def _endpoint(data: dict[str, Any]) -> Endpoint:
     """Return the model under its litellm name; unknown keys are options of the call."""
     provider = data.get("provider", "").lower()
     prefix = _PREFIXES.get(provider, provider)
-    names = ("model", "deployment", "deployment_name", "variant")
+    names = _NAMES
     if prefix == "azure":
         names = ("deployment", "deployment_name", "model", "variant")
     name = next(data[key] for key in names if key in data)

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.references import Found as Resolved
 from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.config_summary import ConfigSummary
-from rubric_ci.validation.validator import check_config, check_evals
+from rubric_ci.validation.eval_rules import KnownTargets, Prompt
+from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
@@ -121,8 +123,7 @@ class Checker:
         found = check_evals(
             source,
             lookup,
-            known.targets,
-            known.agents,
+            KnownTargets(known.targets, known.agents, self._prompts(known)),
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
             machine=partial(self._machine, path.parent),
@@ -146,7 +147,9 @@ class Checker:
             models=known_models,
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
-        return self._switched(found, document.texts())
+        near_file = partial(self._near_file, path.parent)
+        prompts = check_prompts(document, self._lookup(path.parent), near_file)
+        return self._switched((*found, *prompts), document.texts())
 
     def _check_waivers(self, name: str, data: bytes) -> Found:
         text = decode(data)
@@ -192,8 +195,27 @@ class Checker:
         for name in self.project.serving(folder):
             summary = self.project.summarize(name)
             agents = known.agents | (summary.agents - known.targets)
-            known = ConfigSummary(targets=known.targets | summary.targets, agents=agents)
+            new = {t: each for t, each in summary.prompts.items() if t not in known.targets}
+            known = ConfigSummary(
+                targets=known.targets | summary.targets,
+                agents=agents,
+                prompts={**known.prompts, **new},
+            )
         return known
+
+    def _prompts(self, known: ConfigSummary) -> "Mapping[str, Prompt]":
+        """Return the prompts of targets by name, of the default one also under ""."""
+        if not known.prompts:
+            return {}
+        from rubric_ci.yaml_text.prompt_file import open_prompt
+
+        found = {}
+        for target, (file, written) in known.prompts.items():
+            match self.project.files.lookup(file)(written):
+                case Resolved(path, text):
+                    found[target] = Prompt(target, path, open_prompt(path, text).names)
+        default = next(iter(known.targets)) if len(known.targets) == 1 else "default"
+        return {**found, **({"": found[default]} if default in found else {})}
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
         """Return the targets that serve the same eval files as those of a file."""

@@ -8,15 +8,21 @@ from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.model_facts import Models
-from rubric_ci.model.references import Lookup
+from rubric_ci.model.references import Lookup, NotFound
 from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import parse
 from rubric_ci.validation.config_summary import summarize_config
 from rubric_ci.validation.diagnostics import has_errors
+from rubric_ci.validation.eval_rules import KnownTargets
 from rubric_ci.validation.rules import apply_suppressions
-from rubric_ci.validation.validator import check_config, check_evals
+from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
+
+
+def no_files(_: str) -> NotFound:
+    """Find no file."""
+    return NotFound("no such file")
 
 
 class LoadedConfig(NamedTuple):
@@ -38,16 +44,18 @@ def load_config(
     text: str,
     rules: Mapping[str, str] | None = None,
     *,
+    lookup: Lookup = no_files,
     models: Callable[[], Models] | None = None,
 ) -> LoadedConfig:
     """Check and parse a configuration; `path` is relative to the repository root.
 
-    `rules` are the severities that hold; None: its own.
+    `rules` are the severities that hold; None: its own. `lookup` finds prompt files.
     """
     document = Document(path, text)
     severities = summarize_config(document).rules if rules is None else rules
-    found = apply_suppressions(check_config(document, models=models), document.texts(), severities)
-    return LoadedConfig(None if has_errors(found) else read_config(document), found)
+    found = (*check_config(document, models=models), *check_prompts(document, lookup))
+    found = apply_suppressions(found, document.texts(), severities)
+    return LoadedConfig(None if has_errors(found) else read_config(document, lookup), found)
 
 
 def load_targets(
@@ -55,6 +63,7 @@ def load_targets(
     text: str,
     rules: Mapping[str, str] | None = None,
     *,
+    lookup: Lookup = no_files,
     models: Callable[[], Models] | None = None,
 ) -> LoadedTargets:
     """Check and parse a targets file; `path` is relative to the repository root.
@@ -63,8 +72,9 @@ def load_targets(
     """
     document = Document(path, text)
     found = check_config(document, targets_only=True, models=models)
+    found = (*found, *check_prompts(document, lookup))
     found = apply_suppressions(found, document.texts(), rules or {})
-    return LoadedTargets(() if has_errors(found) else read_targets(document), found)
+    return LoadedTargets(() if has_errors(found) else read_targets(document, lookup), found)
 
 
 class Loaded(NamedTuple):
@@ -90,7 +100,8 @@ def load(
     """
     source = open_source(path, text, sidecar)
     looked_up = cache(lookup)
-    found = apply_suppressions(check_evals(source, looked_up), source.texts(), rules or {})
+    found = check_evals(source, looked_up, KnownTargets(prompts=None))
+    found = apply_suppressions(found, source.texts(), rules or {})
     if has_errors(found):
         return Loaded(None, found)
     return Loaded(parse(source, looked_up, default_evaluator), found)

@@ -142,7 +142,10 @@ class Project:
             case None:
                 return LoadedConfig(Config(), ())
             case str(text):
-                return load_config(self.config_name, text, self.rules, models=known_models)
+                lookup = self.files.lookup(self.config_name)
+                return load_config(
+                    self.config_name, text, self.rules, lookup=lookup, models=known_models
+                )
             case problem:
                 return LoadedConfig(None, (_diagnostic(self.config_name, problem),))
 
@@ -215,7 +218,8 @@ class Project:
             case None:
                 return LoadedTargets((), ())
             case str(text):
-                return load_targets(name, text, self.rules, models=known_models)
+                lookup = self.files.lookup(name)
+                return load_targets(name, text, self.rules, lookup=lookup, models=known_models)
             case problem:
                 return LoadedTargets((), (_diagnostic(name, problem),))
 

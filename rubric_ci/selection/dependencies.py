@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from posixpath import join, normpath
 
-from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.project.links import ancestors
 from rubric_ci.selection.fingerprint import files
@@ -40,7 +40,9 @@ class ChangedPaths:
 
     def concerns(self, target: Target) -> bool:
         """Return True if the target depends on a changed file for every case."""
-        words = command_words(target)
+        words = [*command_words(target)]
+        if isinstance(target, LlmTarget) and target.prompt:
+            words.append(target.prompt.path)
         globs = self._matching(tuple(target.depends_on or ()))
         everything = depends_on_everything(target) and self._others
         return bool(globs or everything) or any(any(self._near(word)) for word in words)

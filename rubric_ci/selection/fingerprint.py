@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
-from rubric_ci.model.config import Endpoint, JudgeConfig, Target
+from rubric_ci.model.config import Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,
@@ -96,8 +96,13 @@ def is_judged(case: EvalCase) -> bool:
 def setup(of: Setup, *, judged: bool) -> Parts:
     """Return the parts of a setup; the judge only if it marks the case."""
     judge = {"judge": _canonical([of.judge, of.prompt_version])} if judged else {}
+    target, prompt = of.target, {}
+    if isinstance(target, LlmTarget) and target.prompt:
+        prompt = {f"`{target.prompt.path}`": _canonical(target.prompt)}
+        target = replace(target, prompt=replace(target.prompt, messages=(), takes_input=False))
     return {
-        f"target `{of.target.name}`": _canonical(of.target),
+        f"target `{of.target.name}`": _canonical(target),
+        **prompt,
         "thresholds": _canonical(of.thresholds),
     } | judge
 

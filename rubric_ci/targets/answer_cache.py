@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import assert_never
 
+from rubric_ci.errors import CannotAnswer
 from rubric_ci.llm.cache import ANSWER
 from rubric_ci.model.config import (
     CliTarget,
@@ -76,8 +77,12 @@ def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
 
 def _of_model(case: EvalCase, target: LlmTarget) -> JSON:
     options = target.endpoint.options
+    try:
+        messages = llm.chat_messages(case, target.prompt)
+    except CannotAnswer:  # a variable is missing: there is no answer
+        return None
     host = options.get("api_base") or options.get("base_url") or ""
-    return ["model", call_key(target.endpoint, llm.chat_messages(case)), host]
+    return ["model", call_key(target.endpoint, messages), host]
 
 
 def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:

@@ -5,17 +5,18 @@ from time import perf_counter
 from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.model.config import LlmTarget
+from rubric_ci.model.config import LlmTarget, PromptTemplate
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, Message
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage, call_key
 from rubric_ci.model.results import Answer
+from rubric_ci.text.template import NotRendered, render
 
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Return the model's reply; raises CannotAnswer if it is empty, truncated or a refusal."""
-    messages = tuple(chat_messages(case))
+    messages = tuple(chat_messages(case, target.prompt))
     if not messages:
         raise CannotAnswer("the case has no input messages to send to the model")
     call = ModelCall(
@@ -39,15 +40,31 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     )
 
 
-def chat_messages(case: EvalCase) -> list[ChatMessage]:
-    """Return the messages as text; guidelines are at the start of the system message."""
+def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[ChatMessage]:
+    """Return the messages as text; guidelines are at the start of the system message.
+
+    Raises CannotAnswer if the case lacks a variable of the prompt.
+    """
     messages = [_chat_message(each) for each in case.input_messages if not each.is_guideline]
+    if prompt:
+        messages = [*_of_prompt(prompt, case), *([] if prompt.takes_input else messages)]
     if not case.guidelines:
         return messages
     texts = ["[[ ## Guidelines ## ]]", *(part.text for part in case.guidelines)]
     if messages and messages[0].role == "system":
         texts.append(messages.pop(0).content)
     return [ChatMessage(role="system", content="\n\n".join(texts)), *messages]
+
+
+def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
+    variables = {**case.vars, "input": case.question}
+    try:
+        return [
+            ChatMessage(role=role, content=render(text, variables))
+            for role, text in prompt.messages
+        ]
+    except NotRendered as error:
+        raise CannotAnswer(f"`{prompt.path}`: {error}") from None
 
 
 def _chat_message(message: Message) -> ChatMessage:

@@ -28,7 +28,7 @@ from rubric_ci.yaml_text.source import Values
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
     *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens"),
-    *("settings", "cache", "input_cost_per_token", "output_cost_per_token"),
+    *("settings", "cache", "prompt", "input_cost_per_token", "output_cost_per_token"),
     *("input_cost_per_token_batches", "output_cost_per_token_batches"),
 )
 _PROVIDERS: Final = {

@@ -27,6 +27,7 @@ class ConfigSummary(NamedTuple):
     rules: Mapping[str, str] = {}
     targets: frozenset[str] = frozenset()
     agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTS`
+    prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
@@ -45,6 +46,7 @@ def summarize_config(document: Document) -> ConfigSummary:
         agents=frozenset(
             name for name, provider in _providers(data.get("targets")) if provider in AGENTS
         ),
+        prompts={name: (document.file, prompt) for name, prompt in _prompts(data.get("targets"))},
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
@@ -60,6 +62,13 @@ def _providers(targets: Any) -> Iterator[tuple[str, str]]:
         if isinstance(name, str):
             provider = target.get("provider")
             yield name, provider.lower() if isinstance(provider, str) else ""
+
+
+def _prompts(targets: Any) -> Iterator[tuple[str, str]]:
+    for target in targets if isinstance(targets, list) else ():
+        prompt = target.get("prompt") if isinstance(target, dict) else None
+        if isinstance(prompt, str) and isinstance(target.get("name"), str):
+            yield target["name"], prompt
 
 
 def glob_from_root(file: str, glob: str) -> str:

@@ -4,8 +4,8 @@ Rules run on data of any shape. Each checks only values of the right type and re
 another rule reports the cause.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases
 from rubric_ci.text.suggestions import nearest, suggest
@@ -64,6 +64,24 @@ AGENT_TARGET: Final = Rule(
     bad=f"execution: {{target: codex}}\n{GOOD_FILE}",
     good=f"execution: {{target: default}}\n{GOOD_FILE}",
 )
+
+
+class Prompt(NamedTuple):
+    """The prompt of a target: its file, and the variables that it uses."""
+
+    target: str
+    path: str
+    names: frozenset[str]
+
+
+class KnownTargets(NamedTuple):
+    """The targets that an eval file can name."""
+
+    names: frozenset[str] = frozenset()  # without any, they are not checked
+    agents: frozenset[str] = frozenset()  # those that rubric-ci does not start
+    prompts: Mapping[str, Prompt] | None = {}
+    """Prompts by target, that of the default one under ""; None: they are not known, and unused
+    variables are not reported."""
 
 
 UNGRADED_CASES: Final = Rule(

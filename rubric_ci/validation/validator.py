@@ -3,13 +3,18 @@
 NOTE: modules that describe problems are imported late: a file without problems needs none.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from rubric_ci.assertions.keys import KEYS
 from rubric_ci.model.references import Lookup, Machine, NearFile
-from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
+from rubric_ci.validation.eval_rules import (
+    KnownTargets,
+    eval_problems,
+    target_problems,
+    ungraded_cases,
+)
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.rubric_rules import GATE_KIND
 from rubric_ci.validation.schema import problems as schema_problems
@@ -20,6 +25,7 @@ from rubric_ci.yaml_text.source import Source
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.model_facts import Models
+    from rubric_ci.validation.eval_rules import Prompt
     from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
     from rubric_ci.validation.waiver_rules import FindStates
@@ -30,8 +36,7 @@ _KINDS = frozenset(("score_ranges", "levels"))  # the keys that make a criterion
 def check_evals(
     source: Source,
     lookup: Lookup,
-    targets: frozenset[str] = frozenset(),
-    agents: frozenset[str] = frozenset(),
+    known: KnownTargets = KnownTargets(),  # noqa: B008 (a value)
     nearest_path: "NearestPath | None" = None,
     *,
     machine: "Callable[[], Machine] | None" = None,
@@ -40,8 +45,6 @@ def check_evals(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
-    `targets` are the names of all targets; without any, they are not checked. `agents` are the
-    targets that rubric-ci does not start.
     Without `nearest_path`, globs under `depends_on` are not checked; without `machine`, scripts
     are not. `near_file` names the file that a missing one probably is. `default_evaluator` is the
     configuration's; only `none` leaves cases ungraded.
@@ -50,8 +53,10 @@ def check_evals(
     if other:
         return _diagnosed(source, [other])
     found = list(_eval_problems(source, lookup, near_file))
-    if targets and source.readable:
-        found.extend(_first(target_problems(source.data, targets, agents)))
+    if source.readable and (known.prompts or any(map(_has_variables, source.texts().values()))):
+        found.extend(_first(_variable_problems(source, known.prompts)))
+    if known.names and source.readable:
+        found.extend(_first(target_problems(source.data, known.names, known.agents)))
     if default_evaluator == "none" and source.readable:
         found.extend(ungraded_cases(source.data, source.file))
     if nearest_path and any("depends_on" in text for text in source.texts().values()):
@@ -105,6 +110,17 @@ def check_config(
     return _diagnosed(document, found)
 
 
+def check_prompts(
+    document: Document, lookup: Lookup, near_file: NearFile = lambda _: ""
+) -> "tuple[Diagnostic, ...]":
+    """Return the problems of the prompt files that targets name."""
+    if "prompt" not in document.text:
+        return ()
+    from rubric_ci.validation.prompt_rules import prompt_problems
+
+    return _diagnosed(document, list(_first(prompt_problems(document.data, lookup, near_file))))
+
+
 def check_waivers(
     document: Document, find_states: "FindStates | None" = None
 ) -> "tuple[Diagnostic, ...]":
@@ -148,10 +164,6 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
-    if any("{{" in text or "{%" in text or "vars" in text for text in source.texts().values()):
-        from rubric_ci.validation.variable_rules import variable_problems
-
-        found.extend(_first(variable_problems(source.data, source.written)))
     if any("trials" in text for text in source.texts().values()):
         from rubric_ci.validation.gate_rules import trial_problems
 
@@ -165,6 +177,22 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(field_problems(source.data, lookup)))
     yield from found
+
+
+def _has_variables(text: str) -> bool:
+    return "{{" in text or "{%" in text or "vars" in text
+
+
+def _variable_problems(source: Source, prompts: "Mapping[str, Prompt] | None") -> Iterator[Problem]:
+    from rubric_ci.validation.prompt_rules import case_prompt_problems
+    from rubric_ci.validation.variable_rules import variable_problems
+
+    if prompts is None:
+        yield from variable_problems(source.data, source.written, None)
+        return
+    used = frozenset[str]().union(*(each.names for each in prompts.values()))
+    yield from variable_problems(source.data, source.written, used)
+    yield from case_prompt_problems(source.data, prompts)
 
 
 def _first(problems: Iterator[Problem]) -> Iterator[Problem]:

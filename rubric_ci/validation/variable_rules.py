@@ -79,10 +79,13 @@ class Text(NamedTuple):
     text: str
 
 
-def variable_problems(data: Any, written: Callable[[Path], str | None]) -> Iterator[Problem]:
+def variable_problems(
+    data: Any, written: Callable[[Path], str | None], used_by_prompts: frozenset[str] | None
+) -> Iterator[Problem]:
     """Yield templates that cannot be rendered, and variables that nothing uses.
 
-    `written` returns a scalar as its file has it.
+    `written` returns a scalar as its file has it. Without `used_by_prompts`, unused variables are
+    not reported.
     """
     listed = data.get("evalcases") if isinstance(data, dict) else None
     cases: list[_Case] = [
@@ -99,14 +102,15 @@ def variable_problems(data: Any, written: Callable[[Path], str | None]) -> Itera
     from rubric_ci.text.template import used  # files without variables do not need Jinja2
 
     of_suite = {name for each in shared for name in used(each.text).names}
+    of_suite |= used_by_prompts or set()
     anywhere = set(of_suite)
-    faulty = any(used(each.text).fault for each in shared)
+    faulty = used_by_prompts is None or any(used(each.text).fault for each in shared)
     for path, case in cases:
         own = list(_own_texts(case, path, raw=case.get("raw", data.get("raw")) is True))
         names = {name for each in own for name in used(each.text).names}
         faults = any(used(each.text).fault for each in own)
         faulty = faulty or faults
-        if not faults:
+        if not faults and used_by_prompts is not None:
             yield from _unused(_vars(case).keys() - names - of_suite, (*path, "vars"))
         anywhere |= names
         for each in own:

@@ -185,7 +185,7 @@ def needed_when(condition: Schema, owner: Schema) -> str:
     others = [
         key
         for key in condition["properties"]
-        if key in keys and "spelling)" not in keys[key]["title"]
+        if key in keys and "spelling)" not in keys[key].get("title", "")
     ]
     if len(others) > 3:
         return " without a key of another kind"

@@ -19,6 +19,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.references import Found, NotFound
     from rubric_ci.project.loader import load, load_config, load_targets
+    from rubric_ci.validation.eval_rules import KnownTargets
     from rubric_ci.validation.output import github, json, sarif, text
     from rubric_ci.validation.rules import meanings
     from rubric_ci.validation.validator import check_evals
@@ -50,7 +51,9 @@ def as_targets(written: str) -> None:
 
 
 def with_targets(written: str) -> None:
-    shown(check_evals(open_source("a.yaml", written), look_up, frozenset(["default"])))
+    shown(
+        check_evals(open_source("a.yaml", written), look_up, KnownTargets(frozenset(["default"])))
+    )
 
 
 def fixed(written: str) -> None:

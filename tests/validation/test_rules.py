@@ -10,8 +10,9 @@ from rubric_ci import validation, yaml_text
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.model.rules import Rule
 from rubric_ci.system.model_list import known_models
+from rubric_ci.validation.eval_rules import KnownTargets
 from rubric_ci.validation.rules import RULES, apply_suppressions, meanings, render
-from rubric_ci.validation.validator import check_config, check_evals
+from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import open_source
 
@@ -19,17 +20,22 @@ EXAMPLES = [rule for rule in RULES.values() if rule.bad]
 CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
 
 
+def lookup(name: str) -> Found | NotFound:
+    texts = {"prompts/task.md": "", "prompts/support.md": "Help.", "prompts/broken.md": "{{ x"}
+    return Found(name, texts[name]) if name in texts else NotFound("gone")
+
+
 def rules_of(text: str) -> list[str]:
     if text.startswith(CONFIGURED):
-        found = check_config(Document("rubric-ci.yaml", text), models=known_models)
+        document = Document("rubric-ci.yaml", text)
+        found = check_config(document, models=known_models)
+        found = (*found, *check_prompts(document, lookup))
         return [problem.rule for problem in found]
     source = open_source("a.jsonl" if text.startswith("{") else "a.yaml", text)
-    known = {"prompts/task.md": Found("prompts/task.md", "")}
     found = check_evals(
         source,
-        lambda name: known.get(name, NotFound("gone")),
-        frozenset(["default", "codex"]),
-        frozenset(["codex"]),
+        lookup,
+        KnownTargets(frozenset(["default", "codex"]), frozenset(["codex"])),
     )
     return [problem.rule for problem in apply_suppressions(found, source.texts(), {})]
 

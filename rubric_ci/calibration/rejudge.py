@@ -1,6 +1,5 @@
 """Judge answers that are recorded already, without calling a target."""
 
-import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.system import task_groups
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -72,7 +72,7 @@ def rejudge(
     refused: list[str] = []
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))
     watched = replace(context, call_model=ask)
-    results = asyncio.run(grade(tasks, watched, concurrency=concurrency))
+    results = task_groups.run(grade(tasks, watched, concurrency=concurrency))
     for note in context.notes:
         click.echo(log_line(note), err=True)
     if len(results) < len(tasks):

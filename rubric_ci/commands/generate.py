@@ -1,6 +1,5 @@
 """`rubric-ci generate rubrics`: draft rubrics for cases without any and insert them."""
 
-import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
+from rubric_ci.system import task_groups
 from rubric_ci.system.signals import run_until_terminated
 
 
@@ -108,7 +108,7 @@ def _draft(
     drafting = draft(
         requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
     )
-    results = asyncio.run(run_until_terminated(drafting))
+    results = task_groups.run(run_until_terminated(drafting))
     for note in context.notes:
         echo(note, err=True)
     show_spent(sum((result.usage for result in results), NOTHING_USED))

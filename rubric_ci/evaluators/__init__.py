@@ -52,12 +52,11 @@ async def _by_judge(
     case: EvalCase, answer: Answer, spec: RubricSpec | LlmJudgeSpec, context: RunContext
 ) -> Assessment:
     """Return the assessment that the estimate found in the cache, or let the judge mark."""
-    shown = for_judges(answer)
-    if found := context.found.take(case, spec, context.trial, shown.text):
+    if found := context.found.take(case, spec, context.trial, answer.text):
         return found
     if isinstance(spec, RubricSpec):
         return await rubric(case, answer, spec, context)
-    return await llm_judge(case, shown, spec, context)
+    return await llm_judge(case, for_judges(answer), spec, context)
 
 
 def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:

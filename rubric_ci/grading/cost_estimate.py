@@ -1,6 +1,5 @@
 """Estimate of requests, tokens and cost per judge, shown before a run."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -19,6 +18,7 @@ from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
 from rubric_ci.model.report import CostEstimate
+from rubric_ci.system import task_groups
 from rubric_ci.text import escape, numbers
 
 
@@ -39,7 +39,7 @@ def estimate_cost(
     A judgement of an answer that is not known yet counts as a request, and so does the preflight
     of a judge whose server has no entries of models, unless `preflight` is False.
     """
-    judged = asyncio.run(_by_judge(sides))
+    judged = task_groups.run(_by_judge(sides))
     if preflight and not batched:
         judged = _with_preflight(judged, sides)
     return tuple(
@@ -90,7 +90,7 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _R
     pairs = [(side, task) for side in sides for task in side.tasks]
     for side, task in pairs:
         for judge, spec in judges_of(task.case, task.judge):
-            parts = next((parts for one, parts in found if one == judge), None)
+            parts = next((parts for one, parts in found if one is judge or one == judge), None)
             if parts is None:
                 found.append((judge, parts := []))
             parts.append(await _requests(side, task, judge, spec))

@@ -19,6 +19,7 @@ from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
+    JudgeConfig,
     LlmTarget,
 )
 from rubric_ci.model.context import RunContext
@@ -71,9 +72,10 @@ async def grade(
         deadline=Deadline(context.max_seconds, context.started),
     )
     failures = _FailureLimit(stop_after)
+    own = _contexts(context)
 
     async def one(task: Task) -> CaseResult:
-        result = await _case(task, _own(context, task), run)
+        result = await _case(task, own(task), run)
         on_result(result)
         failures.count(result)
         return result
@@ -133,8 +135,18 @@ def _limits(
     return BatchLimits(targets, concurrency, answers=answers)
 
 
-def _own(context: RunContext, task: Task) -> RunContext:
-    return replace(context, judge=task.judge) if task.judge else context
+def _contexts(context: RunContext) -> Callable[[Task], RunContext]:
+    """Return the context of each task: one for all that have the same judge."""
+    known: dict[int, tuple[JudgeConfig | None, RunContext]] = {}
+
+    def own(task: Task) -> RunContext:
+        if task.judge is None:
+            return context
+        if (name := id(task.judge)) not in known:
+            known[name] = task.judge, replace(context, judge=task.judge)
+        return known[name][1]
+
+    return own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +179,7 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
 async def _trials(
     task: Task, context: RunContext, run: _Run, numbers: Iterable[int]
 ) -> list[CaseResult]:
-    trials = (_trial(task, replace(context, trial=n), run) for n in numbers)
+    trials = (_trial(task, context.of_trial(n), run) for n in numbers)
     return list(await task_groups.gather_all(trials))
 
 

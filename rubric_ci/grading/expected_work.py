@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from rubric_ci.errors import CannotReachModel, NoVerdict
@@ -32,6 +32,9 @@ class ExpectedWork:
     context: RunContext
     trials: int = 1
     name: str = ""  # "base "; empty: the head
+    _contexts: "dict[tuple[int, int], tuple[_KnownOnly, RunContext]]" = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def answer(self, task: Task, trial: int) -> Answer | None:
         """Return an answer that is at hand: recorded, fixed or in the cache."""
@@ -44,8 +47,7 @@ class ExpectedWork:
             case MockTarget() as target:
                 return mock.answer(target)
             case LlmTarget() | CliTarget() as target:
-                context = replace(self.context, trial=trial)
-                return answer_cache.find(task.case, target, context)
+                return answer_cache.find(task.case, target, self.context.of_trial(trial))
             case UnsupportedTarget():
                 return None
             case _:
@@ -61,16 +63,28 @@ class ExpectedWork:
         answer = self.answer(task, trial)
         if answer is None or (isinstance(spec, LlmJudgeSpec) and spec.prompt_script):
             return None  # a script is not run for an estimate
-        known = _KnownOnly(cache)
-        dry = replace(
-            self.context,
-            call_model=known.refuse,
-            cache=known,
-            in_flight={},
-            judge=judge,
-            trial=trial,
-        )
+        known, dry = self._dry(cache, judge, trial)
         return await _not_cached(task.case, spec, answer, dry, known)
+
+    def _dry(
+        self, cache: JudgementCache, judge: JudgeConfig, trial: int
+    ) -> tuple["_KnownOnly", RunContext]:
+        """Return a context without requests: one for all tasks with the same judge."""
+        name = id(judge), trial
+        if name not in self._contexts:
+            known = _KnownOnly(cache)
+            self._contexts[name] = (
+                known,
+                replace(
+                    self.context,
+                    call_model=known.refuse,
+                    cache=known,
+                    in_flight={},
+                    judge=judge,
+                    trial=trial,
+                ),
+            )
+        return self._contexts[name]
 
 
 class _KnownOnly:
@@ -112,12 +126,12 @@ async def _not_cached(
 
     What needs none is kept for the run.
     """
-    shown = for_judges(answer)
+    before = known.lacking
     with suppress(NoVerdict):
         if isinstance(spec, LlmJudgeSpec):
-            found = await llm_judge(case, shown, spec, dry)
+            found = await llm_judge(case, for_judges(answer), spec, dry)
         else:
             found = await rubric(case, answer, spec, dry)
-        if not known.lacking:
-            dry.found.keep(case, spec, dry.trial, shown.text, found)
-    return known.lacking
+        if known.lacking == before:
+            dry.found.keep(case, spec, dry.trial, answer.text, found)
+    return known.lacking - before

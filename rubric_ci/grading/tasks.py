@@ -3,7 +3,10 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from posixpath import dirname
+from typing import TypeAlias
 
 from rubric_ci.errors import MissingVariable
 from rubric_ci.grading.resolve import (
@@ -21,7 +24,7 @@ from rubric_ci.grading.resolve import (
     without_own_judges,
 )
 from rubric_ci.llm import batch
-from rubric_ci.model.config import Endpoint, LlmTarget
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import WaiverResult
@@ -33,7 +36,8 @@ def build_tasks(
     chosen: Sequence[tuple[EvalCase, str]], loaded: LoadedProject, settings: RunSettings
 ) -> tuple[Task, ...]:
     """Return a task per case; raises UserError if a target, judge or variable is missing."""
-    tasks = tuple(build_task(case, why, loaded, settings) for case, why in chosen)
+    known: Setups = {}
+    tasks = tuple(build_task(case, why, loaded, settings, known) for case, why in chosen)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
@@ -53,45 +57,61 @@ def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tupl
     )
 
 
-def build_task(case: EvalCase, why: str, loaded: LoadedProject, settings: RunSettings) -> Task:
-    """Return the task of a case; raises UserError if its target, judge or variable is missing."""
+Setups: TypeAlias = dict[tuple[str, str, bool], tuple[Target, JudgeConfig | None]]
+"""Target and judge by what decides them: a folder, the target that a case names, a need."""
+
+
+def build_task(
+    case: EvalCase,
+    why: str,
+    loaded: LoadedProject,
+    settings: RunSettings,
+    known: Setups | None = None,
+) -> Task:
+    """Return the task of a case; raises UserError if its target, judge or variable is missing.
+
+    `known` holds the targets and judges of the project that were resolved before.
+    """
     config = loaded.config_for(case.file)
+    variables = loaded.variables(os.environ, case.file)
+    own = without_own_judges(case) if settings.judge else case
+    setups = {} if known is None else known
+    place = dirname(case.file), case.target, needs_judge(own)
+    if place not in setups:
+        setups[place] = _setup(own, config, settings, variables)
+    target, judge = setups[place]
+    with _without_keys(settings):
+        own = name_own_judges(own, variables)
+    cluster = choose_cluster(case, config.regression.cluster)
+    return Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
+
+
+def _setup(
+    case: EvalCase, config: Config, settings: RunSettings, variables: Variables
+) -> tuple[Target, JudgeConfig | None]:
+    """Return target and judge of a case, with the environment variables that are needed."""
     target = choose_target(case, config, settings.target)
     judge = choose_judge(config, target, settings.judge)
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)
-    own = without_own_judges(case) if settings.judge else case
-    cluster = choose_cluster(case, config.regression.cluster)
-    task = Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
-    variables = loaded.variables(os.environ, case.file)
-    if settings.requests.replay:  # a recording needs no secrets, but it has names of models
-        return _named(task, variables)
+    with _without_keys(settings):
+        asked = judge if needs_judge(case) else None
+        named, named_judge = name_target(target, variables), asked and name_judge(asked, variables)
+        if settings.requests.replay:  # a recording needs no secrets, but it has names of models
+            return named, named_judge or judge
+        asked = named_judge and resolve_judge(named_judge, variables)
+        return resolve_target(named, variables), asked or judge
+    return target, judge
+
+
+@contextmanager
+def _without_keys(settings: RunSettings) -> Iterator[None]:
+    """Leave names as they are if a variable is missing and no request is sent."""
     try:
-        return _resolved(_named(task, variables), variables)
+        yield
     except MissingVariable:
-        if settings.offline or settings.list_only:  # no request is sent, so no key is needed
-            return task
-        raise
-
-
-def _named(task: Task, variables: Variables) -> Task:
-    """Substitute environment variables in the names of models."""
-    judge = task.judge
-    if judge is not None and needs_judge(task.case):
-        judge = name_judge(judge, variables)
-    return replace(
-        task,
-        case=name_own_judges(task.case, variables),
-        target=name_target(task.target, variables),
-        judge=judge,
-    )
-
-
-def _resolved(task: Task, variables: Variables) -> Task:
-    target = resolve_target(task.target, variables)
-    if task.judge is None or not needs_judge(task.case):
-        return replace(task, target=target)
-    return replace(task, target=target, judge=resolve_judge(task.judge, variables))
+        if settings.requests.replay or not (settings.offline or settings.list_only):
+            raise
 
 
 def _models(tasks: Sequence[Task]) -> Iterator[Endpoint]:

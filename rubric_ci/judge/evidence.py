@@ -15,11 +15,14 @@ def missing_quotes(
     judgement: Judgement, criteria: Sequence[Judged], answer: str
 ) -> tuple[str, ...]:
     """Return a message per quote that is not in the answer; an empty quote is accepted."""
-    answers = (_folded(answer), _folded(escaped(answer)))  # the judge saw it escaped
+    quotes = {c.id: quote for c in criteria if (quote := judgement[c.id].evidence)}
+    if not quotes:
+        return ()
+    shown = escaped(answer)  # the judge saw it so
+    answers = {_folded(text) for text in (answer, shown)}
     return tuple(
-        f'the evidence for {criterion.id} is not in the answer: "{_short(quote)}"'
-        for criterion in criteria
-        for quote in [judgement[criterion.id].evidence]
+        f'the evidence for {name} is not in the answer: "{_short(quote)}"'
+        for name, quote in quotes.items()
         if not any(_is_quoted_in(_folded(quote), text) for text in answers)
     )
 

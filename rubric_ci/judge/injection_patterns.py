@@ -18,8 +18,9 @@ class Pattern:
 
     def matches(self, text: str) -> Iterator[re.Match[str]]:
         """Return the matches in folded text; a search for the hints takes a tenth of the time."""
-        if any(hint in text for hint in self.hints):
-            return self.pattern.finditer(text)
+        for hint in self.hints:
+            if hint in text:
+                return self.pattern.finditer(text)
         return iter(())
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote
 
@@ -25,6 +26,8 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}+")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _LEET = str.maketrans("0134578@$", "oieastbas")
 _KEYWORDS = ("criteri", "rubric", "instruction", "satisfied", "judge", "grader", "evaluator")
+_ROT13 = tuple((word, codecs.encode(word, "rot13")) for word in _KEYWORDS)
+_REVERSE = tuple((word, word[::-1]) for word in _KEYWORDS)
 
 
 def decoded(text: str) -> Iterator[tuple[str, str]]:
@@ -48,13 +51,14 @@ def decoded(text: str) -> Iterator[tuple[str, str]]:
 
 def _disguised(text: str) -> Iterator[tuple[str, str]]:
     """Yield other spellings of the whole text, if they have a word of an order in them."""
-    for name, spelt in (
-        ("rot13", codecs.encode(text, "rot13")),
-        ("digits for letters", text.translate(_LEET)),
-        ("reverse", text[::-1]),
-    ):
-        if any(word in spelt and spelt.count(word) > text.count(word) for word in _KEYWORDS):
-            yield name, spelt
+    # A search for the keywords as they are written there takes less time than spelling the text.
+    if any(code in text and text.count(code) > text.count(word) for word, code in _ROT13):
+        yield "rot13", codecs.encode(text, "rot13")
+    spelt = text.translate(_LEET)
+    if any(word in spelt and spelt.count(word) > text.count(word) for word in _KEYWORDS):
+        yield "digits for letters", spelt
+    if any(code in text and text.count(code) > text.count(word) for word, code in _REVERSE):
+        yield "reverse", text[::-1]
 
 
 def _from_base64(text: str) -> str:
@@ -81,13 +85,21 @@ class InjectionWarning:
         return f"{self.rule}: {self.message}" + (f": {self.quote!r}" if self.quote else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _ScannedAnswer:
     answer: str
     folded: str  # lower case, compatibility forms resolved, invisible characters gone
-    words: str  # of the folded text, with one space between two
     question: str
     criteria: Sequence[str]
+
+    @cached_property
+    def words(self) -> str:
+        """The words of the folded text, with one space between two."""
+        return _bare(self.folded)
+
+    def has(self, text: str) -> bool:
+        """Return True if the answer may have all words of a text: it has the longest one."""
+        return _words(text)[1] in self.folded
 
 
 _Rule: TypeAlias = Callable[[_ScannedAnswer], Iterator[InjectionWarning]]
@@ -101,7 +113,6 @@ def scan_for_injection(
     scanned = _ScannedAnswer(
         answer=answer,
         folded=folded,
-        words=_bare(folded),
         question=question,
         criteria=criteria,
     )
@@ -171,29 +182,32 @@ def _alphabets(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
 
 
 def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    words = scanned.words
-    if not words:
+    first = _FIRST_WORD.search(scanned.folded)
+    if not first:
         yield InjectionWarning(
             rule="says-nothing", message="the answer has no words", quote=scanned.answer
         )
-    elif injection_patterns.OPENING.fullmatch(words):
+    elif first[0] in _OPENINGS and injection_patterns.OPENING.fullmatch(scanned.words):
         message = "the answer is only an introduction"
         yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(scanned.answer))
 
 
 def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    own = scanned.words
-    if own and own == _bare(_fold(scanned.question)):
+    question, criteria = scanned.question, [c for c in scanned.criteria if " " in c]
+    if scanned.has(question) and scanned.words and scanned.words == _words(question)[0]:
         yield InjectionWarning(rule="echoes", message="the answer repeats the question")
         return
-    echoed = [text for text in scanned.criteria if " " in text and _bare(_fold(text)) in own]
+    echoed = [c for c in criteria if scanned.has(c) and _words(c)[0] in scanned.words]
     if len(echoed) >= ECHOES:
         message = f"the answer repeats {len(echoed):,} criteria verbatim"
         yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
 
 
 def _repeats(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    lines = Counter(line.strip() for line in scanned.folded.splitlines() if _WORD.search(line))
+    written = scanned.folded.splitlines()
+    if len(written) < REPEATS:
+        return
+    lines = Counter(line.strip() for line in written if _WORD.search(line))
     line, times = max(lines.items(), key=lambda item: item[1], default=("", 0))
     if times >= REPEATS and times * 2 > lines.total():
         message = f"the same line makes up {times} of {lines.total()} lines"
@@ -216,6 +230,8 @@ _RULES: tuple[_Rule, ...] = (
 
 _ENCODED = (injection_patterns.ORDER, injection_patterns.ROLE, injection_patterns.CLAIM)
 _WORD = re.compile(r"\w{2,}")
+_FIRST_WORD = re.compile(r"\w+")
+_OPENINGS = frozenset(("thought", "solution", "final", "answer", "解", "解答", "let", "think"))
 _HIDDEN = re.compile(f"[{IGNORABLE}\ufff9-\ufffb]")
 _BRAILLE = re.compile("[\u2801-\u28ff]")
 _BRAILLE_BLANK = re.compile("\u2800")
@@ -241,6 +257,13 @@ def _fold(text: str) -> str:
         return text.casefold()
     plain = unicodedata.normalize("NFKD", without_ignorable(_FILLERS.sub(" ", text)))
     return "".join(c for c in plain if unicodedata.category(c) != "Mn").casefold()
+
+
+@lru_cache(maxsize=1_000)
+def _words(text: str) -> tuple[str, str]:
+    """Return the words of a question or a criterion, which cases may share, and the longest."""
+    words = _bare(_fold(text))
+    return words, max(words.split(" "), key=len)
 
 
 def _bare(text: str) -> str:

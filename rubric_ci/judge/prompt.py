@@ -5,6 +5,7 @@ are fenced, the answer last.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from textwrap import indent
 
 from rubric_ci.judge.fence import about_fences, escaped, fenced
@@ -14,6 +15,7 @@ from rubric_ci.judge.reply_schema import (
     allowed_marks,
     mark_property,
     reply_schema,
+    schema_in_keys,
 )
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase
@@ -77,6 +79,7 @@ def rubric_call(
         messages,
         judge,
         schema=schema,
+        in_key=schema_in_keys(criteria),
         turn=turn,
         about=about,
     )
@@ -87,12 +90,13 @@ def cacheable(
     judge: JudgeConfig,
     *,
     schema: Mapping[str, JSON],
+    in_key: str | None = None,
     turn: str,
     about: str,
 ) -> CacheableCall:
     """Return a request to a judge; its key is independent of the fence of its messages."""
     unfenced = messages("")
-    key = call_key(judge.endpoint, unfenced, schema=schema, turn=turn)
+    key = call_key(judge.endpoint, unfenced, schema=in_key or schema, turn=turn)
 
     def write(fence: str) -> ModelCall:
         return ModelCall(
@@ -132,6 +136,7 @@ def rubric_messages(
     )
 
 
+@lru_cache(maxsize=1)
 def _system(fence: str) -> str:
     return SYSTEM.format(order=REASONS, data=about_fences(fence))
 

@@ -1,13 +1,20 @@
 """The reply that a judge must give: aliases of criteria, properties, JSON Schema."""
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from functools import lru_cache
+from typing import Final, TypeAlias, assert_never
 
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import in_keys
 from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 
 SCHEMA_VERSION = "1"
+
+_Marks: TypeAlias = tuple[str, str, tuple[int, ...]]
+"""The property that carries a mark, its JSON type, and its values; empty: all of the type."""
+
+_SCORES: Final = tuple(range(11))
 
 
 def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
@@ -17,22 +24,24 @@ def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
 
 def reply_schema(criteria: Sequence[Judged]) -> Mapping[str, JSON]:
     """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
-    return strict_object(
-        {alias: _entry(criterion) for alias, criterion in aliased(criteria).items()}
-    )
+    return _schema(tuple(map(_marks, criteria)))[0]
+
+
+def schema_in_keys(criteria: Sequence[Judged]) -> str:
+    """Return the schema as keys of requests contain it."""
+    return _schema(tuple(map(_marks, criteria)))[1]
+
+
+@lru_cache(maxsize=100)
+def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
+    """Return the schema, also as a text; most rubrics of a suite have one of a few."""
+    schema = strict_object({f"c{n}": _entry(*each) for n, each in enumerate(marks, 1)})
+    return schema, in_keys(schema)
 
 
 def mark_property(criterion: Judged) -> str:
     """Return the name of the property that carries the mark."""
-    match criterion:
-        case Check():
-            return "satisfied"
-        case Scored():
-            return "score"
-        case Levelled():
-            return "level"
-        case _:
-            assert_never(criterion)
+    return _marks(criterion)[0]
 
 
 def allowed_marks(criterion: Judged) -> str:
@@ -49,25 +58,22 @@ def allowed_marks(criterion: Judged) -> str:
     return f'{marks} or "{CANNOT_ASSESS}"'
 
 
-def _entry(criterion: Judged) -> Mapping[str, JSON]:
+def _entry(name: str, kind: str, allowed: tuple[int, ...]) -> Mapping[str, JSON]:
     # The model writes in this order: quote first, reasoning second, mark last.
     reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
-    mark = {
-        mark_property(criterion): {
-            "anyOf": [_marks(criterion), {"type": "string", "enum": [CANNOT_ASSESS]}]
-        }
-    }
+    marks = {"type": kind, "enum": list(allowed)} if allowed else {"type": kind}
+    mark = {name: {"anyOf": [marks, {"type": "string", "enum": [CANNOT_ASSESS]}]}}
     return strict_object({**reasons, **mark})
 
 
-def _marks(criterion: Judged) -> Mapping[str, JSON]:
+def _marks(criterion: Judged) -> _Marks:
     match criterion:
         case Check():
-            return {"type": "boolean"}
+            return "satisfied", "boolean", ()
         case Scored():
-            return {"type": "integer", "enum": list(range(11))}
+            return "score", "integer", _SCORES
         case Levelled():
-            return {"type": "integer", "enum": [level.level for level in criterion.levels]}
+            return "level", "integer", tuple(level.level for level in criterion.levels)
         case _:
             assert_never(criterion)
 

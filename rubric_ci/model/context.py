@@ -1,7 +1,7 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
 from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -55,7 +55,7 @@ class FoundAssessments:
     def keep(
         self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: str, found: Assessment
     ) -> None:
-        """Keep the assessment of an answer as judges see it."""
+        """Keep the assessment of an answer."""
         # The case and the evaluator are kept as well, so that their identities stay theirs.
         self._found[id(case), id(spec), trial, answer] = (case, spec, found)
 
@@ -92,3 +92,7 @@ class RunContext:
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
     found: FoundAssessments = field(default_factory=FoundAssessments)
+
+    def of_trial(self, number: int) -> "RunContext":
+        """Return the context of a trial; itself if that is the number."""
+        return self if number == self.trial else replace(self, trial=number)

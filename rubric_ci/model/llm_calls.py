@@ -77,22 +77,27 @@ def call_key(
     endpoint: Endpoint,
     messages: Sequence[ChatMessage],
     *,
-    schema: Mapping[str, JSON] | None = None,
+    schema: Mapping[str, JSON] | str | None = None,
     turn: str = "",
 ) -> str:
     """Return a digest of what determines a reply: model, parameters, texts and schema.
 
     `turn` distinguishes calls that are otherwise equal: a vote's number, a repeated attempt. Keys,
-    prices and hosts are excluded, so that a recording is valid for other accounts.
+    prices and hosts are excluded, so that a recording is valid for other accounts. A `schema` that
+    many calls share may be given as `in_keys` writes it.
     """
     facts: dict[str, JSON] = {
         "model": endpoint.model,
         "options": {k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS},
         "messages": [[message.role, message.content] for message in messages],
-        "schema": schema,
-        "turn": turn,
     }
     if endpoint.command:
         facts["command"] = [endpoint.command.cli, *endpoint.command.argv]
-    text = json.dumps(facts, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    shape = schema if isinstance(schema, str) else in_keys(schema)
+    text = f'{in_keys(facts)[:-1]}, "schema": {shape}, "turn": {in_keys(turn)}}}'
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def in_keys(value: JSON) -> str:
+    """Return a value as keys contain it: the keys of an object in order."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)

@@ -17,6 +17,8 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum field by field."""
+        if other is NOTHING_USED:
+            return self
         return Usage(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,

@@ -48,17 +48,17 @@ class Variables:
         return value
 
     def _check(self, name: str) -> None:
-        message = f"{self.place(name)} uses `${{{{ {name} }}}}`, which is not allowed"
         if is_of_runner(name):
-            raise ForbiddenVariable(
-                message, "pass the value in a variable that does not belong to the runner"
-            )
-        if not _matches(name, (*PROVIDER_VARIABLES, *self.listed)):
-            raise ForbiddenVariable(
-                message,
+            hint = "pass the value in a variable that does not belong to the runner"
+        elif not _matches(name, (*PROVIDER_VARIABLES, *self.listed)):
+            hint = (
                 f"add {name} to `env.allow` in rubric-ci.yaml; on a pull request, the list of the "
-                "base commit holds",
+                "base commit holds"
             )
+        else:
+            return
+        message = f"{self.place(name)} uses `${{{{ {name} }}}}`, which is not allowed"
+        raise ForbiddenVariable(message, hint)
 
 
 def substitute(value: Any, variables: Variables) -> Any:

@@ -25,9 +25,7 @@ from rubric_ci.model.results import Answer, CaseResult, Skipped
 from rubric_ci.model.scope import Narrowing
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.report.gate import concluded, gate_of
-from rubric_ci.report.redaction import without_secrets
 from rubric_ci.selection.compare_cases import Selection
-from rubric_ci.system import masking
 from rubric_ci.text import numbers
 from rubric_ci.waivers.report import with_outcomes
 
@@ -44,7 +42,7 @@ def build_report(
     started_at: datetime,
     seconds: float,
 ) -> RunReport:
-    """Return the report of a run, without secrets; unfinished tasks are errored cases."""
+    """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
     reason = _why_unfinished(ended, settings)
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
@@ -53,7 +51,7 @@ def build_report(
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
     gate = concluded(gate, cases, verdict, waivers, changes)
-    report = RunReport(
+    return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
         duration_seconds=round(seconds, 3),
@@ -70,7 +68,6 @@ def build_report(
         shard=selection.shard,
         regression=loaded.config.regression,
     )
-    return without_secrets(report, masking.redactor())
 
 
 def _narrowed(

@@ -24,6 +24,11 @@ def render(report: RunReport) -> str:
     return _json(report)
 
 
+def compact(report: RunReport) -> str:
+    """Return the report as JSON in one line, to be searched."""
+    return _json(report, indent=None)
+
+
 def render_comparison(report: RunReport) -> str:
     """Return what a report has about its comparison, with the keys that it has in a report."""
     cases = [
@@ -84,14 +89,14 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _json(value: object) -> str:
+def _json(value: object, indent: int | None = 2) -> str:
     from pydantic_core import PydanticSerializationError, to_json
 
     try:
-        return to_json(value, indent=2, inf_nan_mode="strings").decode() + "\n"
+        return to_json(value, indent=indent, inf_nan_mode="strings").decode() + "\n"
     except PydanticSerializationError:
         # A lone surrogate in a model's text cannot be UTF-8; its JSON escape can.
-        text = json.dumps(_plain(value), ensure_ascii=False, indent=2)
+        text = json.dumps(_plain(value), ensure_ascii=False, indent=indent)
         return text.encode(errors="backslashreplace").decode() + "\n"
 
 

@@ -20,10 +20,9 @@ _KEPT = frozenset(
 def without_secrets(report: RunReport, redactor: Redactor) -> RunReport:
     """Return the report with every text of models, scripts, servers and messages redacted.
 
-    Most reports hold no secret: their JSON, written once, has none, and they are returned as they
-    are.
+    Most reports hold no secret: their JSON has none, and they are returned as they are.
     """
-    if not redactor.finds_in_json(json_format.render(report)):
+    if not (redactor.needles and redactor.finds_in_json(json_format.compact(report))):
         return report
     redacted: RunReport = _redacted(report, redactor)
     return redacted

@@ -1,6 +1,5 @@
 """Grades what a run chose: the head, with `--against` the base as well, and the sentinel."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from rubric_ci.render.progress import progress
 from rubric_ci.run.base_comparison import Outcome, compare
 from rubric_ci.run.sides import BaseSide, Sides, open_base
 from rubric_ci.selection.compare_cases import Selection
+from rubric_ci.system import task_groups
 from rubric_ci.system.signals import run_until_terminated
 
 
@@ -89,7 +89,7 @@ def grade_run(
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
         grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, required)))
         work = _preflight_and_compare(inputs, sides, models, grading)
-        used, outcome = asyncio.run(run_until_terminated(work))
+        used, outcome = task_groups.run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
     return GradedRun(outcome=outcome, sentinel=watch.seen, preflight=used)

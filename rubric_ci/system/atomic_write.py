@@ -5,8 +5,11 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
+
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def write(path: Path, content: bytes) -> None:
@@ -16,7 +19,8 @@ def write(path: Path, content: bytes) -> None:
 
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """Create or replace a file from the pieces of its content."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
     with _draft(path, pieces, mode=0o666) as draft:
         draft.replace(path)
 
@@ -60,18 +64,19 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
 def _draft(
     target: Path, pieces: Iterable[bytes], *, mode: int, sync: bool = False
 ) -> Iterator[Path]:
-    """Yield a new file with this content in the target's folder; delete it if it is still there."""
+    """Yield a new file with this content in the target's folder; delete it after an error."""
     draft = target.with_name(f"{target.name}.{os.urandom(4).hex()}.tmp")
-    draft.touch(mode, exist_ok=False)
+    descriptor = os.open(draft, _CREATE, mode)
     try:
-        with draft.open("wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.writelines(pieces)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
         yield draft
-    finally:
+    except BaseException:
         draft.unlink(missing_ok=True)
+        raise
 
 
 def _copy_mode(source: Path, draft: Path) -> None:

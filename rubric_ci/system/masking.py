@@ -6,8 +6,8 @@ the environment at any moment, and what the configuration added to them.
 
 import os
 import sys
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rubric_ci.system.output import is_file
 from rubric_ci.system.runner import in_workflow
@@ -15,6 +15,7 @@ from rubric_ci.text import redact as pure
 
 _hidden: set[str] = set()
 _sent: set[str] = set()  # lines that the runner masks already
+_known: tuple[Mapping[Any, Any], set[str], pure.Redactor] = ({}, set(), pure.redactor(()))
 
 
 def hide(secrets: Iterable[str]) -> None:
@@ -24,15 +25,15 @@ def hide(secrets: Iterable[str]) -> None:
 
 def redactor() -> pure.Redactor:
     """Return what replaces the secrets that are known now."""
+    global _known  # noqa: PLW0603 - the state of the process, as above
     # NOTE: `os.environ` decodes each value that is read, a hundred times as long as a short text
-    # takes; what it decodes says as well whether it changed.
+    # takes; what it decodes says as well whether it changed. A copy is faster compared than hashed.
     raw = getattr(os.environ, "_data", os.environ)
-    return _redactor(frozenset(_hidden), frozenset(raw.items()))
-
-
-@lru_cache(maxsize=4)
-def _redactor(hidden: frozenset[str], _environment: frozenset[object]) -> pure.Redactor:
-    return pure.redactor((*hidden, *pure.environment_secrets(os.environ)))
+    environment, hidden, found = _known
+    if environment != raw or hidden != _hidden:
+        found = pure.redactor((*_hidden, *pure.environment_secrets(os.environ)))
+        _known = dict(raw), set(_hidden), found
+    return found
 
 
 def redact(text: str) -> str:

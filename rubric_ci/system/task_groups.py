@@ -13,6 +13,21 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine and return its result.
+
+    NOTE: when `asyncio.run` restores the handler of Ctrl-C, `signal.signal` writes the `repr` of
+    its task, and so of the task's result, into an error that nobody sees.
+    """
+    results: list[T] = []
+
+    async def keep() -> None:
+        results.append(await work)
+
+    asyncio.run(keep())
+    return results[0]
+
+
 async def gather_until_cancelled(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
     """Return the results in the order of the works; an error cancels all and is raised.
 

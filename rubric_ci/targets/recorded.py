@@ -119,5 +119,6 @@ def _object(line: str) -> dict[str, JSON]:
 
 
 @lru_cache(maxsize=64)
+@lru_cache(maxsize=1_000)
 def _normalised(file: str) -> str:
     return str(PurePosixPath(file)) if file else ""

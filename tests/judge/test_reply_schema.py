@@ -1,15 +1,17 @@
 """The reply schema: what it demands of each kind of criterion, and how large it may be."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 
 from rubric_ci.judge.canary import with_canary
-from rubric_ci.judge.reply_schema import allowed_marks, reply_schema
+from rubric_ci.judge.reply_schema import allowed_marks, reply_schema, schema_in_keys
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import ChatMessage, call_key
 from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
@@ -79,3 +81,10 @@ def test_no_request_has_more_unions_than_anthropic_accepts(count: int, canary: b
     for group in grouped(criteria(count), most_per_request(judge)):
         asked = with_canary(group, "answer") if canary else group
         assert json.dumps(reply_schema(asked)).count('"anyOf"') <= ANTHROPIC_UNIONS
+
+
+@pytest.mark.parametrize("criteria", [KINDS, KINDS[:1], (SCORED,)], ids=["all", "one", "scored"])
+def test_a_key_with_the_schema_as_a_text_is_the_same(criteria: Sequence[Judged]) -> None:
+    endpoint, asked = Endpoint(model="openai/m"), (ChatMessage(role="user", content="é"),)
+    key = call_key(endpoint, asked, schema=reply_schema(criteria), turn="vote 1")
+    assert call_key(endpoint, asked, schema=schema_in_keys(criteria), turn="vote 1") == key

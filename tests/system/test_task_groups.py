@@ -91,3 +91,20 @@ def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
 
 def test_everything_comes_in_the_order_of_the_works() -> None:
     assert asyncio.run(task_groups.gather_all([after(0.02, 1), after(0, 2)])) == (1, 2)
+
+
+class Large:
+    """A result that takes long to describe, as those of ten thousand cases do."""
+
+    described = 0
+
+    def __repr__(self) -> str:
+        self.described += 1
+        return ""
+
+
+def test_a_run_does_not_describe_its_result() -> None:
+    async def work() -> Large:
+        return Large()
+
+    assert task_groups.run(work()).described == 0

@@ -1,14 +1,20 @@
 """What a run is compared with, in text, in GitHub markdown with word diffs, and as JSON."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.comparison import wording
 from rubric_ci.comparison.wording import short
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import Assessed, CaseResult, EvaluatorResult, Graded
-from rubric_ci.render.wording import brief_question
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
 from rubric_ci.report import json_format
 from rubric_ci.text import escape, numbers
 
@@ -17,25 +23,28 @@ CUT: Final = f"… only the first {WORDS} words are compared"
 
 RunKind: TypeAlias = Literal["same", "removed", "added"]
 
-# NOTE: no line may begin with a word of an answer: bots read `/merge`, blanks before it as well.
-_SIGNS: Final[Mapping[RunKind, str]] = {"same": "=", "removed": "-", "added": "+"}
-_QUESTION: Final = 300  # characters
+MOST: Final = 10  # removed cases that are listed
+CONTEXT: Final = 8  # words of a long run that both answers have, at each of its ends
+_SHOWN: Final[Mapping[RunKind, Callable[[str], str]]] = {
+    "same": str,
+    "removed": "~~{}~~".format,
+    "added": "**{}**".format,
+}
 
 
-def section(report: RunReport, *, most: int, texts: bool) -> str:
-    """Return the section, with `most` broken cases in full; empty without a comparison."""
+def section(report: RunReport) -> Iterator[str]:
+    """Yield what is compared with and the kinds of the cases; figures and lists are folded."""
     if report.comparison is None:
-        return ""
+        return
     head = ": ".join(filter(None, [wording.source(report), wording.counts(report)]))
-    parts = [f"### {wording.title(report)}", escape.prose(f"{head}.")]
-    if facts := "\n".join(f"- {escape.prose(line)}" for line in wording.facts(report)):
-        parts.append(facts)
-    broken = wording.broken(report)
-    shown = broken[:most] if texts else []
-    parts += [part for case in shown if isinstance(case, Graded) for part in _broken(case)]
-    parts += [_line(case) for case in broken[len(shown) :]]
-    parts += [_folded(title, cases, most) for title, cases in wording.listed(report)]
-    return "\n\n".join(parts)
+    yield f"**{wording.title(report)}** {escape.prose(f'{head}.')}"
+    if facts := list(wording.facts(report)):
+        yield _folded("What the figures say", map(escape.prose, facts))
+    if report.removed:
+        names = [
+            f"**{escape.markdown(case.id)}** · {escape.prose(case.file)}" for case in report.removed
+        ]
+        yield _folded(f"{len(names):,} {wording.TITLES['removed']}", numbers.counted(names, MOST))
 
 
 def text(report: RunReport) -> str:
@@ -72,12 +81,27 @@ FORMATS: Final[Mapping[str, Callable[[RunReport], str]]] = {
 }
 
 
-def word_diff(before: str, after: str) -> str:
-    """Return the words that differ as lines of a diff; only the first words are compared."""
-    runs = word_runs(before, after)
-    lines = [f"{_SIGNS[kind]} {words}" for kind, words in runs]
-    cut = [CUT] if is_cut(before, after) else []
-    return "\n".join([*lines, *cut])
+def answer_diff(case: CaseResult, limit: int) -> str:
+    """Return how the answer differs from before, in one line of GitHub markdown.
+
+    Empty if there is no earlier answer or it is the same. A run of words has `limit` characters at
+    most, and of a long one that both answers have, only its ends are shown.
+    """
+    then = case.before.answer if isinstance(case, Graded) and case.before else ""
+    if not isinstance(case, Graded) or not then or not case.answer or then == case.answer:
+        return ""
+    runs = [
+        _SHOWN[kind](escape.markdown(_ends(kind, words, limit)))
+        for kind, words in word_runs(then, case.answer)
+    ]
+    return " ".join([*runs, *([CUT] if is_cut(then, case.answer) else [])])
+
+
+def _ends(kind: RunKind, words: str, limit: int) -> str:
+    each = words.split(" ")
+    if kind == "same" and len(each) > 2 * CONTEXT:
+        return f"{' '.join(each[:CONTEXT])} … {' '.join(each[-CONTEXT:])}"
+    return numbers.shortened(words, limit)
 
 
 def _different(report: RunReport) -> list[CaseResult]:
@@ -90,38 +114,23 @@ def _row(name: str, file: str, words: str) -> str:
     return f"| {' | '.join(cells)} | {escape.markdown(words)} |"
 
 
-def _broken(case: Graded) -> Iterator[str]:
-    yield _line(case)
-    if case.question:
-        question = wording.short(brief_question(case.question, _QUESTION))
-        yield f"Question: {escape.prose(question)}"
-    if case.before and case.before.answer:
-        yield escape.fence(word_diff(case.before.answer, case.answer), "diff")
-    if lines := "\n".join(_lower(case)):
-        yield lines
-
-
-def _line(case: CaseResult) -> str:
-    why = escape.prose(wording.short(case.change_reason))
-    facts = [f"❌ **{escape.markdown(case.id)}**", wording.verdicts(case), why]
-    return " · ".join(fact for fact in facts if fact)
-
-
-def _lower(case: Graded) -> Iterator[str]:
-    for name, marks, reason in lower_marks(case):
-        why = f": {escape.prose(reason)}" if reason else ""
-        yield f"- **{escape.markdown(name)}** {marks}{why}"
-
-
-def _folded(title: str, cases: list[tuple[str, str]], most: int) -> str:
-    lines = [
-        f"- **{escape.markdown(name)}**" + (f" · {escape.prose(why)}" if why else "")
-        for name, why in cases[:most]
-    ]
-    if len(cases) > most:
-        lines.append(f"- and {len(cases) - most:,} more")
-    body = "\n".join(lines)
+def _folded(title: str, lines: Iterable[str]) -> str:
+    body = "\n".join(f"- {line}" for line in lines)
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:
+    """Return the marks of an evaluator of before, by criterion."""
+    before = None if isinstance(case, Skipped) else case.before
+    same = (each for each in (before.evaluators if before else ()) if each.name == evaluator)
+    return {c.id: c for each in same if isinstance(each, Assessed) for c in each.criteria}
+
+
+def score_before(case: Graded, evaluator: str) -> float | None:
+    """Return the score of an evaluator of before, if it has one."""
+    before = case.before.evaluators if case.before else ()
+    scores = (e.score for e in before if isinstance(e, Assessed) and e.name == evaluator)
+    return next(scores, None)
 
 
 def lower_marks(case: CaseResult) -> Iterator[tuple[str, str, str]]:

@@ -1,21 +1,26 @@
-"""A report as GitHub markdown: verdict, table, missed criteria; shortened to a size limit."""
+"""A report as GitHub markdown: verdict, comparison, cases; shortened to a size limit."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.render import comparison, grading_changes, heading, usage_text, wording
-from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored
+from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored, folded
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes
 
-COMMENT_CASES = 25  # in a comment, which is part of a conversation and sent by mail
+COMMENT_CASES = 25  # with details in a comment, which is part of a conversation and sent by mail
+COMMENT_ROWS = 100  # in a comment: cases with details and rows of tables
+UNFOLDED = 10  # cases that are visible at once; the others are behind a summary
+OPENED = 3  # as many cases without a pass are shown with their details
 MOST_CHANGES = 20  # to the grading, in a short comment
 WARNINGS = 10  # shown; a judge that misquotes does so in every case
 GATE_ICONS: Mapping[heading.Tone, str] = {
@@ -31,12 +36,12 @@ _NO_LINKS = Links()
 class _Plan:
     """How much is shown; plans are tried in order, each gives a shorter text."""
 
-    passing: bool = True
+    passing: Literal["details", "rows", "none"]
     why: bool = True
     texts: bool = True  # question, expected outcome and answer of cases without a pass
     characters: int = 1500  # of a reason or a quote
     details: int  # cases without a pass that are shown in full
-    rows: int  # of the table
+    rows: int  # of those, and of the ones in a table
 
 
 def render(
@@ -46,17 +51,18 @@ def render(
     most: int | None = None,
     links: Links = _NO_LINKS,
 ) -> str:
-    """Return at most `limit` characters and at most `most` cases.
+    """Return at most `limit` characters, and at most `most` cases with their details.
 
-    Passing cases are omitted first, and the text lists what was omitted.
+    Details of passing cases are omitted first, and the text lists what else was omitted.
     """
     cases = wording.by_attention(report.cases)
+    graded = [case for case in cases if isinstance(case, Graded)]
     page = _Page(
         report=report,
         links=links,
-        failing=[case for case in cases if wording.status(case) not in {"pass", "skipped"}],
-        passing=[case for case in cases if wording.status(case) == "pass"],
-        priced=any(usage_text.price(case) for case in cases),
+        failing=[case for case in graded if wording.status(case) != "pass"],
+        errored=[case for case in cases if isinstance(case, Errored)],
+        passing=[case for case in graded if wording.status(case) == "pass"],
     )
     whole, *smaller = _plans(page, most)
     text = page.text(whole)
@@ -72,16 +78,23 @@ def render(
 
 def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
     passing, failing = len(page.passing), len(page.failing)
-    if most is not None:
-        passing, failing = passing if passing <= most else 0, min(failing, most)
-    yield (whole := _Plan(passing=passing > 0, details=failing, rows=failing))
-    yield replace(whole, passing=False)
-    yield replace(whole, passing=False, why=False)
-    yield (short := replace(whole, passing=False, why=False, texts=False))
+    rows = max(failing, len({case.reason for case in page.errored}))
+    if most is None:
+        whole = _Plan(passing="details", details=failing, rows=rows)
+        yield whole
+        yield (whole := replace(whole, passing="rows"))
+    else:
+        details, rows = min(failing, most), min(rows, COMMENT_ROWS)
+        whole = _Plan(passing="rows", details=details, rows=rows)
+        if passing <= most:
+            yield whole
+    yield replace(whole, passing="none")
+    yield replace(whole, passing="none", why=False)
+    yield (short := replace(whole, passing="none", why=False, texts=False))
     yield (short := replace(short, characters=300))
-    for fewer in _fewer(failing):
+    for fewer in _fewer(whole.details):
         yield replace(short, details=fewer)
-    for fewer in _fewer(failing):
+    for fewer in _fewer(whole.rows):
         yield replace(short, characters=120, details=0, rows=fewer)
 
 
@@ -95,18 +108,17 @@ def _fewer(number: int) -> Iterator[int]:
 class _Page:
     report: RunReport
     links: Links
-    failing: list[CaseResult]  # the cases without a pass, most urgent first
-    passing: list[CaseResult]
-    priced: bool  # some case used a model
+    failing: list[Graded]  # the cases without a pass, most urgent first
+    errored: list[Errored]
+    passing: list[Graded]
 
     def text(self, plan: _Plan) -> str:
         sections = (
             self._verdict(),
             self._omitted(plan),
-            self._compared(plan),
+            comparison.section(self.report),
             self._grading(plan),
-            self._table(plan),
-            self._details(plan),
+            self._cases(plan),
             self._waivers(plan),
             self._warnings(plan),
             self._passing(plan),
@@ -131,7 +143,7 @@ class _Page:
     def _omitted(self, plan: _Plan) -> Iterator[str]:
         total = len(self.failing)
         parts = [
-            "the list of passing cases" if not plan.passing and self.passing else "",
+            "the list of passing cases" if plan.passing == "none" and self.passing else "",
             "why cases ran"
             if not plan.why and len(wording.reasons_to_run(self.report)) > 1
             else "",
@@ -152,50 +164,45 @@ class _Page:
                 f"The report files of the {place} contain everything."
             )
 
-    def _compared(self, plan: _Plan) -> Iterator[str]:
-        most = min(plan.details, 10)
-        if section := comparison.section(self.report, most=most, texts=plan.texts):
-            yield section
+    def _cases(self, plan: _Plan) -> Iterator[str]:
+        """Yield each case without a pass once: with details, in a table, or with its reason."""
+        detail, opened = self._detail(plan), len(self.failing) <= OPENED
+        shown = self.failing[: plan.details]
+        known = [case for case in shown if case.change == "failing-before"]
+        now = [case for case in shown if case.change != "failing-before"]
+        for case in now[:UNFOLDED]:
+            yield from details(case, detail, opened=opened)
+        if more := now[UNFOLDED:]:
+            yield from folded(f"{len(more):,} more{_counted(more)}", _all(more, detail))
+        if rows := self.failing[plan.details : plan.rows]:
+            yield from folded(f"{len(rows):,} more, without details", iter([self._rows(rows)]))
+        yield from errored(self.errored, detail, plan.rows)
+        if known:
+            title = f"{len(known):,} {compared.TITLES['failing-before']}"
+            yield from folded(title, _all(known, detail))
 
-    def _table(self, plan: _Plan) -> Iterator[str]:
-        shown = self.failing[: plan.rows]
-        if shown and (self.report.comparison or self.report.grading_changes):
-            yield "### Cases"
-        if shown:
-            yield self._rows(shown)
-
-    def _details(self, plan: _Plan) -> Iterator[str]:
-        detail = Detail(
+    def _detail(self, plan: _Plan) -> Detail:
+        return Detail(
             report=self.report,
             links=self.links,
             characters=plan.characters,
             shows_texts=plan.texts,
             shows_why=len(wording.reasons_to_run(self.report)) > 1,
         )
-        shown = self.failing[: plan.details]
-        for case in shown:
-            if isinstance(case, Graded):
-                yield from details(case, detail)
-        yield from errored([case for case in shown if isinstance(case, Errored)], detail)
 
     def _warnings(self, plan: _Plan) -> Iterator[str]:
         found = wording.warnings(self.report.cases)
-        if found:
-            shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
-            more = [f"and {len(found) - WARNINGS:,} more"] if len(found) > WARNINGS else []
-            yield from _list("Warnings", [*shown[:WARNINGS], *more])
+        shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
+        yield from _list("Warnings", numbers.counted(shown, WARNINGS))
 
     def _grading(self, plan: _Plan) -> Iterator[str]:
-        changes = self.report.grading_changes
-        shown = [
+        changes = [
             f"{grading_changes.sign(change)} {self._prose(grading_changes.line(change), plan)} · "
             f"{self.links.place(change.file, change.line)}"
-            for change in changes[: max(plan.rows, MOST_CHANGES)]
+            for change in self.report.grading_changes
         ]
-        more = [f"and {len(changes) - len(shown):,} more"] if len(changes) > len(shown) else []
-        if changes:
-            yield f"### {grading_changes.summary(self.report)}"
-            yield _items([*shown, *more])
+        title = grading_changes.summary(self.report)
+        yield from _list(title, numbers.counted(changes, max(plan.rows, MOST_CHANGES)))
 
     def _waivers(self, plan: _Plan) -> Iterator[str]:
         applied = [self._prose(line, plan) for line in waivers.applied_lines(self.report)]
@@ -207,17 +214,18 @@ class _Page:
         )
 
     def _passing(self, plan: _Plan) -> Iterator[str]:
-        if self.passing and plan.passing:
-            opened = " open" if len(self.passing) == len(self.report.cases) <= 20 else ""
-            count = numbers.plural(len(self.passing), "passing case")
-            yield f"<details{opened}><summary>{ICONS['pass']} {count}</summary>"
-            yield self._rows(self.passing)
-            yield "</details>"
+        if not self.passing or plan.passing == "none":
+            return
+        opened = len(self.passing) == len(self.report.cases) <= UNFOLDED
+        title = f"{ICONS['pass']} {numbers.plural(len(self.passing), 'passing case')}"
+        rows = iter([self._rows(self.passing)])
+        blocks = rows if plan.passing == "rows" else _all(self.passing, self._detail(plan))
+        yield from folded(title, blocks, opened=opened)
 
     def _rows(self, cases: Iterable[CaseResult]) -> str:
-        change, priced = self.report.comparison is not None, self.priced
-        head = ["Case", "Score", "Verdict", *["Change"] * change, *["Cost"] * priced]
-        rule = [":--", "--:", ":--", *[":--"] * change, *["--:"] * priced]
+        changes = ["Change"] * (self.report.comparison is not None)
+        head = ["Case", "Score", "Verdict", *changes, "Reason"]
+        rule = [":--", "--:", ":--", *[":--"] * len(changes), ":--"]
         return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
 
     def _row(self, case: CaseResult) -> list[str]:
@@ -225,13 +233,12 @@ class _Page:
         name = escape.code_span(numbers.shortened(case.id, 120), in_table=True)
         place = self.links.place(case.file, case.line)
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
-        word = "no verdict" if kind == "errored" else kind
         trials = wording.trials(case)
-        verdict = f"{ICONS[kind]} {word}" + (f"<br><sub>{trials}</sub>" if trials else "")
+        verdict = f"{ICONS[kind]} {kind}" + (f"<br><sub>{trials}</sub>" if trials else "")
         cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
         if self.report.comparison:
             cells.append(escape.markdown(compared.in_words(case)))
-        return [*cells, *[usage_text.price(case)] * self.priced]
+        return [*cells, escape.markdown(numbers.shortened(wording.reason(case), 120))]
 
     def _not_run(self, plan: _Plan) -> Iterator[str]:
         skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
@@ -271,5 +278,17 @@ def _items(lines: list[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _names(cases: list[CaseResult]) -> str:
+def _names(cases: Sequence[CaseResult]) -> str:
     return numbers.listed([escape.code_span(numbers.shortened(case.id, 120)) for case in cases])
+
+
+def _all(cases: Iterable[Graded], detail: Detail) -> Iterator[str]:
+    for case in cases:
+        yield from details(case, detail)
+
+
+def _counted(cases: Sequence[CaseResult]) -> str:
+    """Return how many cases have which status, if they differ: ": 28 fail, 2 borderline"."""
+    counts = Counter(map(wording.status, cases))
+    shown = [f"{counts[kind]:,} {kind}" for kind in wording.STATUSES if counts[kind]]
+    return f": {', '.join(shown)}" if len(shown) > 1 else ""

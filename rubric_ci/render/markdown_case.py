@@ -1,8 +1,9 @@
-"""One case in GitHub markdown: missed criteria with the judge's reasoning and their lines."""
+"""One case in GitHub markdown: what changed, its texts, and the criteria with their reasons."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
     Assessed,
@@ -12,7 +13,7 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Graded,
 )
-from rubric_ci.render import usage_text, wording
+from rubric_ci.render import comparison, usage_text, wording
 from rubric_ci.text import escape, numbers
 
 LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
@@ -57,25 +58,39 @@ class Detail:
         return escape.prose(numbers.shortened(text, self.characters))
 
 
-def details(case: Graded, detail: Detail) -> Iterator[str]:
-    """Yield the blocks of a folded section: missed criteria and their reasons."""
-    name = escape.prose_in_html(numbers.shortened(case.id, 120))
-    reason = escape.prose_in_html(numbers.shortened(case.reason, 200))
-    score = numbers.score(case.score)
-    icon = ICONS[wording.status(case)]
-    yield f"<details><summary>{icon} <b>{name}</b> · {score} · {reason}</summary>"
-    yield _about(case, detail)
-    yield from _texts(case, detail)
-    yield from _missed(case, detail)
+def folded(summary: str, blocks: Iterator[str], *, opened: bool = False) -> Iterator[str]:
+    """Yield blocks behind a summary, which is HTML."""
+    yield f"<details{' open' if opened else ''}><summary>{summary}</summary>"
+    yield from blocks
     yield "</details>"
 
 
-def errored(cases: list[Errored], detail: Detail) -> Iterator[str]:
-    """Yield the list of cases that have no verdict, grouped by their reasons."""
+def details(case: Graded, detail: Detail, *, opened: bool = False) -> Iterator[str]:
+    """Yield the blocks of a case: its outcome and reason in one line, the rest is folded."""
+    name = escape.prose_in_html(numbers.shortened(case.id, 120))
+    reason = escape.prose_in_html(numbers.shortened(wording.reason(case), 180))
+    trials = wording.trials(case)
+    parts = [f"<b>{name}</b>", change(case) or numbers.score(case.score), trials, reason]
+    summary = f"{ICONS[wording.status(case)]} {' · '.join(filter(None, parts))}"
+    yield from folded(summary, _body(case, detail), opened=opened)
+
+
+def change(case: CaseResult) -> str:
+    """Return how a case differs from before, for one line; empty if it is not compared."""
+    if case.change is None or case.change == "unchanged":
+        return ""
+    # A change of the verdict says which change it is.
+    return compared.movement(case) if case.change == "broken" else compared.in_words(case)
+
+
+def errored(cases: Sequence[Errored], detail: Detail, most: int) -> Iterator[str]:
+    """Yield the list of cases that have no verdict, a line for each reason."""
     if cases:
         yield f"**{ICONS['errored']} No verdict**, neither a pass nor a fail:"
         groups = wording.grouped((case.reason, case) for case in cases)
-        yield "\n".join(f"- {_error(reason, same, detail)}" for reason, same in groups)
+        lines = [_error(reason, same, detail) for reason, same in groups[:most]]
+        more = [f"and {len(groups) - most:,} more reasons"] if len(groups) > most else []
+        yield "\n".join(f"- {line}" for line in (*lines, *more))
 
 
 def _error(reason: str, cases: list[CaseResult], detail: Detail) -> str:
@@ -90,6 +105,12 @@ def _name_and_place(case: CaseResult, detail: Detail) -> str:
     return f"{name} ({detail.links.place(case.file, case.line, f'line {case.line}')})"
 
 
+def _body(case: Graded, detail: Detail) -> Iterator[str]:
+    yield _about(case, detail)
+    yield from _texts(case, detail)
+    yield from _marks(case, detail)
+
+
 def _about(case: Graded, detail: Detail) -> str:
     target = escape.code_span(numbers.shortened(case.target, 120))
     parts = [
@@ -97,17 +118,24 @@ def _about(case: Graded, detail: Detail) -> str:
         f"target {target}" if case.target else "",
         f"ran because {detail.prose(case.why)}" if case.why and detail.shows_why else "",
         *map(detail.prose, usage_text.other_judges(case, detail.report)),
-        *usage_text.usage_of(case),
+        detail.prose(compared.short(case.change_reason)),
     ]
+    # NOTE: no line may begin with a text of others: bots read `/merge`, blanks before it as well.
     return " · ".join(part for part in parts if part)
 
 
 def _texts(case: Graded, detail: Detail) -> Iterator[str]:
-    """Yield the beginnings of question, expected outcome and answer."""
+    """Yield the beginnings of question, expected outcome and answer, or how the answer differs."""
     limit = min(LONGEST_TEXT, detail.characters)
-    parts = [_text(title, text) for title, text in wording.beginnings(case, limit)]
-    if parts and detail.shows_texts:
-        yield "<br>\n".join(parts)
+    parts = dict(wording.beginnings(case, limit))
+    shown = [_text(title, text) for title, text in parts.items() if title != "Answer"]
+    if differs := comparison.answer_diff(case, limit):
+        noun = compared.noun(detail.report)
+        shown.append(f"**Answer**, compared with the {noun}: {differs}")
+    elif "Answer" in parts:
+        shown.append(_text("Answer", parts["Answer"]))
+    if shown and detail.shows_texts:
+        yield "<br>\n".join(shown)
 
 
 def _text(title: str, text: str) -> str:
@@ -116,38 +144,48 @@ def _text(title: str, text: str) -> str:
     return f"**{title}**:{below}{escape.prose_lines(text)}"
 
 
-def _missed(case: Graded, detail: Detail) -> Iterator[str]:
+def _marks(case: Graded, detail: Detail) -> Iterator[str]:
+    """Yield what was missed; of a case that passes, how many criteria are met."""
     missed = list(wording.missed(case, detail.report))
     shown = {evaluator.name for evaluator, _ in missed}
-    several = len(case.evaluators) > 1
     items = [
-        *(_criterion(case, e.name if several else "", c, detail) for e, c in missed),
-        *(_evaluator(e, detail) for e in wording.not_passing(case) if e.name not in shown),
+        *(_criterion(case, e, c, detail) for e, c in missed),
+        *(_evaluator(case, e, detail) for e in wording.not_passing(case) if e.name not in shown),
     ]
     if items:
         yield "\n".join(items)
 
 
-def _criterion(case: Graded, evaluator: str, criterion: CriterionResult, detail: Detail) -> str:
-    label = f"{evaluator} / {criterion.id}" if evaluator else criterion.id
+def _criterion(
+    case: Graded, evaluator: EvaluatorResult, criterion: CriterionResult, detail: Detail
+) -> str:
     mark = wording.mark(criterion.kind, criterion.mark)
-    facts = (mark, wording.gate_of(criterion), wording.votes(criterion))
+    then = comparison.marks_before(case, evaluator.name).get(criterion.id)
+    was = wording.mark(then.kind, then.mark) if then and then.mark != criterion.mark else ""
+    name = wording.own_id(criterion) if criterion.text else ""
+    several = len(case.evaluators) > 1
+    label = "/".join(filter(None, [evaluator.name if several else "", name]))
+    facts = [mark, f"before: {was}" if was else "", wording.gate_of(criterion)]
+    icon = ICONS["fail" if criterion.gated else "borderline"]
     parts = [
-        f"- {ICONS['fail' if criterion.gated else 'borderline']} **{escape.markdown(label)}**",
-        *(detail.prose(fact) for fact in facts if fact),
+        f"- {icon} **{detail.prose(wording.name_of(criterion))}**",
+        *(detail.prose(fact) for fact in (*facts, wording.votes(criterion)) if fact),
+        escape.code_span(label) if label else "",
         detail.links.place(case.file, criterion.line, f"line {criterion.line}"),
     ]
-    text = f"<br>{detail.prose(criterion.text)}" if criterion.text else ""
     reasoning = [detail.prose(criterion.reasoning)] if criterion.reasoning else []
     quotes = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
-    return " · ".join(parts) + text + _quote([*reasoning, *quotes])
+    return " · ".join(filter(None, parts)) + _quote([*reasoning, *quotes])
 
 
-def _evaluator(evaluator: EvaluatorResult, detail: Detail) -> str:
+def _evaluator(case: Graded, evaluator: EvaluatorResult, detail: Detail) -> str:
     name = f"**{escape.markdown(evaluator.name)}** ({escape.markdown(evaluator.type)})"
     if not isinstance(evaluator, Assessed):
         return f"- {ICONS['errored']} {name} · {detail.prose(evaluator.reason)}"
-    head = f"- {ICONS[evaluator.verdict]} {name} · {numbers.score(evaluator.score)}"
+    then = comparison.score_before(case, evaluator.name)
+    score = numbers.score(evaluator.score)
+    was = f"{numbers.score(then)} → " if then not in {None, evaluator.score} else ""
+    head = f"- {ICONS[evaluator.verdict]} {name} · {was}{score}"
     texts = [evaluator.reasoning, *evaluator.misses]
     return head + _quote([detail.prose(text) for text in texts if text])
 

@@ -1,7 +1,8 @@
 """Wording, numbers and order shared by all report formats."""
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.gate import (
     PassRate,
@@ -38,6 +39,7 @@ STATUSES: tuple[CaseStatus, ...] = (
 """The outcome of a case, most urgent first."""
 
 NO_ANSWER = "(empty)"
+_NUMBERED: Final = re.compile(r"rubric-\d+")
 
 
 def status(case: CaseResult) -> CaseStatus:
@@ -46,8 +48,43 @@ def status(case: CaseResult) -> CaseStatus:
 
 
 def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """Sort by status, most urgent first; equal ones keep their order."""
-    return sorted(cases, key=lambda case: STATUSES.index(status(case)))
+    """Sort by severity, then by loss, most urgent first; equal ones keep their order."""
+    return sorted(cases, key=lambda case: (*severity(case), -loss(case)))
+
+
+def severity(case: CaseResult) -> tuple[int, int]:
+    """Return a rank, 0 for the most urgent: a broken case is before one that failed before."""
+    changed = {"broken": 0, "failing-before": 2}.get(case.change or "", 1)
+    return STATUSES.index(status(case)), changed
+
+
+def loss(case: CaseResult) -> float:
+    """Return how much the score fell; without an earlier score, what it lacks."""
+    if not isinstance(case, Graded):
+        return 0.0
+    then = case.before.score if case.before else None
+    return (1.0 if then is None else then) - case.score
+
+
+def reason(case: CaseResult) -> str:
+    """Return the reason of a case; its criteria are named by their texts, not by their ids."""
+    text = case.reason
+    for evaluator in case.evaluators if isinstance(case, Graded) else ():
+        for each in evaluator.criteria if isinstance(evaluator, Assessed) else ():
+            if each.text:
+                shown = " ".join(each.text.replace("`", "'").split())
+                text = text.replace(f"`{each.id}`", f"“{numbers.shortened(shown, 100)}”")
+    return text
+
+
+def name_of(criterion: CriterionResult) -> str:
+    """Return the text of a criterion, in one line; its id if it has none."""
+    return " ".join(criterion.text.split()) or criterion.id
+
+
+def own_id(criterion: CriterionResult) -> str:
+    """Return the id of a criterion; empty if it is only its number."""
+    return "" if _NUMBERED.fullmatch(criterion.id) else criterion.id
 
 
 def gate_settings(report: RunReport) -> str:

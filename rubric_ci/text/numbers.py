@@ -56,6 +56,11 @@ def listed(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + more
 
 
+def counted(lines: Sequence[str], most: int) -> list[str]:
+    """Return the first lines, and one that counts the others."""
+    return [*lines[:most], *([f"and {len(lines) - most:,} more"] if len(lines) > most else [])]
+
+
 def points(share: float) -> str:
     """Return a difference of scores in points of a hundred, rounded up."""
     return plural(-(-round(share * 1e6) // 10_000), "point")

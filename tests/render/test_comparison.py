@@ -4,87 +4,63 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
+
 from rubric_ci.model.report import Against
-from rubric_ci.model.results import Assessed, BaseResult
-from rubric_ci.render import comparison, formats, markdown
-from rubric_ci.render.comparison import is_cut, lower_marks, word_runs
+from rubric_ci.model.results import BaseResult
+from rubric_ci.render import comparison, formats
+from rubric_ci.render.comparison import CUT, is_cut, lower_marks, word_runs
 from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 BEFORE = BaseResult(outcome="graded", verdict="pass", score=1.0, answer="You get a refund today")
 BASE = Against(ref="main", commit="a" * 40, committed_at="2026-11-20T10:00:00+00:00")
-SECTION = """\
-### Compared with the base
-
-`aaaaaaaaaa` of 2026-11-20: 1 broken, 1 failing before as well.
-
-❌ **refund** · pass → fail · confirmed
-
-Question: May I return it?
-
-```diff
-= You get
-- a refund
-+ nothing
-= today
-```
-
-<details><summary>1 failing before as well</summary>
-
-- **old** · known
-
-</details>"""
+SECTION = (
+    "**Compared with the base** `aaaaaaaaaa` of 2026-11-20: 1 broken, 1 failing before as well."
+)
 
 
-def test_what_the_change_broke_comes_before_what_failed_before() -> None:
-    broken = graded(
-        "refund",
-        verdict="fail",
-        score=0.0,
-        question="May I return it?",
-        answer="You get nothing today",
-        change="broken",
-        change_reason="confirmed",
-        before=BEFORE,
-    )
-    old = graded("old", verdict="fail", score=0.0, reason="known", change="failing-before")
-    report = a_report(old, broken, against=BASE)
-    assert comparison.section(report, most=5, texts=True) == SECTION
-    page = markdown.render(report)
-    assert page.index("### Compared with the base") < page.index("| Case |")
+def test_the_section_names_the_base_and_counts_the_kinds() -> None:
+    broken = graded("refund", change="broken", before=BEFORE)
+    old = graded("old", reason="known", change="failing-before")
+    assert [*comparison.section(a_report(old, broken, against=BASE))] == [SECTION]
+    assert [*comparison.section(a_report())] == []
 
 
-def test_without_a_comparison_there_is_no_section() -> None:
-    assert comparison.section(a_report(), most=5, texts=True) == ""
+def test_figures_and_removed_cases_are_folded() -> None:
+    assert [*comparison.section(WORSE)][1:] == [
+        (
+            "<details><summary>What the figures say</summary>\n\n"
+            "- Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, "
+            f"p = 1): not significant\n- {FEW.format(2)}\n\n</details>"
+        ),
+        "<details><summary>1 removed</summary>\n\n- **gone** · e.yaml\n\n</details>",
+    ]
 
 
-def test_word_diff() -> None:
-    assert comparison.word_diff("You get a refund today", "You get nothing today") == (
-        "= You get\n- a refund\n+ nothing\n= today"
-    )
+def answers(before: str, after: str) -> str:
+    then = replace(BEFORE, answer=before)
+    return comparison.answer_diff(graded("a", answer=after, before=then), 400)
 
 
-def test_word_diff_of_long_answers_is_bounded() -> None:
-    text = comparison.word_diff("a " * 500_000, "b " * 500_000)
-    assert text.endswith("\n… only the first 200 words are compared")
-    assert len(text) < 1_000
-
-
-def test_no_line_of_a_word_diff_is_a_command_of_a_bot() -> None:
-    assert comparison.word_diff("/merge it", "/merge this") == "= /merge\n- it\n+ this"
-
-
-def test_the_reason_of_an_evaluator_without_criteria_is_shown() -> None:
-    def script(score: float) -> Assessed:
-        return Assessed(
-            name="script", type="code_judge", weight=1.0, line=4, score=score,
-            verdict="pass" if score else "fail", reasoning="exit status 1",
-        )  # fmt: skip
-
-    before = replace(BEFORE, evaluators=(script(1.0),))
-    case = graded("a", evaluators=(script(0.0),), answer="b", change="broken", before=before)
-    page = comparison.section(a_report(case, against=BASE), most=5, texts=True)
-    assert page.endswith("- **script** 1.00 → 0.00: exit status 1")
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (
+            "You get a refund today",
+            "You get nothing today",
+            "You get ~~a refund~~ **nothing** today",
+        ),
+        ("a *b* c", "a `d` c", r"a ~~\*b\*~~ **\`d\`** c"),
+        ("the same", "the same", ""),
+        ("", "new", ""),
+        ("x " + "w " * 30 + "y", "z " + "w " * 30 + "y", f"~~x~~ **z** {'w ' * 8}… {'w ' * 7}y"),
+        ("a " * 500_000, "b " * 500_000, f"~~{('a ' * 200)[:-1]}~~ **{('b ' * 200)[:-1]}** {CUT}"),
+    ],
+    ids=["words", "signs", "the same", "none before", "a long run", "long answers"],
+)
+def test_word_diff_in_one_line(before: str, after: str, shown: str) -> None:
+    assert answers(before, after) == shown
 
 
 THEN = a_report(

@@ -52,7 +52,7 @@ NOTED = reported(GateConfig())
 
 def test_in_markdown() -> None:
     assert (
-        "### Changes to the grading: 1 weaker, 1 changed\n\n"
+        "**Changes to the grading: 1 weaker, 1 changed**\n\n"
         "- 🔻 weaker: gate.fail_on: fail → never · rubric-ci.yaml:7\n"
         "- 🔹 changed: criterion refund/period: Names the &lt;b&gt;period&lt;/b&gt; → (none) · "
         "e.yaml:9\n"

@@ -50,7 +50,7 @@ HOSTILE = {
     "command": "\n::error file=a::owned\n##[error]owned\n::stop-commands::x",
 }
 ALLOWED_TAGS = {
-    "a", "b", "blockquote", "br", "code", "details", "h2", "h3", "li", "p", "pre", "span",
+    "a", "b", "blockquote", "br", "code", "del", "details", "h2", "h3", "li", "p", "pre", "span",
     "strong", "sub", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 LINKED_BY_GITHUB = re.compile(r"@\w|#\d|(?<![a-z])GH-\d|://|www\.|:\w+:|\bmailto:\w", re.IGNORECASE)
@@ -96,7 +96,12 @@ class Page(HTMLParser):
 
 def everywhere(text: str) -> str:
     """Return the markdown of a report that holds a text wherever a report holds text."""
-    return markdown.render(hostile(text), links=LINKS)
+    return in_full_and_as_tables(hostile(text))
+
+
+def in_full_and_as_tables(report: RunReport) -> str:
+    """Return the markdown of a report with details of its cases, and with tables of them."""
+    return "\n\n".join(markdown.render(report, most=most, links=LINKS) for most in (None, 0, 1))
 
 
 def hostile(text: str) -> RunReport:
@@ -137,10 +142,10 @@ def pages() -> dict[str, Page]:
 def test_markdown_is_inert(name: str, pages: dict[str, Page]) -> None:
     page = pages[name]
     assert page.tags - ALLOWED_TAGS == set()
-    assert page.attributes - {"href", "align", "style", "class"} == set()
+    assert page.attributes - {"href", "align", "style", "class", "open"} == set()
     assert [t for t in page.targets if not t.startswith("https://ours.example/")] == []
     assert LINKED_BY_GITHUB.findall(page.live.replace("rubric-ci", "")) == []
-    assert set(page.rows) == {4}
+    assert set(page.rows) == {5}
     assert page.open == []
 
 

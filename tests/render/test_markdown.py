@@ -80,7 +80,7 @@ def test_omits_the_least_important_parts_and_lists_them(
     [
         (25, 25, None),
         (2, 26, "the list of passing cases"),
-        (1000, 3, "details of 975 of 1,000 cases, 975 rows of the table"),
+        (1000, 3, "details of 975 of 1,000 cases, 900 rows of the table"),
     ],
     ids=["just few enough", "many pass", "many fail"],
 )
@@ -108,15 +108,22 @@ def test_comparison() -> None:
     before = a_report(graded("a", "pass"), graded("b"), graded("x|y", "pass"))
     after = a_report(graded("a", score=0.456), graded("b"), errored("x|y"), graded("n"))
     text = markdown.render(compared(after, before))
-    assert "| Case | Score | Verdict | Change |" in text
-    assert "| 0.45 | ❌ fail | ▼ broken: pass 1.00 → fail 0.45 |" in text
-    assert "| 0.00 | ❌ fail | failing before as well |" in text
-    assert "| 0.00 | ❌ fail | new |" in text
-    assert "| ⚠️ no verdict | not comparable |" in text
+    assert re.findall("<summary>(.*)</summary>", text) == [
+        "What the figures say",
+        "❌ <b>a</b> · pass 1.00 → fail 0.45 · because",
+        "❌ <b>n</b> · new · because",
+        "1 failing before as well",
+        "❌ <b>b</b> · failing before as well · because",
+    ]
+    assert "- `x|y` (line 3): the judge was silent" in text
     assert (
-        "### Compared with the baseline\n\n1 broken, 1 failing before as well, 1 new, "
-        "1 not comparable.\n\n- Mean score -0.272 (2 cases in both reports"
+        "**Compared with the baseline** 1 broken, 1 failing before as well, 1 new, "
+        "1 not comparable.\n"
     ) in text
+    table = markdown.render(compared(after, before), most=0)
+    assert "| Case | Score | Verdict | Change | Reason |" in table
+    assert "| 0.45 | ❌ fail | ▼ broken: pass 1.00 → fail 0.45 | because |" in table
+    assert "| 0.00 | ❌ fail | failing before as well | because |" in table
 
 
 def test_warnings_are_shown_for_passing_cases_too() -> None:
@@ -133,8 +140,9 @@ def test_many_warnings_are_counted() -> None:
 
 def test_trials() -> None:
     trials = tuple(Trial(verdict=v, score=0.5) for v in ("pass", "fail", "pass"))
-    text = markdown.render(a_report(graded("a", "pass", trials=trials)))
-    assert "✅ pass<br><sub>2 of 3 trials pass</sub> |" in text
+    report = a_report(graded("a", "pass", trials=trials))
+    assert "✅ pass<br><sub>2 of 3 trials pass</sub> |" in markdown.render(report, most=1)
+    assert "<b>a</b> · 1.00 · 2 of 3 trials pass · because</summary>" in markdown.render(report)
 
 
 def test_links_point_at_the_line_of_the_commit() -> None:

@@ -9,11 +9,17 @@ from random import Random
 import pytest
 from hypothesis import settings
 
-from rubric_ci.render import markdown
 from rubric_ci.render.html.page import render
 from rubric_ci.text import escape
 from tests.compared import compared
-from tests.render.test_hostile import ALLOWED_TAGS, HOSTILE, LINKED_BY_GITHUB, LINKS, Page, page
+from tests.render.test_hostile import (
+    ALLOWED_TAGS,
+    HOSTILE,
+    LINKED_BY_GITHUB,
+    Page,
+    in_full_and_as_tables,
+    page,
+)
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 SIGNS = r"""
@@ -58,21 +64,22 @@ def report(random: Random) -> str:
     passing = graded(any_(), "pass", why=any_(), file=any_())
     cases = (failing, passing, errored(any_(), any_()), skipped(any_(), any_()))
     whole = a_report(*cases, notes=(any_(),))
-    found = compared(whole, a_report(skipped(any_())))
+    then = replace(failing, answer=any_(), verdict="pass", score=1.0)
+    found = compared(whole, a_report(skipped(any_()), then))
     assert found.comparison
     told = replace(found.comparison, notes=(any_(),))
-    return markdown.render(replace(found, comparison=told), links=LINKS)
+    return in_full_and_as_tables(replace(found, comparison=told))
 
 
 def alive(shown: Page) -> list[object]:
     """Return what is not inert."""
     return [
         *sorted(shown.tags - ALLOWED_TAGS),
-        *sorted(shown.attributes - {"href", "align", "style"}),
+        *sorted(shown.attributes - {"href", "align", "style", "open"}),
         *(target for target in shown.targets if not target.startswith("https://ours.example/")),
         *LINKED_BY_GITHUB.findall(shown.live.replace("rubric-ci", "")),
         *shown.open,
-        *({4} ^ set(shown.rows)),
+        *({5} ^ set(shown.rows)),
     ]
 
 

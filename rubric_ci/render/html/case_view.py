@@ -111,7 +111,7 @@ def case_view(case: CaseResult, report: RunReport, *, opened: bool) -> CaseView:
         change=change_badge(case),
         facts=(*_marks(case),),
         score=numbers.score(case.score) if isinstance(case, Graded) else "",
-        reason=case.reason,
+        reason=wording.reason(case),
         anchor=case_anchor(case.file, case.id),
         place=f"{case.file}:{case.line}",
         tags=() if isinstance(case, Skipped) else case.tags,
@@ -161,7 +161,7 @@ def evaluator_view(
     if not isinstance(evaluator, Assessed):
         return EvaluatorView(name=evaluator.name, about=about, failure=evaluator.reason)
     lists = {"Missed": evaluator.misses, "Met": evaluator.hits, "Warnings": evaluator.warnings}
-    before = _marks_before(case, evaluator.name) if evaluator.criteria else {}
+    before = comparison.marks_before(case, evaluator.name)
     details = evaluator.details
     return EvaluatorView(
         name=evaluator.name,
@@ -189,7 +189,8 @@ def _criterion(
     about = [criterion.kind, wording.gate_of(criterion), weight, f"line {criterion.line}"]
     notes = [wording.votes(criterion)]
     if before and before.mark != criterion.mark:
-        notes.append(f"was {wording.mark(before.kind, before.mark)} at the base")
+        noun = compared.noun(report)
+        notes.append(f"was {wording.mark(before.kind, before.mark)} at the {noun}")
     mark = wording.mark(criterion.kind, criterion.mark)
     return CriterionView(
         anchor=anchor,
@@ -208,13 +209,6 @@ def _tone(criterion: CriterionResult, report: RunReport) -> str:
     if criterion.gated:
         return "fail"
     return "borderline" if wording.is_missed(criterion, report) else "pass"
-
-
-def _marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:
-    """Return the marks of the same evaluator at the base, by criterion."""
-    before = None if isinstance(case, Skipped) else case.before
-    same = (each for each in (before.evaluators if before else ()) if each.name == evaluator)
-    return {c.id: c for each in same if isinstance(each, Assessed) for c in each.criteria}
 
 
 def _pieces(case: CaseResult, title: str, text: str) -> tuple[Piece, ...]:

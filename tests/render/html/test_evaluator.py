@@ -9,6 +9,7 @@ import pytest
 from rubric_ci.model.results import BaseResult, CriterionResult, Unassessed
 from rubric_ci.render.html.anchors import criterion_anchor
 from rubric_ci.render.html.case_view import evaluator_view
+from tests.compared import compared
 from tests.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
@@ -20,7 +21,8 @@ LEVEL = a_criterion(
 def rows(criterion: CriterionResult, before: CriterionResult | None = None) -> str:
     base = BaseResult(outcome="graded", evaluators=(a_rubric(before),)) if before else None
     case = graded("a", "fail", criterion, before=base)
-    shown = evaluator_view(case.evaluators[0], case, a_report(case))
+    report = compared(a_report(case), a_report(graded("a")))
+    shown = evaluator_view(case.evaluators[0], case, report)
     return drawn.macro("case.html", "evaluator", shown)
 
 
@@ -42,7 +44,7 @@ ROWS = {
     "another mark at the base": (
         rows(LEVEL, replace(LEVEL, mark=5)),
         ["tone", "#", "asked", "levels, weight 1, line 5", "level 3", "3 (dry): no &lt;b&gt;",
-         "was level 5 at the base", "said", "quote"],
+         "was level 5 at the baseline", "said", "quote"],
     ),
     "the same mark at the base": (
         rows(replace(LEVEL, met=""), LEVEL),

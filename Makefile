@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy dist release-check pin pin-workflows clean
+.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers dist release-check pin pin-workflows clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -147,6 +147,19 @@ $(TOXIPROXY):
 	@GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools/bin go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0 \
 	&& mv .tools/bin/server $@ && rmdir .tools/bin \
 	|| echo "toxiproxy cannot be built here (needs Go): tests with broken connections will be skipped"
+
+# The real promptfoo, Inspect, DeepEval and Pydantic Evals, 2 GB: what they write today is read as the
+# results of tests/adoption are, and a break is found through them. `python -m tests.peers.record`
+# writes those results again.
+PEERS := .tools/peers
+peers: $(READY) $(PEERS)/.ready
+	$(BIN)/pytest -q tests/peers
+$(PEERS)/.ready: Makefile
+	rm -rf $(PEERS); mkdir -p $(PEERS)
+	npm install --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel=error promptfoo@0.121.20
+	$(PYTHON) -m venv $(PEERS)/venv
+	$(PEERS)/venv/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 deepeval==4.3.1 pydantic-evals==2.62.0 openai==3.54.0 pytest==9.2.0
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(DEMO) .tools tests/npm/node_modules dist build .rubric-ci

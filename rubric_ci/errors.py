@@ -99,6 +99,12 @@ class CannotFindPullRequest(UserError):
     """The pull request of the report does not exist."""
 
 
+class CannotRunTool(UserError):
+    """Another eval tool wrote no results."""
+
+    exit_code = ExitCode.NO_VERDICT
+
+
 class CannotCalibrate(UserError):
     """The judge gave no verdict on any labelled answer."""
 

@@ -24,6 +24,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "agents/test_agents.py": """
         agents/agent agents/atif agents/claude_code agents/codex agents/copilot
         agents/gemini_cli agents/otlp""",
+    "commands/test_run_tool.py": "adoption/runner run/tool",
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
@@ -47,7 +48,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/cost_estimate grading/setup grading/tasks
         publish/files report/build""",
     "commands/test_run_against.py": """
-        run/base_comparison run/confirmation run/grade run/sides run/inputs
+        run/base_comparison run/confirmation run/grade run/sides run/tool run/inputs
         selection/answer_dependencies""",
     "commands/test_run_against_counts.py": "run/forecast",
     "commands/test_run_choice.py": "run/finished selection/last_failed",
@@ -101,9 +102,9 @@ EFFECTS: Final = """
 """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
-    __main__ cli commands git github llm system targets
+    __main__ adoption/runner cli commands git github llm system targets
     run/base_comparison run/confirmation run/forecast run/grade
-    run/sides run/finished run/inputs
+    run/sides run/finished run/inputs run/tool
     calibration/sentinel calibration/correction calibration/gate calibration/label_file
     calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
     calibration/sample

@@ -39,6 +39,7 @@ def _sample(row: Data, name: str) -> Sample:
         answer=text_of(response.get("output")),
         target=_provider(row),
         tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+        selector=case.text("description", ""),
         seconds=(row.number("latencyMs") or 0) / 1000 or None,
     )
 

@@ -43,6 +43,7 @@ class Sample:
     tags: tuple[str, ...] = ()
     seconds: float | None = None
     details: Mapping[str, Any] | None = None
+    selector: str = ""  # what the tool chooses the case by; empty: its id
 
 
 def text_of(value: Any) -> str:

@@ -22,6 +22,7 @@ class Tool:
 
     name: str
     read: Callable[[str], Iterator[Sample]]  # raises Mismatch for what is not its results
+    suffixes: tuple[str, ...] = (".json",)
     made_by: str  # how its results come to be, for a message
 
 
@@ -37,7 +38,17 @@ TOOLS: Final[Mapping[str, Tool]] = {
             made_by="TypeAdapter(EvaluationReport).dump_json(report)",
         ),
         Tool(name="agent-skills", read=agent_skills.read, made_by="a grading of skill-creator"),
-        Tool(name="junit", read=junit.read, made_by="pytest --junitxml results.xml"),
-        Tool(name="csv", read=csv_table.read, made_by="a table with `id` and `passed`"),
+        Tool(
+            name="junit",
+            read=junit.read,
+            suffixes=(".xml",),
+            made_by="pytest --junitxml results.xml",
+        ),
+        Tool(
+            name="csv",
+            read=csv_table.read,
+            suffixes=(".csv",),
+            made_by="a table with `id` and `passed`",
+        ),
     )
 }

@@ -7,12 +7,13 @@ from time import monotonic
 
 import click
 
-from rubric_ci.comparison.baseline import open_baseline
+from rubric_ci.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.history.forecast import show_power
+from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.publish.files import check_folder, write_and_show
@@ -24,6 +25,7 @@ from rubric_ci.run.finished import finish, remember
 from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides
 from rubric_ci.run.inputs import open_inputs, select
 from rubric_ci.run.sides import Sides
+from rubric_ci.run.tool import runner_of, tool_report
 from rubric_ci.system.runner import can_install
 from rubric_ci.text import escape
 
@@ -45,6 +47,8 @@ def run(settings: RunSettings) -> ExitCode:
 
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
+    if tool := runner_of(settings):
+        return _run_tool(settings, tool, started_at)
     loaded, selection = select(settings, started_at.date(), os.environ)
     annotate_problems(loaded.diagnostics, workflow)
     if selection.nothing_to_run:
@@ -73,6 +77,16 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
     publish(report, written, settings, os.environ)
     return exit_code(report, invalid_files=bool(loaded.invalid))
+
+
+def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:
+    """Run another eval tool and report its results."""
+    check_folder(settings)
+    report = tool_report(settings, tool, os.environ, started_at)
+    report = with_comparison(report, open_baseline(settings), settings, os.environ)
+    written = write_and_show(report, settings)
+    publish(report, written, settings, os.environ)
+    return exit_code(report)
 
 
 def _list(inputs: RunInput, now: datetime) -> ExitCode:

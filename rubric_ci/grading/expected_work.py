@@ -15,6 +15,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RunnerTarget,
     UnsupportedTarget,
 )
 from rubric_ci.model.context import JudgementCache, RunContext
@@ -48,7 +49,7 @@ class ExpectedWork:
                 return mock.answer(target)
             case LlmTarget() | CliTarget() as target:
                 return answer_cache.find(task.case, target, self.context.of_trial(trial))
-            case UnsupportedTarget():
+            case RunnerTarget() | UnsupportedTarget():
                 return None
             case _:
                 assert_never(task.target)

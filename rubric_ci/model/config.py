@@ -174,6 +174,22 @@ class MockTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerTarget:
+    """Another eval tool, which has cases of its own; `run --target` reads its results."""
+
+    name: str
+    command_template: str  # writes its results into {RESULTS}
+    reads: str  # the tool, as `adopt --from` names it
+    only: str = ""  # the arguments that choose cases; empty: it runs them all
+    cwd: str = "."  # relative to the repository root
+    timeout_seconds: float = 1800.0
+    env: tuple[str, ...] = ()
+    graders: tuple[str, ...] = ()  # that decide; empty: all
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedTarget:
     """A valid provider that this version does not support."""
 
@@ -183,7 +199,9 @@ class UnsupportedTarget:
     depends_on: tuple[str, ...] | None = None
 
 
-Target: TypeAlias = LlmTarget | CliTarget | RecordedTarget | MockTarget | UnsupportedTarget
+Target: TypeAlias = (
+    LlmTarget | CliTarget | RecordedTarget | MockTarget | RunnerTarget | UnsupportedTarget
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

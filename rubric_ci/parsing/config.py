@@ -17,6 +17,7 @@ from rubric_ci.model.config import (
     MockTarget,
     PromptTemplate,
     RecordedTarget,
+    RunnerTarget,
     Target,
     UnsupportedTarget,
 )
@@ -161,6 +162,8 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
         case "mock":
             response = data.get("response", "")
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
+        case "runner":
+            return _runner(data, file, depends_on)
         case provider if provider in AGENTS:
             return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
         case _:
@@ -198,6 +201,20 @@ def _template(prompt: "PromptFile") -> PromptTemplate:
     takes_input = "input" in prompt.names
     messages: Any = prompt.messages
     return PromptTemplate(path=prompt.path, messages=messages, takes_input=takes_input)
+
+
+def _runner(data: Mapping[str, Any], file: str, depends_on: tuple[str, ...] | None) -> RunnerTarget:
+    return RunnerTarget(
+        name=data["name"],
+        command_template=data["command_template"],
+        reads=data["reads"],
+        only=data.get("only", ""),
+        cwd=_folder(file, data.get("cwd", ".")),
+        timeout_seconds=float(data.get("timeout_seconds", 1800.0)),
+        env=tuple(data.get("env", ())),
+        graders=tuple(data.get("graders", ())),
+        depends_on=depends_on,
+    )
 
 
 def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
-from rubric_ci.model.config import CliTarget, Config, LlmTarget
+from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget
 from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.text.redact import is_secret_name
 
@@ -146,6 +146,8 @@ def _sources(config: Config) -> Iterator[Any]:
             yield target.endpoint.options
         elif isinstance(target, CliTarget):
             yield (target.command_template, target.cwd, target.healthcheck)
+        elif isinstance(target, RunnerTarget):
+            yield (target.command_template, target.only, target.cwd)
 
 
 def _keys(value: Any) -> Iterator[str]:

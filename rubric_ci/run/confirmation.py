@@ -1,18 +1,48 @@
 """Suspects: cases that are worse or better than at the base get further trials on both sides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final, Protocol
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.model.trials import trials_of
-from rubric_ci.run.sides import Key, Sides
+from rubric_ci.run.sides import Key
 
 INTERRUPTED: Final = "the run was interrupted"
+
+
+class Sides(Protocol):
+    """Base and head of a change, which can be asked again."""
+
+    @property
+    def config(self) -> RegressionConfig:
+        """The budget of false alarms."""
+
+    @property
+    def trials(self) -> int:
+        """The first trials of each case."""
+
+    @property
+    def can_ask(self) -> bool:
+        """False if no further trial is possible."""
+
+    @property
+    def context(self) -> Any:
+        """Where the head is answered; with `of_trial`."""
+
+    @property
+    def base_context(self) -> Any:
+        """Where the base is answered."""
+
+    def graded(
+        self, tasks: Sequence[Task], context: Any, trials: int = 1
+    ) -> Awaitable[Mapping[Key, CaseResult]]:
+        """Return the results by file and id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RunnerTarget,
     Target,
     UnsupportedTarget,
 )
@@ -207,6 +208,8 @@ def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
             return f"{numbers.plural(kept, 'recorded answer')}, no requests{less}"
         case MockTarget():
             return f"{numbers.plural(len(tasks), 'fixed answer')}, no requests"
+        case RunnerTarget():
+            return "no answers: a runner has cases of its own"
         case UnsupportedTarget(provider=provider):
             return f"no answers: provider `{provider}` is not supported yet"
         case _:

@@ -8,6 +8,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RunnerTarget,
     Target,
     UnsupportedTarget,
 )
@@ -52,6 +53,11 @@ async def _answer(case: EvalCase, target: Target, context: RunContext, attempt: 
             return recorded.answer(case, target, context)
         case MockTarget():
             return mock.answer(target)
+        case RunnerTarget():
+            raise CannotAnswer(
+                f"target {target.name}: a runner has cases of its own and answers no others; run "
+                f"`rubric-ci run --target {target.name}`"
+            )
         case UnsupportedTarget():
             raise CannotAnswer(
                 f"target {target.name}: provider `{target.provider}` is not supported; write "

@@ -17,6 +17,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RunnerTarget,
     Target,
     UnsupportedTarget,
 )
@@ -69,7 +70,7 @@ def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
             return _of_model(case, target) if target.cache else None
         case CliTarget():
             return _of_command(case, target, context) if target.cache else None
-        case RecordedTarget() | MockTarget() | UnsupportedTarget():
+        case RecordedTarget() | MockTarget() | RunnerTarget() | UnsupportedTarget():
             return None
         case _:
             assert_never(target)

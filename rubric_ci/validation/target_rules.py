@@ -17,6 +17,12 @@ PLACEHOLDERS: Final = (
     *("PROMPT", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ATTEMPT", "FILES", "OUTPUT_FILE"),
 )
 
+OF_RUNNER: Final = {
+    "command_template": ("RESULTS", "ONLY"),
+    "only": ("CASE_REGEX", "CASE_IDS"),
+}
+"""The placeholders of a runner's texts."""
+
 Names: TypeAlias = Callable[[], frozenset[str]]
 """The names of targets in other files, read only when they are needed."""
 
@@ -27,9 +33,14 @@ _COMMAND = (
     *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
     *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
 )
+_RUNNER = (
+    *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
+    *("cwd", "env", "timeout_seconds"),
+)
 _OF_KIND: Final = {
     "cli": ("a command", _COMMAND),
     "recorded": ("recorded answers", (*_SHARED, "answers")),
+    "runner": ("a runner", _RUNNER),
     "mock": ("a fixed answer", (*_SHARED, "response")),
 }
 NAMES: Final = ("model", "deployment", "deployment_name", "variant")
@@ -114,6 +125,8 @@ def _provider_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
     kind = provider.lower() if isinstance(provider, str) else ""
     if kind == "cli":
         yield from _placeholders(target, path)
+    if kind == "runner":
+        yield from _of_runner(target, path)
     if kind in _OF_KIND:
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTS:
@@ -162,6 +175,25 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
                 message = f"`{{{name}}}` is empty where one process answers all cases"
                 hint = "read the cases from standard input, one JSON object per line"
                 yield Problem(UNUSED_SETTING, (*path, key), message, hint, part=f"{{{name}}}")
+
+
+def _of_runner(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield unknown placeholders, and a command or a choice of cases that lacks its own."""
+    for key, known in OF_RUNNER.items():
+        template = target.get(key)
+        if not isinstance(template, str):
+            continue
+        found = _PLACEHOLDER.findall(template)
+        listed = known_names(f"{{{name}}}" for name in known)
+        for name in found:
+            if name not in known:
+                message = f"`{{{name}}}` is not a known placeholder of `{key}`"
+                yield Problem(
+                    UNKNOWN_PLACEHOLDER, (*path, key), message, listed, part=f"{{{name}}}"
+                )
+        if not set(found) & {*known} - {"ONLY"}:
+            message = f"`{key}` holds no placeholder"
+            yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, listed)
 
 
 def _placeholder_hint(name: str) -> str:

@@ -12,12 +12,17 @@ ANSWERS = {
     "Which plan has phone support?": "The Business plan has phone support.",
     "Can I pay by invoice?": "I do not know.",
 }
+SHORTLY = "In one word: "
+"""A prompt that spoils the answer about refunds: the change of a pull request."""
 OUTAGE = "Where are you based?"
 """The question that this server has no answer to: a failure of the service, and no verdict."""
 
 
 def reply(text: str) -> str | None:
     """Return the reply to the last message of a chat; None: a failure of the server."""
+    text = text.strip()
+    if text.startswith(SHORTLY):
+        return "Soon." if "refund" in text else reply(text.removeprefix(SHORTLY))
     if text in ANSWERS or text == OUTAGE:
         return ANSWERS.get(text)
     good = ANSWERS["How long do refunds take?"] in text or "Business plan" in text

@@ -1,0 +1,213 @@
+"""`rubric-ci run` with a runner: another eval tool at head and base, in a real repository."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
+
+pytestmark = [platforms.SHELL, pytest.mark.timeout(180)]
+
+CLEAN = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
+TOOL = """\
+import json, pathlib, re, sys
+folder, *only = sys.argv[1:]
+cases = json.loads(pathlib.Path("cases.json").read_text())
+log = pathlib.Path({log!r})
+log.open("a").write(" ".join([pathlib.Path("prompt.txt").read_text().strip(), *only]) + "\\n")
+calls = len(log.read_text().splitlines())
+marks = json.loads(pathlib.Path("answers.json").read_text())
+rows = ["id,passed,question,reason,error"]
+for name, question in cases.items():
+    if only and not re.search(only[0], name):
+        continue
+    mark = marks.get(name, "yes")
+    if isinstance(mark, list):
+        mark = mark[calls % len(mark)]
+    error = "the service is down" if mark == "error" else ""
+    rows.append(f"{{name}},{{'' if error else mark}},{{question}},said {{mark}},{{error}}")
+if marks:
+    pathlib.Path(folder, "r.csv").write_text("\\n".join(rows) + "\\n")
+sys.exit(100)
+"""
+CONFIG = f"""\
+targets:
+  - name: shop
+    provider: runner
+    command_template: "{sys.executable} tool.py {{RESULTS}}"
+    reads: csv
+    only: "{{CASE_REGEX}}"
+regression: {{tolerance: 0}}
+"""
+CASES = {"refund": "How long?", "support": "Which plan?", "invoice": "Invoice?", "late": "Late?"}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "calls.txt"
+
+
+@pytest.fixture
+def shop(checkout: Checkout, log: Path) -> Checkout:
+    checkout.commit(
+        {
+            "rubric-ci.yaml": CONFIG,
+            "tool.py": TOOL.format(log=str(log)),
+            "cases.json": json.dumps(CASES),
+            "prompt.txt": "base\n",
+            "answers.json": json.dumps({"late": "no"}),
+        }
+    )
+    return checkout
+
+
+def run(
+    checkout: Checkout, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return invoke(checkout.root, CLEAN | environment, "run", "--target", "shop", *arguments)
+
+
+def report(checkout: Checkout) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    return read
+
+
+def changes(checkout: Checkout) -> dict[str, tuple[str, str]]:
+    found = report(checkout)["cases"]
+    return {case["id"]: (case["change"], case["change_reason"]) for case in found}
+
+
+def head(checkout: Checkout, **marks: object) -> None:
+    files = {"answers.json": json.dumps({"late": "no", **marks}), "prompt.txt": "head\n"}
+    checkout.commit(files)
+
+
+def test_the_tool_s_results_are_the_report(shop: Checkout) -> None:
+    done = run(shop)
+    assert done.returncode == 1, done.stderr
+    assert "note: The marks are those of csv, from target shop.\n" in done.stdout
+    assert "Gate fails: 1 of 4 graded cases fails\n" in done.stdout
+    assert {case["file"] for case in report(shop)["cases"]} == {"shop"}
+
+
+def test_a_break_is_confirmed_by_runs_of_the_suspect_alone(shop: Checkout, log: Path) -> None:
+    head(shop, refund="no")
+    done = run(shop, "--against", "HEAD~1", "--fail-on", "regression")
+    assert done.returncode == 1, done.stderr
+    assert changes(shop) == {
+        "refund": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base"),
+        "support": ("unchanged", ""),
+        "invoice": ("unchanged", ""),
+        "late": ("failing-before", ""),
+    }
+    again = ["head ^(refund)$", "base ^(refund)$"]
+    assert log.read_text().splitlines() == ["head", "base", *again * 4]
+
+
+def test_chance_is_no_break(shop: Checkout) -> None:
+    head(shop, refund=["yes", "no", "yes", "yes"])
+    done = run(shop, "--against", "HEAD~1", "--fail-on", "regression")
+    assert done.returncode == 0, done.stdout
+    change, reason = changes(shop)["refund"]
+    assert change == "unchanged"
+    assert reason.startswith("not confirmed: ")
+
+
+def test_a_case_with_another_question_is_not_compared(shop: Checkout) -> None:
+    shop.write({"cases.json": json.dumps({**CASES, "refund": "How soon?", "new": "New?"})})
+    del_late = {name: text for name, text in CASES.items() if name != "late"}
+    shop.write({"cases.json": json.dumps({**del_late, "refund": "How soon?", "new": "New?"})})
+    head(shop)
+    run(shop, "--against", "HEAD~1")
+    assert changes(shop) == {
+        "refund": ("not-comparable", "what its graders demand differs at the base"),
+        "support": ("unchanged", ""),
+        "invoice": ("unchanged", ""),
+        "new": ("new", ""),
+    }
+    assert report(shop)["removed"] == [{"file": "shop", "id": "late"}]
+
+
+def test_an_error_is_no_break(shop: Checkout) -> None:
+    head(shop, refund="error")
+    done = run(shop, "--against", "HEAD~1", "--fail-on", "regression")
+    assert done.returncode == 3
+    assert changes(shop)["refund"] == ("not-comparable", "no verdict: the service is down")
+
+
+def test_a_base_without_results_is_said(shop: Checkout) -> None:
+    shop.commit({"answers.json": "{}"})
+    head(shop)
+    done = run(shop, "--against", "HEAD~1", "--fail-on", "regression")
+    assert done.returncode == 3
+    change, reason = changes(shop)["refund"]
+    assert change == "not-comparable"
+    assert reason.startswith("no results at the base: target shop: no results in {RESULTS}: exit")
+
+
+def test_no_results_at_the_head_is_no_verdict(shop: Checkout) -> None:
+    shop.commit({"answers.json": "{}"})
+    done = run(shop)
+    assert done.returncode == 3
+    assert done.stderr.startswith(
+        "rubric-ci: target shop: no results in {RESULTS}: exit status 100, no output\n"
+    )
+
+
+def test_without_only_no_suspect_is_asked_again(shop: Checkout, log: Path) -> None:
+    lines = CONFIG.splitlines(keepends=True)
+    without = "".join(line for line in lines if "only:" not in line)
+    shop.commit({"rubric-ci.yaml": without})
+    head(shop, refund="no")
+    run(shop, "--against", "HEAD~1", "--fail-on", "regression")
+    assert changes(shop)["refund"] == ("broken", "not confirmed: no further trial was possible")
+    assert log.read_text().splitlines() == ["head", "base"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("evals",), "PATHS"),
+        (("--case", "a"), "--case"),
+        (("--trials", "3"), "--trials"),
+        (("--votes", "3"), "--votes"),
+        (("--list",), "--list"),
+    ],
+)
+def test_an_option_that_the_tool_cannot_follow_is_refused(
+    shop: Checkout, arguments: tuple[str, ...], named: str
+) -> None:
+    done = run(shop, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"rubric-ci: {named} has no effect on the target shop: csv ")
+
+
+def test_a_case_of_ours_cannot_be_answered_by_a_runner(shop: Checkout) -> None:
+    shop.commit(
+        {"a.eval.yaml": "evalcases: [{id: a, input: Hi, target: shop, rubrics: [Greets.]}]\n"}
+    )
+    done = invoke(shop.root, CLEAN, "run", "--judge", "openai/x", "a.eval.yaml")
+    assert done.returncode == 3
+    (case,) = report(shop)["cases"]
+    assert case["reason"].startswith("target shop: a runner has cases of its own and answers no")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("only: '{CASE}'", "`{CASE}` is not a known placeholder of `only`"),
+        ("only: '--all'", "`only` holds no placeholder"),
+        ("model: openai/x", "`model` has no effect on a runner"),
+    ],
+)
+def test_validate_checks_a_runner(shop: Checkout, line: str, expected: str) -> None:
+    text = CONFIG.replace('    only: "{CASE_REGEX}"\n', f"    {line}\n")
+    shop.write({"rubric-ci.yaml": text})
+    done = invoke(shop.root, CLEAN, "validate", "rubric-ci.yaml")
+    assert expected in done.stdout

@@ -54,6 +54,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_choice.py": "run/finished selection/last_failed",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
+    "commands/test_several_judges.py": "report/judges",
     "commands/test_shards.py": "commands/plan",
     "commands/test_validate.py": """
         project/checker project/fixer validation/output/formats""",
@@ -106,8 +107,8 @@ IMPURE: Final = """
     run/base_comparison run/confirmation run/forecast run/grade
     run/sides run/finished run/inputs run/tool
     calibration/sentinel calibration/correction calibration/gate calibration/label_file
-    calibration/label_session calibration/measure calibration/rejudge calibration/rejudge_report
-    calibration/sample
+    calibration/cascade calibration/label_session calibration/measure calibration/rejudge
+    calibration/rejudge_report calibration/sample
     drafting/engine drafting/publish drafting/pull_request drafting/review drafting/rewrite
     drafting/select drafting/summary
     evaluators/__init__ evaluators/code_judge evaluators/composite
@@ -117,7 +118,7 @@ IMPURE: Final = """
     grading/preflight grading/setup grading/tasks
     grading_changes/changes
     history/database history/forecast history/trust
-    judge/panel judge/request
+    judge/judges judge/panel judge/request
     model/context model/options
     policy/checkout policy/source
     project/base_state project/before_init project/change project/checker

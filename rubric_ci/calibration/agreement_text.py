@@ -28,6 +28,10 @@ def _lines(found: Calibration) -> Iterator[str]:
     yield from _confusion(found.overall)
     yield from _differences(found)
     yield from _repeats(found)
+    if found.effective_votes:
+        judges, worth = found.effective_votes
+        yield ""
+        yield f"{judges} judges, {worth:.1f} effective votes: their errors are not independent"
     yield from _people(found)
     if found.no_verdict:
         yield ""

@@ -1,7 +1,7 @@
 """`calibration.json`: the agreement of one judge and prompt with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TypeAlias
 
@@ -35,6 +35,7 @@ class JudgedLabel:
     marks: Mapping[str, MarkValue]  # the judge's, by criterion id
     votes: Mapping[str, Sequence[MarkValue]]  # if there are several
     reasons: Mapping[str, str]
+    panel: Mapping[str, Sequence[MarkValue]] = field(default_factory=dict)  # of several judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,7 @@ class Calibration:
     flips: float | None
     no_verdict: int  # number of labelled answers without a judgement
     split: Split = TEST
+    effective_votes: tuple[int, float] | None = None  # judges of a panel, and independent votes
     people: Agreement | None = None  # of several people among themselves; None: one person
 
 
@@ -81,7 +83,7 @@ def calibrate(
 ) -> Calibration:
     """Compare all marks that person and judge gave; there must be at least one."""
     groups: dict[Key, list[tuple[JudgedLabel, Judged]]] = {}
-    for each, criterion in _marked(judged):
+    for each, criterion in marked(judged):
         key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
         groups.setdefault(key, []).append((each, criterion))
     pairs = {
@@ -180,7 +182,7 @@ def _why_unreadable(calibration: JSON) -> str:
             return "the calibration cannot be read by this version"
 
 
-def _marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Judged]]:
+def marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Judged]]:
     """Yield the criteria that a person marked, answer by answer."""
     for each in judged:
         for criterion in each.labelled.spec.rubric.judged:
@@ -239,7 +241,7 @@ def _pairs_of_people(one: LabelledAnswer, other: LabelledAnswer) -> Iterator[Mar
 
 
 def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
-    for each, criterion in _marked(judged):
+    for each, criterion in marked(judged):
         label = each.labelled.label
         person, judge = label.marks[criterion.id], each.marks[criterion.id]
         if person != judge:
@@ -267,6 +269,7 @@ def _measures(calibration: Calibration) -> JSON:
         "self_agreement": _rounded(calibration.self_agreement),
         "flips": _rounded(calibration.flips),
         "silent": calibration.no_verdict,
+        "effective_votes": _rounded(found[1] if (found := calibration.effective_votes) else None),
     }
 
 

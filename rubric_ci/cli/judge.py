@@ -88,6 +88,11 @@ def label(**options: Any) -> None:
     default="test",
     help="Which split to measure; `tune` writes no calibration.json.",
 )
+@_calibration(
+    "--cascade",
+    is_flag=True,
+    help="Fit `margin` of a cascade of judges to the labels; writes no calibration.json.",
+)
 @_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
 @request_options.requests
 def calibrate(**options: Any) -> None:

@@ -51,7 +51,7 @@ def attack(settings: AttackSettings) -> ExitCode:
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
-    click.echo(f"judging {len(attacks):,} answers with {log_line(judge.endpoint.model)}", err=True)
+    click.echo(f"judging {len(attacks):,} answers with {log_line(judge.name)}", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)
         for p in attacks
@@ -65,7 +65,7 @@ def attack(settings: AttackSettings) -> ExitCode:
         if not isinstance(marks, NotJudged)
     }
     found = measure_robustness(attacks, judged)
-    click.echo(render(found, judge.endpoint.model))
+    click.echo(render(found, judge.name))
     if settings.requests.replay:
         click.echo(REPLAYED)
     return _exit_code(found, settings.max_moved)

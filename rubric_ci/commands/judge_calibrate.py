@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from rubric_ci.calibration import labels
+from rubric_ci.calibration import cascade, labels
 from rubric_ci.calibration.agreement_text import render
 from rubric_ci.calibration.calibration import Calibration, below_minimum, to_json
 from rubric_ci.calibration.gate import NAME
@@ -18,6 +18,7 @@ from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
+    NotJudged,
     RejudgeResult,
     configured_judge,
     rejudge,
@@ -25,6 +26,7 @@ from rubric_ci.calibration.rejudge import (
 )
 from rubric_ci.errors import (
     CannotCalibrate,
+    CannotConfigure,
     CannotFindEvals,
     CannotWriteFile,
     ExitCode,
@@ -48,6 +50,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
+    if settings.cascade:
+        return _fit_cascade(labelled, judge, loaded, settings)
     answers = _answers(labelled, judge)
     result = _judge([*answers.values()], judge, loaded, settings)
     marks = dict(zip(answers, result.marks, strict=True))
@@ -67,6 +71,42 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         _write(path, to_json(found))
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
+
+
+def _fit_cascade(
+    labelled: Sequence[LabelledAnswer],
+    judge: JudgeConfig,
+    loaded: LoadedProject,
+    settings: CalibrateSettings,
+) -> ExitCode:
+    """Judge the answers with both judges of a cascade, and print the margin that they need."""
+    if judge.margin is None:
+        raise CannotConfigure(
+            "--cascade: the judge is not a cascade", "set `judge: {cascade: [cheap, dear]}`"
+        )
+    found = []
+    for member in (judge.alone(each) for each in judge.endpoints):
+        answers = _answers(labelled, member)
+        result = _judge([*answers.values()], member, loaded, settings)
+        if result.over_budget:
+            click.echo(f"no margin was fitted because {_INCOMPLETE}", err=True)
+            return ExitCode.NO_VERDICT
+        found.append(dict(zip(answers, result.marks, strict=True)))
+    one, two = found
+    pairs = [(each, one[_answer_key(each)], two[_answer_key(each)]) for each in labelled]
+    every = [
+        cascade.compared(each, first, last, loaded.config.gate.thresholds)
+        for each, first, last in pairs
+        if not isinstance(first, NotJudged) and not isinstance(last, NotJudged)
+    ]
+    complete = [each for each in every if each]
+    if not complete:
+        raise CannotCalibrate("no labelled answer has every mark", "mark every criterion of some")
+    models = [each.model for each in judge.endpoints]
+    click.echo(cascade.render(cascade.fit(complete), models, len(pairs) - len(complete)))
+    if settings.requests.replay:
+        click.echo(REPLAYED)
+    return ExitCode.NO_VERDICT if len(every) < len(pairs) else ExitCode.OK
 
 
 def _answers(
@@ -90,7 +130,7 @@ def _judge(
     """Judge the answers and show which have no marks."""
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
-    click.echo(f"judging {len(answers):,} answers with {log_line(judge.endpoint.model)}", err=True)
+    click.echo(f"judging {len(answers):,} answers with {log_line(judge.name)}", err=True)
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)

@@ -1,7 +1,7 @@
 """Which judge marks for an evaluator: the configured one, with the evaluator's own model if set."""
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.model.config import Endpoint, JudgeConfig, with_model
+from rubric_ci.model.config import JudgeConfig, with_model
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
 
 
@@ -15,13 +15,10 @@ def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> Judg
 
 def judge_model(spec: EvaluatorSpec, judge: JudgeConfig | None) -> str:
     """Return the model of an evaluator's judge, or "" if it has none."""
-    endpoint = judge_endpoint(spec, judge)
-    return endpoint.model if endpoint else ""
+    chosen = judge_if_any(spec, judge)
+    return chosen.name if chosen else ""
 
 
-def judge_endpoint(spec: EvaluatorSpec, judge: JudgeConfig | None) -> Endpoint | None:
-    """Return the endpoint of an evaluator's judge; None if it has none."""
-    if not asks_judge(spec):
-        return None
-    chosen = with_model(judge, spec.model)
-    return chosen.endpoint if chosen else None
+def judge_if_any(spec: EvaluatorSpec, judge: JudgeConfig | None) -> JudgeConfig | None:
+    """Return the judge of an evaluator; None if it has none."""
+    return with_model(judge, spec.model) if asks_judge(spec) else None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rubric_ci.errors import CannotJudge, CannotRunScript
+from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators.code_judge import run_script
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.script_input import payload
@@ -14,10 +14,13 @@ from rubric_ci.judge.freeform import (
     unknown_variables,
 )
 from rubric_ci.judge.request import request_cached_reply
+from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.system import task_groups
 from rubric_ci.system.processes import describe_exit
 from rubric_ci.system.text_work import worked_on
 
@@ -37,6 +40,27 @@ async def llm_judge(
         spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
     _check(spec, variables)
     judge = judge_of(spec, context.judge)
+    asked = judge.members if judge.margin is None else judge.members[-1:]
+    work = (_score(case, answer, spec, one, context, variables) for one in asked)
+    replies = await task_groups.gather_all(work)
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    found = sorted((r for r in replies if isinstance(r, Assessment)), key=lambda each: each.score)
+    if 2 * len(found) <= len(asked):
+        lost = next(reply for reply in replies if isinstance(reply, NoVerdict))
+        raise lost.with_usage(usage) from lost
+    median = found[(len(found) - 1) // 2]
+    return replace(median, judge=asked[0].name if len(asked) == 1 else judge.name, usage=usage)
+
+
+async def _score(
+    case: EvalCase,
+    answer: Answer,
+    spec: LlmJudgeSpec,
+    judge: JudgeConfig,
+    context: RunContext,
+    variables: Mapping[str, str],
+) -> Assessment | NoVerdict:
+    """Return the score of one judge, or why it has none."""
     call = await worked_on(
         len(answer.text),
         freeform_call,
@@ -47,7 +71,10 @@ async def llm_judge(
         about=f"{case.file}: {case.id}: {spec.name}",
         more=variables,
     )
-    reply = await request_cached_reply(call, read_freeform_mark, context)
+    try:
+        reply = await request_cached_reply(call, read_freeform_mark, context)
+    except NoVerdict as error:
+        return error
     return Assessment(
         score=round(reply.value.score, DECIMALS),
         reasoning=reply.value.reasoning,

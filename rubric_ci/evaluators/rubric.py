@@ -8,7 +8,8 @@ from rubric_ci.assertions.mark import assertion_marks
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.judge.evidence import missing_quotes
 from rubric_ci.judge.injection_scan import scan_for_injection
-from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.judge.judges import decide
+from rubric_ci.judge.panel import PanelRequest, PanelResult
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -52,9 +53,9 @@ async def rubric(
     )
     marked = await decide(request)
     return replace(
-        _assessment(spec, marked.judgement, context, marked.votes),
+        _assessment(spec, marked.judgement, context, marked),
         warnings=await worked_on(len(answer.text), _warnings, case, answer, spec, marked),
-        judge=judge.endpoint.model,
+        judge=marked.judge or judge.name,
         marks=len(spec.rubric.judged),
         cached_marks=len(marked.cached),
         usage=marked.usage,
@@ -71,21 +72,25 @@ def _assessment(
     spec: RubricSpec,
     judgement: Judgement,
     context: RunContext,
-    votes: Mapping[str, tuple[MarkValue, ...]] = _NO_VOTES,
+    marked: PanelResult | None = None,
 ) -> Assessment:
+    votes, judges = (marked.votes, marked.judges) if marked else (_NO_VOTES, ())
     result = score(spec.rubric, judgement, context.thresholds)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
         reasoning=judgement.reasoning,
         criteria=tuple(
-            _criterion_result(c, judgement[c.id], votes.get(c.id, ())) for c in spec.rubric
+            _criterion_result(c, judgement[c.id], votes.get(c.id, ()), judges) for c in spec.rubric
         ),
     )
 
 
 def _criterion_result(
-    criterion: Criterion, mark: Mark, votes: tuple[MarkValue, ...] = ()
+    criterion: Criterion,
+    mark: Mark,
+    votes: tuple[MarkValue, ...] = (),
+    judges: tuple[str, ...] = (),
 ) -> CriterionResult:
     return CriterionResult(
         id=criterion.id,
@@ -101,6 +106,7 @@ def _criterion_result(
         reasoning=mark.reasoning,
         evidence=mark.evidence,
         votes=votes,
+        judges=judges if votes else (),
     )
 
 
@@ -117,16 +123,18 @@ def _warnings(
         *missing_quotes(marked.judgement, spec.rubric.judged, answer.text),
         *map(str, scan_for_injection(answer.text, question=case.question, criteria=texts)),
         *(
-            f"{name} is flaky: {_agreement(marks)}"
+            _disagreement(name, marks, by_judge=bool(marked.judges))
             for name, marks in marked.votes.items()
             if flakiness(marks) > 0
         ),
     )
 
 
-def _agreement(marks: Sequence[MarkValue]) -> str:
+def _disagreement(name: str, marks: Sequence[MarkValue], *, by_judge: bool) -> str:
+    what, voters = ("disputed", "judges") if by_judge else ("flaky", "votes")
     agreeing = round((1 - flakiness(marks)) * len(marks))
-    return f"{agreeing} of {len(marks)} votes agree" if agreeing > 1 else "no two votes agree"
+    among = f"{agreeing} of {len(marks)} {voters}" if agreeing > 1 else f"no two {voters}"
+    return f"{name} is {what}: {among} agree"
 
 
 def _gate(criterion: Criterion) -> str:

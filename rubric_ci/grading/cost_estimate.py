@@ -90,10 +90,14 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _R
     pairs = [(side, task) for side in sides for task in side.tasks]
     for side, task in pairs:
         for judge, spec in judges_of(task.case, task.judge):
-            parts = next((parts for one, parts in found if one is judge or one == judge), None)
-            if parts is None:
-                found.append((judge, parts := []))
-            parts.append(await _requests(side, task, judge, spec))
+            for member in judge.members:
+                parts = next(
+                    (parts for one, parts in found if one is member or one == member), None
+                )
+                if parts is None:
+                    found.append((member, parts := []))
+                several = bool(judge.others)
+                parts.append(await _requests(side, task, member, spec, several=several))
     return [(judge, sum(parts, _Requests())) for judge, parts in found]
 
 
@@ -112,12 +116,20 @@ def _with_preflight(
 
 
 async def _requests(
-    side: ExpectedWork, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec
+    side: ExpectedWork,
+    task: Task,
+    judge: JudgeConfig,
+    spec: RubricSpec | LlmJudgeSpec,
+    *,
+    several: bool,
 ) -> _Requests:
-    """Return the requests of one evaluator, over all trials of its case."""
+    """Return the requests of one evaluator, over all trials of its case.
+
+    What one of several judges has in the cache is not looked up: it alone makes no judgement.
+    """
     most, first = request_count(spec, judge), side.context.trial
     numbers = range(first, first + task.trials(side.trials))
-    left = [await side.requests(task, judge, spec, trial) for trial in numbers]
+    left = [None if several else await side.requests(task, judge, spec, trial) for trial in numbers]
     asked = [most if count is None else count for count in left]
     total = _Requests(cached=sum(max(0, most - count) for count in asked))
     if any(asked):  # the tokens of prompts that the cache answers are of no interest
@@ -143,6 +155,7 @@ def _line(expected: JudgeEstimate) -> str:
     judge, estimate = expected.judge, expected.estimate
     cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
     more = "; more if further votes are needed" if judge.votes == "auto" else ""
+    more += "" if judge.margin is None else "; fewer where the first judge decides"
     return (
         f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
         f"{estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, "

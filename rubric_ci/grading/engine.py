@@ -11,14 +11,13 @@ from typing import Final, TypeVar
 
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
-from rubric_ci.evaluators.judge_choice import judge_endpoint
+from rubric_ci.evaluators.judge_choice import judge_if_any
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.config import (
     CliTarget,
-    Endpoint,
     JudgeConfig,
     LlmTarget,
 )
@@ -219,15 +218,17 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
 def _check_judges(task: Task, context: RunContext) -> None:
     """Raise CannotReachModel if a judge of the case is down."""
     for name, judge in _judges(task, context):
-        if reason := context.unreachable(judge):
-            raise CannotReachModel(f"{name}: {reason}")
+        needed = judge.endpoints if judge.margin is None else judge.endpoints[-1:]
+        down = [reason for each in needed if (reason := context.unreachable(each))]
+        if 2 * len(down) >= len(needed):  # the others have no majority
+            raise CannotReachModel(f"{name}: {down[0]}")
 
 
-def _judges(task: Task, context: RunContext) -> Iterator[tuple[str, Endpoint]]:
+def _judges(task: Task, context: RunContext) -> Iterator[tuple[str, JudgeConfig]]:
     """Yield the judges that count, with their evaluators, if the target may cost something."""
     if isinstance(task.target, CliTarget | LlmTarget):
         for spec in every_evaluator(spec for spec in task.case.evaluators if spec.weight > 0):
-            if judge := judge_endpoint(spec, context.judge):
+            if judge := judge_if_any(spec, context.judge):
                 yield spec.name, judge
 
 

@@ -54,7 +54,7 @@ def _models(task: Task) -> Iterator[Endpoint]:
         yield task.target.endpoint
     if isinstance(task.target, LlmTarget | CliTarget):
         judges = judges_of(task.case, task.judge)
-        yield from (judge.endpoint for judge, spec in judges if spec.weight > 0)
+        yield from (one for judge, spec in judges if spec.weight > 0 for one in judge.endpoints)
 
 
 def _lacks_answer(side: ExpectedWork, task: Task) -> bool:

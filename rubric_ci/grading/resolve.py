@@ -1,5 +1,6 @@
 """Selection of cases by id and tag, and the target and the judge of each case."""
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -123,8 +124,10 @@ def named(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
 
 def name_judge(judge: JudgeConfig, variables: Variables) -> JudgeConfig:
     """Substitute environment variables in the name of the judge's model, in nothing secret."""
-    endpoint = named(judge.endpoint, _judge(judge), variables)
-    return judge if endpoint is judge.endpoint else replace(judge, endpoint=endpoint)
+    first, *others = (named(each, _judge(each), variables) for each in judge.endpoints)
+    if all(map(operator.is_, (first, *others), judge.endpoints)):
+        return judge
+    return replace(judge, endpoint=first, others=tuple(others))
 
 
 def name_target(target: Target, variables: Variables) -> Target:
@@ -171,7 +174,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
     match judges.get(name):
         case LlmTarget(endpoint=endpoint):
             base = config.judge or JudgeConfig(endpoint=endpoint)
-            return replace(base, endpoint=endpoint)
+            return base.alone(endpoint)
         case None:
             message = f"target `{target.name}`: there is no judge_target `{name}`"
             raise CannotConfigure(message, suggest(name, judges, most=0))
@@ -185,7 +188,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
 def judge_info(judge: JudgeConfig) -> JudgeInfo:
     """Return the judge as reports and calibrations identify it."""
     return JudgeInfo(
-        model=judge.endpoint.model,
+        model=judge.name,
         prompt_version=PROMPT_VERSION,
         mode=judge.mode,
         votes=judge.votes,
@@ -194,11 +197,12 @@ def judge_info(judge: JudgeConfig) -> JudgeInfo:
 
 def resolve_judge(judge: JudgeConfig, variables: Variables) -> JudgeConfig:
     """Substitute environment variables in the judge's model; raises CannotConfigure."""
-    return replace(judge, endpoint=resolved(judge.endpoint, _judge(judge), variables))
+    first, *others = (resolved(each, _judge(each), variables) for each in judge.endpoints)
+    return replace(judge, endpoint=first, others=tuple(others))
 
 
-def _judge(judge: JudgeConfig) -> str:
-    return f"judge `{judge.endpoint.model}`"
+def _judge(endpoint: Endpoint) -> str:
+    return f"judge `{endpoint.model}`"
 
 
 def needs_judge(case: EvalCase) -> bool:

@@ -118,4 +118,5 @@ def _models(tasks: Sequence[Task]) -> Iterator[Endpoint]:
     for task in tasks:
         if isinstance(task.target, LlmTarget) and task.case.evaluators:
             yield task.target.endpoint
-        yield from (judge.endpoint for judge, _ in judges_of(task.case, task.judge))
+        for judge, _ in judges_of(task.case, task.judge):
+            yield from judge.endpoints

@@ -8,7 +8,7 @@ from typing import Final
 
 from rubric_ci.history.record import RunRecord, case_records
 from rubric_ci.history.trends import judge_changes
-from rubric_ci.model.mark_value import ASSERTION, CANNOT_ASSESS, CHECKLIST, SCORE_RANGE, MarkValue
+from rubric_ci.model.mark_value import ASSERTION, CHECKLIST, SCORE_RANGE, mark_share
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded
 from rubric_ci.statistics.power import DEFAULT, Variances
@@ -103,17 +103,12 @@ def _of_case(case: Graded) -> Iterator[float]:
 def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
     from statistics import variance  # few runs have votes, and it loads the random numbers
 
-    voted = [(c.weight, [_normalised(vote) for vote in c.votes or (0, 0)]) for c in criteria]
+    voted = [(c.weight, [mark_share(vote) for vote in c.votes or (0, 0)]) for c in criteria]
     weighed = [(weight, variance(votes) / len(votes)) for weight, votes in voted]
     total = fsum(weight for weight, _ in weighed)
     return fsum((weight / total) ** 2 * each for weight, each in weighed)
 
 
 def _is_voted(criterion: CriterionResult) -> bool:
-    return len(criterion.votes) > 1 and criterion.kind in {CHECKLIST, SCORE_RANGE}
-
-
-def _normalised(vote: MarkValue) -> float:
-    if vote == CANNOT_ASSESS:
-        return 0.0
-    return float(vote) if isinstance(vote, bool) else float(vote) / 10
+    voted = len(criterion.votes) > 1 and not criterion.judges  # judges differ by more than noise
+    return voted and criterion.kind in {CHECKLIST, SCORE_RANGE}

@@ -1,4 +1,4 @@
-"""Requests to the judge: votes, each in groups of criteria, and their tally."""
+"""Requests to one judge: votes, each in groups of criteria, and their tally."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -48,6 +48,8 @@ class PanelResult:
 
     judgement: Judgement
     votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
+    judges: tuple[str, ...] = ()  # the model of each vote; empty: one judge gave them
+    judge: str = ""  # whose judgement it is; empty: the judge that was asked
     cached: frozenset[str]  # ids of the criteria with a vote from the cache
     usage: Usage
 

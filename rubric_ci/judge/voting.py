@@ -153,17 +153,47 @@ def more_votes(
     if asked >= PANEL:
         return 0
     if asked == 1:
-        return SECOND_STEP if _one_step_matters(rubric, votes[0], thresholds) else 0
+        near = moves_to_change(rubric, votes[0], thresholds)
+        return 0 if near is None or near > 1 else SECOND_STEP
     return 0 if _is_decided(rubric, votes, asked, thresholds) else 1
 
 
-def _one_step_matters(rubric: Rubric, vote: Judgement, thresholds: Thresholds) -> bool:
-    verdict = _verdict(rubric, vote, thresholds)
-    return any(
-        _verdict(rubric, _with_mark(vote, criterion, value), thresholds) != verdict
-        for criterion in rubric.judged
-        for value in _one_step_away(criterion, vote[criterion.id].value)
+def moves_to_change(rubric: Rubric, vote: Judgement, thresholds: Thresholds) -> int | None:
+    """Return the fewest marks that change the verdict, each moved by one step; None: none do."""
+    counts = (
+        _moves(rubric, vote, thresholds, _by_effect(rubric, vote, up=up)) for up in (False, True)
     )
+    return min((count for count in counts if count is not None), default=None)
+
+
+def _moves(
+    rubric: Rubric, vote: Judgement, thresholds: Thresholds, moved: Sequence[tuple[Judged, Mark]]
+) -> int | None:
+    verdict = _verdict(rubric, vote, thresholds)
+    for count, (criterion, mark) in enumerate(moved, 1):
+        vote = _with_mark(vote, criterion, mark.value)
+        if _verdict(rubric, vote, thresholds) != verdict:
+            return count
+    return None
+
+
+def _by_effect(rubric: Rubric, vote: Judgement, *, up: bool) -> list[tuple[Judged, Mark]]:
+    """Return each mark that one step moves up or down: those that move a gate first.
+
+    One missed gate fails the case, and each must be met to pass it; the score moves most by the
+    largest differences. So no other order needs fewer.
+    """
+    found: list[tuple[bool, float, Judged, Mark]] = []
+    for criterion in rubric.judged:
+        now = vote[criterion.id]
+        near = [Mark(value=value) for value in _one_step_away(criterion, now.value)]
+        most = (max if up else min)([now, *near], key=lambda mark: _rank(criterion, mark))
+        if _rank(criterion, most) != _rank(criterion, now):
+            gate = criterion.gates(most) != criterion.gates(now)
+            change = abs(criterion.normalise(most) - criterion.normalise(now))
+            found.append((gate, criterion.weight * change, criterion, most))
+    found.sort(key=lambda each: each[:2], reverse=True)
+    return [(criterion, mark) for _, _, criterion, mark in found]
 
 
 def _one_step_away(criterion: Judged, value: MarkValue) -> Sequence[MarkValue]:

@@ -11,6 +11,8 @@ from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 
+DEFAULT_MARGIN: Final = 1  # of a cascade: marks
+
 CREDENTIALS: Final = frozenset(
     {
         "api_base",
@@ -63,14 +65,39 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
-    """The judge model, and how its requests are made."""
+    """The judge model, or several of them, and how their requests are made."""
 
-    endpoint: Endpoint
+    endpoint: Endpoint  # of several judges the first
+    others: tuple[Endpoint, ...] = ()  # further judges: of a panel, or the last of a cascade
+    margin: int | None = None  # of a cascade, `judge/judges.py`; None: a panel, or one judge
     mode: Literal["batched", "isolated"] = "batched"  # all criteria per request, or one
     output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
     canary: bool = False
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Every model or command that may be asked."""
+        return (self.endpoint, *self.others)
+
+    @property
+    def members(self) -> "tuple[JudgeConfig, ...]":
+        """Each judge alone; the last of a cascade keeps the margin."""
+        if not self.others:
+            return (self,)
+        *first, last = map(self.alone, self.endpoints)
+        return *first, replace(last, margin=self.margin)
+
+    @property
+    def name(self) -> str:
+        """The models, as reports and calibrations name the judge."""
+        between = " + " if self.margin is None else f" then (margin {self.margin}) "
+        return between.join(each.model for each in self.endpoints)
+
+    def alone(self, endpoint: Endpoint) -> "JudgeConfig":
+        """Return one judge with these settings."""
+        return replace(self, endpoint=endpoint, others=(), margin=None)
 
 
 def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
@@ -83,11 +110,11 @@ def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
     if judge is None:
         return JudgeConfig(endpoint=Endpoint(model=model))
     if judge.endpoint.command:
-        return replace(judge, endpoint=Endpoint(model=model))
+        return judge.alone(Endpoint(model=model))
     options = judge.endpoint.options
     if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
         options = {key: value for key, value in options.items() if not _connects(key, value)}
-    return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))
+    return judge.alone(replace(judge.endpoint, model=model, options=options))
 
 
 def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
@@ -98,11 +125,11 @@ def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
     if judge is None:
         return JudgeConfig(endpoint=Endpoint(model=model))
     if judge.endpoint.command:
-        return replace(judge, endpoint=Endpoint(model=model))
+        return judge.alone(Endpoint(model=model))
     options = {
         key: value for key, value in judge.endpoint.options.items() if not _connects(key, value)
     }
-    return replace(judge, endpoint=replace(judge.endpoint, model=model, options=options))
+    return judge.alone(replace(judge.endpoint, model=model, options=options))
 
 
 def _connects(key: str, value: JSON) -> bool:

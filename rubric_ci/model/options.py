@@ -233,6 +233,7 @@ class CalibrateSettings:
     output: Path | None = None  # None: calibration.json at the repository root
     split: Literal["test", "tune"] = "test"  # of the labels
     seed: int = 0  # of the intervals
+    cascade: bool = False  # fit the margin of the configured cascade
     requests: RequestOptions = _REQUESTS
 
 

@@ -64,6 +64,7 @@ class CriterionResult:
     reasoning: str = ""
     evidence: str = ""
     votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
+    judges: tuple[str, ...] = ()  # the model of each vote, if they are of several judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

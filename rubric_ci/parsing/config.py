@@ -6,6 +6,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.config import (
+    DEFAULT_MARGIN,
     CliTarget,
     Config,
     Endpoint,
@@ -26,7 +27,7 @@ from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.validation.agentv import snake_cased
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, glob_from_root
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, JUDGES_KEYS, glob_from_root
 from rubric_ci.yaml_text.document import Document
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _NOT_OPTIONS: Final = frozenset(
     (
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *(*JUDGE_KEYS, "max_retries", "provider_batching", "cache", "prompt"),
+        *(*JUDGE_KEYS, *JUDGES_KEYS, "max_retries", "provider_batching", "cache", "prompt"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
@@ -87,9 +88,23 @@ def _judge(data: Any) -> JudgeConfig:
     if isinstance(data, str):
         return JudgeConfig(endpoint=Endpoint(model=data))
     own = {key: data[key] for key in JUDGE_KEYS if key in data}
+    if several := data.get("panel", data.get("cascade")):
+        return _judges(several, own, data)
     if "cli" in data or "command" in data:
         return JudgeConfig(endpoint=_command(data), **{"canary": True, **own})
     return JudgeConfig(endpoint=_endpoint(snake_cased(data)), **own)
+
+
+def _judges(several: list[Any], own: dict[str, Any], data: dict[str, Any]) -> JudgeConfig:
+    """Return a panel or a cascade; the canary is on if one of its judges is a command."""
+    judges = [_judge(each) for each in several]
+    first, *others = (judge.endpoint for judge in judges)
+    return JudgeConfig(
+        endpoint=first,
+        others=tuple(others),
+        margin=data.get("margin", DEFAULT_MARGIN) if "cascade" in data else None,
+        **{"canary": any(judge.canary for judge in judges), **own},
+    )
 
 
 def _command(data: dict[str, Any]) -> Endpoint:

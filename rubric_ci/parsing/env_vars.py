@@ -127,9 +127,10 @@ def credential(config: Config, environment: Mapping[str, str]) -> Mapping[str, s
 
     They are the variables that its options name, else the variables of model providers.
     """
-    options = config.judge.endpoint.options if config.judge else {}
-    command = config.judge.endpoint.command if config.judge else None
-    given = {*command.env, *CREDENTIALS.get(command.cli, ())} if command else set()
+    judges = config.judge.endpoints if config.judge else ()
+    options = [each.options for each in judges]
+    commands = [each.command for each in judges if each.command]
+    given = {name for each in commands for name in (*each.env, *CREDENTIALS.get(each.cli, ()))}
     secret = {name: value for name, value in environment.items() if value and is_secret_name(name)}
     chosen = secret.keys() & {*names(options), *given} or filter(is_of_provider, secret)
     return {name: secret[name] for name in sorted(chosen)}
@@ -137,9 +138,9 @@ def credential(config: Config, environment: Mapping[str, str]) -> Mapping[str, s
 
 def _sources(config: Config) -> Iterator[Any]:
     """Yield everything in which variables are substituted."""
-    if config.judge:
-        yield config.judge.endpoint.options
-        if command := config.judge.endpoint.command:
+    for endpoint in config.judge.endpoints if config.judge else ():
+        yield endpoint.options
+        if command := endpoint.command:
             yield list(command.argv)
     for target in config.targets.values():
         if isinstance(target, LlmTarget):

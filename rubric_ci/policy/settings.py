@@ -139,12 +139,19 @@ SETTINGS: Final = (
     _judge("evidence", words("warn", "strict")),
     _judge("votes"),
     _judge("canary", words(False, True)),
+    _judge("margin"),
     Setting(
         key="judge.*",
         field="judge",
         kind="judge",
         read=lambda side: (
-            _options("judge", side.config.judge.endpoint) if side.config.judge else {}
+            {
+                key: value
+                for n, each in enumerate(side.config.judge.endpoints)
+                for key, value in _options(f"judge.{n + 1}" if n else "judge", each).items()
+            }
+            if side.config.judge
+            else {}
         ),
     ),
     Setting(
@@ -208,7 +215,7 @@ def _connected(target: Target, base: Config) -> Target:
 def endpoints(config: Config) -> Iterator[Endpoint]:
     """Yield the models of a configuration: the judge and the targets."""
     if config.judge:
-        yield config.judge.endpoint
+        yield from config.judge.endpoints
     for target in config.targets.values():
         if isinstance(target, LlmTarget):
             yield target.endpoint

@@ -24,6 +24,7 @@ from rubric_ci.model.results import (
     Skipped,
     standing,
 )
+from rubric_ci.report.judges import panel
 from rubric_ci.text import numbers
 from rubric_ci.waivers.report import limit_text
 
@@ -135,6 +136,7 @@ def provenance(report: RunReport) -> list[str]:
         cached if totals.cached_marks else "",
         "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
+        panel(report),
     ]
     return [part for part in every if part]
 
@@ -191,10 +193,14 @@ def gate_of(criterion: CriterionResult) -> str:
 
 
 def votes(criterion: CriterionResult) -> str:
-    """Return the votes if they differ, else nothing."""
+    """Return the votes if they differ, else nothing; of several judges with the name of each."""
     if len({str(vote) for vote in criterion.votes}) < 2:
         return ""
-    return "votes differ: " + ", ".join(mark(criterion.kind, vote) for vote in criterion.votes)
+    given = [mark(criterion.kind, vote) for vote in criterion.votes]
+    if len(criterion.judges) == len(given):
+        pairs = zip(criterion.judges, given, strict=True)
+        return "judges differ: " + ", ".join(f"{judge} {word}" for judge, word in pairs)
+    return "votes differ: " + ", ".join(given)
 
 
 def not_run(report: RunReport) -> list[str]:

@@ -15,8 +15,9 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, JUDGES_KEYS
 from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
+from rubric_ci.validation.judges_rules import judges_problems, members_of
 from rubric_ci.validation.model_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
@@ -171,14 +172,24 @@ def _judge(judge: Any) -> Iterator[Problem]:
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
         yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
-    if "cli" in judge or "command" in judge:
-        yield from judge_command_problems(judge)
+    if several := next((key for key in ("panel", "cascade") if key in judge), ""):
+        yield from judges_problems(judge, several)
+        for place, member in members_of(judge):
+            if isinstance(member, dict):
+                yield from _one_judge(member, place)
         return
-    yield from conflicting_aliases(judge, ("judge",))
-    yield from _secret(judge, ("judge",))
-    yield from _without_provider(judge, ("judge",))
-    known = (*_KNOWN, *JUDGE_KEYS)
-    yield from _misspelt(judge, ("judge",), known)
+    yield from _one_judge(judge, ("judge",))
+
+
+def _one_judge(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
+    if "cli" in judge or "command" in judge:
+        yield from judge_command_problems(judge, path)
+        return
+    yield from conflicting_aliases(judge, path)
+    yield from _secret(judge, path)
+    yield from _without_provider(judge, path)
+    known = (*_KNOWN, *JUDGE_KEYS, *JUDGES_KEYS)
+    yield from _misspelt(judge, path, known)
 
 
 def _targets(targets: Any, *, agents: bool) -> Iterator[Problem]:

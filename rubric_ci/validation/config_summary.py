@@ -19,6 +19,9 @@ AGENTS: Final = frozenset(
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
 """Settings of `judge` that are not options of the model call."""
 
+JUDGES_KEYS: Final = ("panel", "cascade", "margin")
+"""Settings of several judges."""
+
 
 class ConfigSummary(NamedTuple):
     """Globs of eval files, severities of rules and names of targets."""

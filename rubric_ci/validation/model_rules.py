@@ -8,6 +8,7 @@ from rubric_ci.model.model_facts import SWITCH, Models, ending, refused_paramete
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case, snake_cased
 from rubric_ci.validation.config_summary import JUDGE_KEYS
+from rubric_ci.validation.judges_rules import members_of
 from rubric_ci.yaml_text.problems import Path, Problem
 
 MODEL_END: Final = Rule(
@@ -66,8 +67,11 @@ def _parameters(
 def _owners(data: Any) -> Iterator[tuple[Path, Any]]:
     if not isinstance(data, dict):
         return
-    if isinstance(data.get("judge"), dict | str):
-        yield ("judge",), data["judge"]
+    judge = data.get("judge")
+    if isinstance(judge, dict) and (members := [*members_of(judge)]):
+        yield from members
+    elif isinstance(judge, dict | str):
+        yield ("judge",), judge
     targets = data.get("targets")
     for index, target in enumerate(targets if isinstance(targets, list) else ()):
         if isinstance(target, dict):
@@ -107,7 +111,7 @@ JUDGE_WITHOUT_MODEL: Final = Rule(
 )
 
 
-def judge_command_problems(judge: dict[str, Any]) -> Iterator[Problem]:
+def judge_command_problems(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the keys that a judge that is a command cannot have, and a missing model."""
     kind = "cli" if "cli" in judge else "command"
     other = ("command",) if kind == "cli" else ("cli", "model")
@@ -115,7 +119,7 @@ def judge_command_problems(judge: dict[str, Any]) -> Iterator[Problem]:
     for key in judge:
         if snake_case(key) not in known and not key.startswith("x-"):
             message = f"`{key}` has no effect on a judge with `{kind}`"
-            yield Problem(JUDGE_COMMAND, ("judge", key), message, at_key=True)
+            yield Problem(JUDGE_COMMAND, (*path, key), message, at_key=True)
     if kind == "cli" and "model" not in judge:
         message = f"`cli: {judge['cli']}` has no `model`"
-        yield Problem(JUDGE_WITHOUT_MODEL, ("judge", "cli"), message)
+        yield Problem(JUDGE_WITHOUT_MODEL, (*path, "cli"), message)

@@ -19,6 +19,7 @@ from rubric_ci.validation import (
     field_rules,
     gate_rules,
     ignore_comments,
+    judges_rules,
     model_rules,
     other_tools,
     project_rules,
@@ -59,6 +60,7 @@ _MODULES = (
     ),
     *(
         ignore_comments,
+        judges_rules,
         model_rules,
         other_tools,
         project_rules,

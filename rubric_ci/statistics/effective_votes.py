@@ -1,0 +1,37 @@
+"""How many independent votes several judges are worth, from the correlation of what they give.
+
+Kish's design effect: k votes with a mean correlation r are worth k / (1 + (k - 1) r) votes.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import fsum, sqrt
+from typing import Final
+
+FEWEST: Final = 20  # rows: below, the correlation says little
+
+
+def effective_votes(rows: Sequence[Sequence[float]]) -> float | None:
+    """Return the number of independent votes, 1 to k; None if there are too few rows.
+
+    A row has one number per judge: the errors of their marks, or the marks less their mean. Judges
+    that never differ from 0 have no correlation, and their number stays.
+    """
+    if len(rows) < FEWEST:
+        return None
+    judges = [*zip(*rows, strict=True)]
+    found = [_correlation(one, other) for one, other in combinations(judges, 2)]
+    mean = max(0.0, fsum(found) / len(found)) if found else 0.0
+    return len(judges) / (1 + (len(judges) - 1) * mean)
+
+
+def centred(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return the numbers less the mean of their judge."""
+    means = [fsum(column) / len(rows) for column in zip(*rows, strict=True)]
+    return [[value - mean for value, mean in zip(row, means, strict=True)] for row in rows]
+
+
+def _correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    both = fsum(a * b for a, b in zip(one, other, strict=True))
+    size = sqrt(fsum(a * a for a in one) * fsum(b * b for b in other))
+    return both / size if size else 0.0

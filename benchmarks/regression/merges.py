@@ -102,12 +102,17 @@ def _night(suite: Suite, kept: list[list[Trial]]) -> bool:
 
 
 def asked(
-    number: int, first: Sequence[Trial], was: CaseResult, draw: Callable[[int], Sequence[Trial]]
+    number: int,
+    first: Sequence[Trial],
+    was: CaseResult,
+    draw: Callable[[int], Sequence[Trial]],
+    *,
+    worse_before: bool = False,
 ) -> Graded:
     """Return a case of a night with the further trials that it is given."""
     case = case_of(number, first)
     for _ in range(STAGES):
-        more = alarm_budget.further_trials(case, was, CONFIG)
+        more = alarm_budget.further_trials(case, was, CONFIG, worse_before=worse_before)
         every = [*case.trials, *draw(more)]
         case = replace(case_of(number, every), further_trials=len(every) - len(first))
     return case

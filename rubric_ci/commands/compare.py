@@ -19,7 +19,8 @@ from rubric_ci.text import escape
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
-    head, baseline = read_report(settings.head), read_baseline(settings.baseline)
+    head = read_report(settings.head)
+    baseline = read_baseline(settings.baseline, head)
     compared = compare(head, baseline)
     click.echo(comparison.FORMATS[settings.format](compared), nl=False)
     lines = write_comparison_outputs(compared, Workflow.of(os.environ))

@@ -30,9 +30,9 @@ _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
 _PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION)$")  # no secret
 _EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
 _CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
-_FIRST_NIGHT: Final = (
-    "The first night answers and judges every case 15 times; "
-    "`rubric-ci run --trials 15 --list` shows its cost.\n"
+_NIGHTS: Final = (
+    "A night answers and judges every case 3 times; "
+    "`rubric-ci run --trials 3 --list` shows its cost.\n"
 )
 _OTHER_CI: Final = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
 _MODEL_TARGET: Final = "  # A model answers.\n  - name: default\n    {}\n"
@@ -172,7 +172,7 @@ def _next(plan: _Plan) -> Iterator[str]:
     if plan.is_new and plan.provider.remark:
         yield f"{plan.provider.remark}\n"
     yield _CAPS if plan.priced else ""
-    yield _FIRST_NIGHT
+    yield _NIGHTS
 
 
 def _create(file: _File, plan: _Plan) -> Iterator[str]:

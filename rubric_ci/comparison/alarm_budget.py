@@ -7,13 +7,17 @@ suspects count as p = 1: stopping early can only accept, so that asking suspects
 stages, needs no correction.
 
 The test assumes that, without a change, trials of the reference and of the head are exchangeable:
-same judge, prompt and rubric, and every trial judged by itself.
+same judge, prompt and rubric, and every trial judged by itself. The further trials of a suspect
+are of its night, so they cannot show whether the night or the case is worse. Against a pinned
+reference a case is broken once two nights in a row are worse: the second tests only the cases that
+were worse in the first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import fsum
 from statistics import median_low
+from typing import Final
 
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
@@ -21,6 +25,9 @@ from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
 from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
+
+AGAIN: Final = 0.01
+"""Share of `false_alarms` that is the level of the cases that were worse in the night before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +45,16 @@ class Tested:
     level: float
     p_values: Mapping[CaseKey, float]  # adjusted for all cases
     undecided: frozenset[CaseKey]
+    before: frozenset[CaseKey] | None = None  # worse the night before; None: one run decides
+    again: frozenset[CaseKey] = frozenset()  # of these, the ones that are worse again
+
+    def worse(self, key: CaseKey) -> bool:
+        """Return True if the case is worse than the reference in this run."""
+        return key in self.again or self.p_values.get(key, 1.0) <= self.level
 
     def confirmed(self, key: CaseKey) -> bool:
-        """Return True if the case is worse than the reference."""
-        return self.p_values.get(key, 1.0) <= self.level
+        """Return True if the case is broken: worse, also in the night before where it is known."""
+        return self.worse(key) and (self.before is None or key in self.before)
 
 
 def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:
@@ -61,30 +74,65 @@ def trials_per_case(cases: Sequence[CaseResult]) -> int:
     return median_low(counts) if counts else 0
 
 
-def further_trials(head: CaseResult, reference: CaseResult | None, config: RegressionConfig) -> int:
+def further_trials(
+    head: CaseResult,
+    reference: CaseResult | None,
+    config: RegressionConfig,
+    *,
+    worse_before: bool = False,
+) -> int:
     """Return how many more trials a case needs: those up to the next stage for a suspect, else 0.
 
-    A suspect is asked up to `confirm` trials; one that still is a suspect, up to twice as many.
+    A suspect is asked up to `confirm` trials; one that still is a suspect, up to twice as many, as
+    is a case that was worse in the night before.
     """
     if not isinstance(head, Graded) or not isinstance(reference, Graded):
         return 0
     trials = len(trials_of(head))
     stage = config.confirm
+    if worse_before and stage > 1:
+        return max(0, 2 * stage - trials)
     if trials >= stage and head.further_trials:
         stage *= 2
     missing = max(0, stage - trials)
     return missing if _is_suspect(pair(head, reference, config), config.tolerance) else 0
 
 
-def confirm_cases(pairs: Mapping[CaseKey, Pair], config: RegressionConfig) -> Tested:
-    """Test every case at half of `false_alarms`; the other half belongs to the mean score."""
+def confirm_cases(
+    pairs: Mapping[CaseKey, Pair],
+    config: RegressionConfig,
+    before: frozenset[CaseKey] | None = None,
+) -> Tested:
+    """Test every case at half of `false_alarms`; the other half belongs to the mean score.
+
+    `before`: the cases that were worse in the night before; None: one run decides.
+    """
     suspects = [key for key, each in pairs.items() if _is_suspect(each, config.tolerance)]
     p_values = [rank_sum.p_value_below(pairs[k].head, pairs[k].reference) for k in suspects]
     adjusted = dict(zip(suspects, significance.holm(p_values, len(pairs)), strict=True))
     level = config.false_alarms / 2
     open_ones = [key for key, p_value in adjusted.items() if p_value > level]
     undecided = {key for key in open_ones if _too_few(pairs[key], len(pairs), level)}
-    return Tested(level=level, p_values=adjusted, undecided=frozenset(undecided))
+    repeated = _tested_again(pairs, before or frozenset(), config)
+    again = {key for key, p_value in repeated.items() if p_value <= AGAIN * config.false_alarms}
+    shown = {key: repeated[key] for key in again if adjusted.get(key, 1.0) > level}
+    return Tested(
+        level=level,
+        p_values={**adjusted, **shown},
+        undecided=frozenset(undecided - again),
+        before=before,
+        again=frozenset(again),
+    )
+
+
+def _tested_again(
+    pairs: Mapping[CaseKey, Pair], before: Set[CaseKey], config: RegressionConfig
+) -> Mapping[CaseKey, float]:
+    """Return the p-values of the cases that were worse in the night before, for these alone."""
+    known = [key for key in pairs if key in before]
+    keys = [key for key in known if _fell(pairs[key], config.tolerance)]
+    p_values = [rank_sum.p_value_below(pairs[key].head, pairs[key].reference) for key in keys]
+    return dict(zip(keys, significance.holm(p_values, len(known)), strict=True))
 
 
 def observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,7 @@ from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.report.gate import with_gate
 from rubric_ci.report.report_file import read_report
+from rubric_ci.statistics import night_effect
 from rubric_ci.system.runner import in_workflow
 
 
@@ -98,13 +99,29 @@ def _of_a_commit(path: Path, environment: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def read_baseline(path: Path) -> Baseline:
-    """Return the report of a file, or the pooled reports of a folder; raises CannotReadReport."""
+def read_baseline(path: Path, head: RunReport | None = None) -> Baseline:
+    """Return the report of a file, or the pooled reports of a folder; raises CannotReadReport.
+
+    What `head` itself added to the folder is left out, unless a decision made it the reference.
+    """
     if not path.is_dir():
         return Baseline(report=read_report(path), ref=path.as_posix())
     found = find_reports([path], "create the reports with `rubric-ci run`")
-    pooled = pool([read_report(each) for each in found])
-    return Baseline(report=pooled, log=read_log(path), ref=path.as_posix())
+    reports, log = [read_report(each) for each in found], read_log(path)
+    if head and log and all(each.measured_at != head.started_at for each in log.decisions):
+        reports = [each for each in reports if each.started_at != head.started_at] or reports
+    alike = night_effect.measure(_nights(reports))
+    return Baseline(report=pool(reports), log=log, ref=path.as_posix(), alike=alike)
+
+
+def _nights(reports: Sequence[RunReport]) -> Iterable[Sequence[Sequence[float]]]:
+    """Return the scores of the first trials of each case, by report."""
+    scores: dict[CaseKey, list[list[float]]] = defaultdict(list)
+    for report in reports:
+        for case in report.cases:
+            if isinstance(case, Graded):
+                scores[case.file, case.id].append([t.score for t in first_trials(case)])
+    return scores.values()
 
 
 def find_reports(

@@ -60,7 +60,10 @@ def key_of(case: CaseResult) -> CaseKey:
 
 
 def _tested(after: Graded, before: Graded, found: Compared, rules: ChangeRules) -> Compared:
-    """Return `broken` for a confirmed suspect only; one that is not confirmed is `flaky`."""
+    """Return `broken` for a confirmed suspect only; one that is not confirmed is `flaky`.
+
+    Against a pinned reference the first night in a row does not confirm it.
+    """
     assert rules.tested is not None  # noqa: S101 - a budget applies
     key = key_of(after)
     p_value = rules.tested.p_values.get(key)
@@ -72,6 +75,8 @@ def _tested(after: Graded, before: Graded, found: Compared, rules: ChangeRules) 
     facts = f"{seen} (p = {p_value:.2g})"
     if rules.tested.confirmed(key):
         return Compared(change="broken", reason=f"confirmed: {facts}", suspected=True)
+    if rules.tested.worse(key):
+        return Compared(change="flaky", reason=f"suspected in this night: {facts}", suspected=True)
     word = "undecided, too few trials" if key in rules.tested.undecided else "not confirmed"
     return Compared(change="flaky", reason=f"{word}: {facts}", suspected=True)
 

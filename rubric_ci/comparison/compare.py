@@ -11,6 +11,7 @@ from rubric_ci.comparison.case_change import ChangeRules, changed, key_of, remov
 from rubric_ci.comparison.notes import (
     cached_marks,
     differing_judges,
+    nights_alike,
     parts_of_suite,
     too_few_clusters,
     too_few_trials,
@@ -45,7 +46,15 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
     moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
     if moved:
         cases = tuple(_unclear(case, moved) for case in cases)
-        whole = replace(whole, judge_moved=moved, significant=False, regressed=False, suspects=None)
+        whole = replace(
+            whole,
+            judge_moved=moved,
+            significant=False,
+            regressed=False,
+            suspected=False,
+            worse_cases=(),
+            suspects=None,
+        )
     else:
         whole = _with_slide(whole, head, baseline, matched, rules)
     return replace(head, cases=cases, removed=removed, comparison=whole, against=None)
@@ -69,7 +78,8 @@ def _with_slide(
     log = baseline.log
     slide = reference.slide(log, head, evidence, rules.config) if log else None
     found = replace(whole, slide=slide, log_products=evidence)
-    return replace(found, regressed=whole.regressed or found.fell)
+    slid = slide is not None and slide.detected
+    return replace(found, regressed=whole.regressed or slid, suspected=whole.suspected and not slid)
 
 
 def counterparts(
@@ -107,11 +117,35 @@ def _whole(
             *parts_of_suite(head, baseline.report),
             *differing_judges(head, baseline.report),
             *too_few_trials(head, baseline.report, rules),
+            *nights_alike(baseline.alike),
             *cached_marks(head, rules),
             *too_few_clusters(len(clusters), level),
         ),
     )
-    return replace(found, regressed=found.fell or any(c.change == "broken" for c in cases))
+    return _decided(found, head, baseline, rules, cases)
+
+
+def _decided(
+    found: Comparison,
+    head: RunReport,
+    baseline: Baseline,
+    rules: ChangeRules,
+    cases: Sequence[CaseResult],
+) -> Comparison:
+    """Return the comparison with its result: against a pinned reference, that of two nights.
+
+    The trials of one night may agree more than those of different nights, so one night alone is
+    worse by chance more often than the budget says.
+    """
+    broken = any(case.change == "broken" for case in cases)
+    if baseline.log is None or rules.tested is None:
+        return replace(found, regressed=found.fell or broken)
+    last = baseline.log.last(head.started_at)
+    lower_again = found.lower and last is not None and last.lower
+    worse = tuple(key for key in map(key_of, cases) if rules.tested.worse(key))
+    regressed = broken or lower_again
+    suspected = not regressed and bool(worse or found.lower)
+    return replace(found, regressed=regressed, suspected=suspected, worse_cases=worse)
 
 
 def _matched(
@@ -144,7 +178,8 @@ def _rules(
         for case in head.cases
         if isinstance(case, Graded) and isinstance(was := matched.get(key_of(case)), Graded)
     }
-    return replace(rules, tested=alarm_budget.confirm_cases(pairs, config))
+    before = reference.worse_before(baseline.log, head.started_at) if baseline.log else None
+    return replace(rules, tested=alarm_budget.confirm_cases(pairs, config, before))
 
 
 def _clustered(
@@ -177,8 +212,8 @@ def _suspects(
         return None
     graded = [case for case in head.cases if isinstance(case, Graded)]
     suspects = [c for c in graded if c.further_trials or key_of(c) in tested.p_values]
-    cleared = [c for c in suspects if not tested.confirmed(key_of(c))]
-    found = [tested.p_values[key_of(c)] for c in suspects if tested.confirmed(key_of(c))]
+    cleared = [c for c in suspects if not tested.worse(key_of(c))]
+    found = [tested.p_values[key_of(c)] for c in suspects if tested.worse(key_of(c))]
     return SuspectCounts(
         false_alarms=config.false_alarms,
         suspects=len(suspects),

@@ -1,12 +1,17 @@
 """Notes on a comparison: what makes a baseline and a run hard to compare."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.statistics import significance
+from rubric_ci.statistics.night_effect import NightEffect
 from rubric_ci.text import numbers
+
+MOST_ALIKE: Final = 0.2
+"""Correlation within a night up to which two nights in a row keep within the budget."""
 
 
 def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:
@@ -21,8 +26,9 @@ def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> 
     trials, needed = alarm_budget.trials_per_case(baseline.cases), rules.config.reference_trials
     if rules.tested and 0 < trials < needed:
         yield (
-            f"The reference has {trials} of {needed} trials per case, so that only large drops are "
-            "found; the next runs that `rubric-ci baseline keep` adds have the others."
+            f"The reference is provisional: it has {trials} of {needed} trials per case, so that "
+            "only large drops are found; the next runs that `rubric-ci baseline keep` adds have "
+            "the others."
         )
     if rules.tested is None and trials > 1 and alarm_budget.trials_per_case(head.cases):
         yield (
@@ -30,6 +36,24 @@ def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> 
             f"from {needed} on (`regression.reference_trials`): create it with "
             f"`rubric-ci run --trials {needed}`."
         )
+
+
+def nights_alike(alike: NightEffect | None) -> Iterator[str]:
+    """Yield that the budget of false alarms does not hold, where nights are clearly clusters."""
+    if alike is None or not alike.clear:
+        return
+    holds = (
+        "Two nights in a row keep within the budget up to a correlation of 0.2"
+        if alike.correlation <= MOST_ALIKE
+        else "Nor do two nights in a row keep within it, beyond a correlation of 0.2"
+    )
+    yield (
+        "Trials of one night of the reference agree more than trials of different nights "
+        f"(correlation {alike.correlation:.2f}), so that a single night is worse by chance more "
+        f"often than `false_alarms` says. {holds}. Find what the trials of a night share (a cache "
+        "before the model, a fixed seed, a model of the day), or raise `reference_trials`, so "
+        "that the reference has more nights."
+    )
 
 
 def cached_marks(head: RunReport, rules: ChangeRules) -> Iterator[str]:

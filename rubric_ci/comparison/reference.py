@@ -21,6 +21,7 @@ from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.report.gate import concluded, gate_state
+from rubric_ci.statistics.night_effect import NightEffect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class Baseline:
     report: RunReport
     log: ReferenceLog | None = None
     ref: str = ""  # the file or folder
+    alike: NightEffect | None = None  # trials of one of its nights; None: not known
 
     @property
     def source(self) -> Source:
@@ -126,14 +128,14 @@ def slide(
 def night_of(head: RunReport) -> Night:
     """Return the entry of a run in the log; without a comparison it is the reference itself."""
     comparison = head.comparison
-    broken = [case for case in head.cases if comparison and case.change == "broken"]
     return Night(
         started_at=head.started_at,
         commit=head.metadata.get("head_sha", ""),
         run_url=head.metadata.get("run_url", ""),
         gate=gate_state(head),
-        worse=comparison is not None and comparison.regressed,
-        regressed=tuple((case.file, case.id) for case in broken),
+        worse=comparison is not None and (comparison.regressed or comparison.suspected),
+        regressed=comparison.worse_cases if comparison else (),
+        lower=comparison is not None and comparison.lower,
         log_products=comparison.log_products if comparison else (),
     )
 
@@ -152,10 +154,10 @@ def since(log: ReferenceLog, holds: Callable[[Night], bool]) -> Night | None:
     return first
 
 
-def was_worse_before(log: ReferenceLog, started_at: str) -> bool:
-    """Return True if the last night with a verdict before a run was worse than the reference."""
-    nights = [night for night in log.before(started_at) if night.gate != "no-verdict"]
-    return bool(nights) and nights[-1].worse
+def worse_before(log: ReferenceLog, started_at: str | None = None) -> frozenset[CaseKey]:
+    """Return the cases that were worse in the last night, before a run if it is given."""
+    last = log.last(started_at)
+    return frozenset(last.regressed) if last else frozenset()
 
 
 def comparable(one: RunReport, other: RunReport) -> bool:

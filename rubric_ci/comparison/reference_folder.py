@@ -14,6 +14,7 @@ from rubric_ci.comparison.baseline import LOG_FILE, find_reports, read_baseline,
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline, comparable, lacking, night_of, part
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
@@ -70,8 +71,9 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
         yield "no reference yet: no case of this run was graded"
         return
     log = present.log if present else None
-    night = night_of(compare(head, present) if present else replace(head, comparison=None))
-    if added:
+    compared = compare(head, present) if present else replace(head, comparison=None)
+    night = night_of(compared)
+    if added := _without_worse(added, compared.comparison):
         _write(added, folder)
         yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the reference"
     if not fits:
@@ -79,6 +81,15 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
     log = (log or _first_log(head, present)).with_night(night)
     write_log(folder, log)
     yield f"night {len(log.nights):,} in {(folder / LOG_FILE).as_posix()}"
+
+
+def _without_worse(added: RunReport | None, found: Comparison | None) -> RunReport | None:
+    """Return what a run adds, without what is worse than the trials that are there."""
+    if added is None or found is None:
+        return added
+    if found.lower:
+        return None
+    return part(added, lambda case: (case.file, case.id) not in found.worse_cases)
 
 
 def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport | None:

@@ -87,13 +87,25 @@ def headline(report: RunReport) -> str:
         return "not compared"
     if comparison.judge_moved:
         return f"not comparable with the {than}: the judge moved"
+    if comparison.suspected:
+        return _suspected(comparison, than)
     if comparison.regressed:
         return f"worse than the {than}: {_worse(report, comparison)}"
+    return _not_worse(comparison, than)
+
+
+def _not_worse(comparison: Comparison, than: str) -> str:
     if comparison.source == "commit":
         return f"not worse than the {than}"
     if (drop := significance.largest_drop(comparison.interval, comparison.clusters)) is None:
         return f"not worse than the {than}: too few cases to exclude a regression"
-    return f"no regression larger than {numbers.points(drop)}"
+    return f"not worse than the {than} (drops of up to {numbers.points(drop)} cannot be excluded)"
+
+
+def _suspected(comparison: Comparison, than: str) -> str:
+    cases = numbers.plural(len(comparison.worse_cases), "case")
+    found = f"{cases} worse" if comparison.worse_cases else "a lower mean score"
+    return f"suspected to be worse than the {than}: {found} in this night; a second one confirms it"
 
 
 def kinds(report: RunReport) -> Mapping[Change, Sequence[CaseResult]]:

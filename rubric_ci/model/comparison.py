@@ -6,7 +6,7 @@ How each case differs is part of its result (`change`, `change_reason`, `before`
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.reference_log import ReferenceMove
+from rubric_ci.model.reference_log import CaseKey, ReferenceMove
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
 """A commit that was graded in the same run, an earlier report, or a pinned reference."""
@@ -63,6 +63,8 @@ class Comparison:
     suspects: SuspectCounts | None = None  # None: no budget of false alarms applies
     significant: bool = False  # the mean difference is statistically significant
     regressed: bool = False  # a case is broken, or the mean fell
+    suspected: bool = False  # worse than a pinned reference, and the night before was not
+    worse_cases: tuple[CaseKey, ...] = ()  # than a pinned reference, in this night
     reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
     slide: SlowSlide | None = None  # None: not compared with a pinned reference
     log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
@@ -70,7 +72,12 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     @property
+    def lower(self) -> bool:
+        """True if the mean score is significantly lower."""
+        return self.significant and self.mean_difference is not None and self.mean_difference < 0
+
+    @property
     def fell(self) -> bool:
-        """True if the mean score is significantly lower, or slid over many nights."""
-        lower = self.significant and self.mean_difference is not None and self.mean_difference < 0
-        return lower or (self.slide is not None and self.slide.detected)
+        """True if the mean score is lower, not only suspected, or slid over many nights."""
+        slid = self.slide is not None and self.slide.detected
+        return slid or (self.lower and not self.suspected)

@@ -43,8 +43,9 @@ class Night:
     commit: str = ""
     run_url: str = ""
     gate: GateState
-    worse: bool  # than the reference
-    regressed: tuple[CaseKey, ...] = ()
+    worse: bool  # than the reference, or suspected
+    regressed: tuple[CaseKey, ...] = ()  # cases that are worse in this night
+    lower: bool = False  # the mean score, significantly
     log_products: tuple[float, ...] = ()  # evidence of a lower mean, per bet; empty: not compared
 
 
@@ -71,6 +72,13 @@ class ReferenceLog:
         """The decisions about some cases since `whole`, the newest last."""
         place = max(n for n, decision in enumerate(self.decisions) if decision is self.whole)
         return self.decisions[place + 1 :]
+
+    def last(self, started_at: str | None = None) -> Night | None:
+        """Return the last night with a verdict, before a run, against the present reference."""
+        known = self.nights if started_at is None else self.before(started_at)
+        since = self.whole.decided_at
+        nights = [n for n in known if n.gate != "no-verdict" and n.started_at >= since]
+        return nights[-1] if nights else None
 
     def before(self, started_at: str) -> tuple[Night, ...]:
         """Return the nights before a run."""

@@ -40,8 +40,7 @@ class Subject:
     @property
     def red(self) -> bool:
         """Return True if the gate fails, the judge moved, or the run is worse, not suspected."""
-        worse = self.worse and not self.suspected
-        return worse or self.moved or gate_state(self.head) == "fail"
+        return self.worse or self.moved or gate_state(self.head) == "fail"
 
     @property
     def worse(self) -> bool:
@@ -50,16 +49,8 @@ class Subject:
 
     @property
     def suspected(self) -> bool:
-        """Return True if a night is worse than the reference, and the night before was not.
-
-        Trials of one night may agree more than those of different nights, so one night alone is
-        wrong more often than its budget says. A slow slide is evidence of many nights.
-        """
-        comparison = self.head.comparison
-        if self.log is None or comparison is None or not comparison.regressed:
-            return False
-        slides = comparison.slide is not None and comparison.slide.detected
-        return not slides and not reference.was_worse_before(self.log, self.head.started_at)
+        """Return True if this night is worse than the reference, and the night before was not."""
+        return self.head.comparison is not None and self.head.comparison.suspected
 
     @property
     def moved(self) -> bool:
@@ -128,10 +119,9 @@ def _gate(subject: Subject, repository_url: str) -> str:
 
 
 def _reference(subject: Subject, repository_url: str) -> str:
-    icon = WORSE if subject.worse else UNKNOWN if subject.moved else NOT_WORSE
+    unknown = subject.moved or subject.suspected
+    icon = WORSE if subject.worse else UNKNOWN if unknown else NOT_WORSE
     line = f"- {icon} **Reference:** {escape.prose(compared.headline(subject.head))}"
-    if subject.suspected:
-        return f"{line} in this night, suspected: a second night in a row confirms it"
     first = subject.since(lambda night: night.worse) if subject.worse else None
     return f"{line}, since {_night(first, repository_url)}" if first else line
 

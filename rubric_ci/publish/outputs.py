@@ -69,6 +69,8 @@ def comparison_word(comparison: Comparison | None) -> str:
         return ""
     if comparison.judge_moved:
         return "judge-moved"
+    if comparison.suspected:
+        return "suspected"
     return "worse" if comparison.regressed else "not-worse"
 
 

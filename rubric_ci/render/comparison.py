@@ -59,7 +59,8 @@ def markdown(report: RunReport) -> str:
     """Return a heading, the lines for the run as a whole, and a table of the cases that differ."""
     comparison = report.comparison
     moved = comparison is not None and bool(comparison.judge_moved)
-    icon = "❌" if comparison and comparison.regressed else "⚠️" if moved else "✅"
+    open_one = moved or (comparison is not None and comparison.suspected)
+    icon = "❌" if comparison and comparison.regressed else "⚠️" if open_one else "✅"
     blocks = [f"## {icon} rubric-ci · {wording.headline(report)}"]
     blocks.append("\n".join(f"- {escape.prose(line)}" for line in wording.lines(report)))
     rows = [_row(case.id, case.file, wording.in_words(case)) for case in _different(report)]

@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 
 from rubric_ci.calibration.sentinel import Watch, grade_watched
-from rubric_ci.comparison import alarm_budget
+from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.grading.engine import grade
@@ -152,12 +152,16 @@ def needs_fresh_judgements(
 
 def becomes_reference(inputs: RunInput) -> bool:
     """Return True if a run with a folder of nights has the trials of a reference."""
-    may = _may_become_reference(inputs.settings, inputs.loaded.config.regression)
-    return may and not without_models(inputs.settings) and inputs.settings.baseline is not None
+    settings, config = inputs.settings, inputs.loaded.config.regression
+    enough = settings.trials >= config.reference_trials > 1
+    return enough and not without_models(settings) and settings.baseline is not None
 
 
 def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bool:
-    return settings.trials >= config.reference_trials > 1
+    """Return True for the trials of a reference, and for the first night of a folder of nights."""
+    folder = settings.baseline if config.reference_trials > 1 else None
+    first = folder is not None and not folder.suffix and not folder.exists()
+    return first or settings.trials >= config.reference_trials > 1
 
 
 def _watch(inputs: RunInput) -> Watch:
@@ -203,9 +207,13 @@ def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
         ((task.case.file, task.case.id) for task in inputs.tasks), baseline.report.cases
     )
 
+    before = reference.worse_before(baseline.log) if baseline.log else frozenset()
+
     def further_trials(result: CaseResult) -> int:
-        reference = matched.get((result.file, result.id))
-        return alarm_budget.further_trials(result, reference, config)
+        key = (result.file, result.id)
+        return alarm_budget.further_trials(
+            result, matched.get(key), config, worse_before=key in before
+        )
 
     return further_trials
 

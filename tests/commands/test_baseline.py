@@ -12,6 +12,8 @@ from tests.nights import case, night
 FULL = night(1, case("a", 15), case("b", 0, 15))
 WORSE = night(2, case("a", 0, 10), case("b", 0, 3))
 
+NEXT = "2026-01-03T00:00:00+00:00"
+
 
 def test_keep_compare_and_accept(tmp_path: Path) -> None:
     first = written(tmp_path, "first.json", FULL)
@@ -25,6 +27,14 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     folder = (".rubric-ci/reference", second)
     assert rubric_ci(tmp_path, "baseline", "keep", second).returncode == 0
     compared = rubric_ci(tmp_path, "compare", *folder)
+    assert compared.returncode == 0
+    assert compared.stdout.splitlines()[-1] == (
+        "suspected to be worse than the reference: 1 case worse in this night; "
+        "a second one confirms it"
+    )
+    second = written(tmp_path, "second.json", replace(WORSE, started_at=NEXT))
+    folder = (".rubric-ci/reference", second)
+    compared = rubric_ci(tmp_path, "compare", *folder)
     assert compared.returncode == 1
     assert compared.stdout.splitlines()[-1] == "worse than the reference: 1 case broken"
 
@@ -33,16 +43,16 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     assert (accepted.returncode, accepted.stderr) == (0, "")
     assert accepted.stdout.splitlines()[0].startswith("e.yaml: a: ▼ broken: pass 1.00 → fail")
     assert accepted.stdout.splitlines()[-1] == (
-        "accepted: second.json of 2026-01-02T00:00:00+00:00 (shorter answers are wanted)"
+        "accepted: second.json of 2026-01-03T00:00:00+00:00 (shorter answers are wanted)"
     )
     again = rubric_ci(tmp_path, "compare", *folder)
     assert again.returncode == 0
     shown = (
-        "Reference: commit `2222222222` of 2026-01-02, 0 days old, 3 trials per case "
+        "Reference: commit `2222222222` of 2026-01-03, 0 days old, 3 trials per case "
         "(shorter answers are wanted)"
     )
     assert shown in again.stdout
-    few = "The reference has 3 of 15 trials per case, so that only large drops are found; "
+    few = "The reference is provisional: it has 3 of 15 trials per case, so that only large drops "
     assert few in again.stdout
 
 

@@ -59,11 +59,11 @@ def written(folder: Path, name: str, report: RunReport) -> str:
 @pytest.mark.parametrize(
     ("head", "code", "last"),
     [
-        (PASSING, 0, "no regression larger than 85 points"),
+        (PASSING, 0, "not worse than the baseline (drops of up to 85 points cannot be excluded)"),
         (REGRESSED, 1, "worse than the baseline: 1 case broken"),
         (LOST, 3, "not worse than the baseline: too few cases to exclude a regression"),
         (SLIGHTLY, 1, "worse than the baseline: 1 case broken"),
-        (TOLERATED, 0, "no regression larger than 48 points"),
+        (TOLERATED, 0, "not worse than the baseline (drops of up to 48 points cannot be excluded)"),
     ],
     ids=["unchanged", "broken", "no verdict", "beyond the tolerance", "within it"],
 )
@@ -193,7 +193,10 @@ def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
         f"issue #1 closed: {url}\n",
     ]
     assert (issue.title, issue.state) == ("Evals are worse", "closed")
-    assert "## rubric-ci · the gate passes; no regression larger than 85 points\n" in issue.body
+    assert (
+        "the gate passes; not worse than the baseline (drops of up to 85 points cannot be excluded)"
+        in issue.body
+    )
 
 
 def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
@@ -206,7 +209,10 @@ def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
     assert done.returncode == 0
     (issue,) = github.issues.values()
     assert issue.state == "open"
-    assert "## rubric-ci · the gate fails; no regression larger than 85 points\n" in issue.body
+    assert (
+        "the gate fails; not worse than the baseline (drops of up to 85 points cannot be excluded)"
+        in issue.body
+    )
     assert issue.body.endswith("\n[Run](https://github.example/runs/8)\n")
 
 

@@ -77,8 +77,8 @@ Next:
   export OPENAI_API_KEY=... && rubric-ci run    # asks the model
   gh secret set OPENAI_API_KEY    # for the workflows
 A pull request may cost $5, a night $20 (max-cost-usd).
-The first night answers and judges every case 15 times; `rubric-ci run --trials 15 --list` shows its cost.
-"""  # noqa: E501
+A night answers and judges every case 3 times; `rubric-ci run --trials 3 --list` shows its cost.
+"""
 
 
 @pytest.mark.parametrize("target", TARGET_KINDS)

@@ -204,3 +204,41 @@ def test_further_trials(head: Graded, more: int) -> None:
     assert alarm_budget.further_trials(head, then, CONFIG) == more
     assert alarm_budget.further_trials(head, None, CONFIG) == 0
     assert alarm_budget.further_trials(errored("a"), then, CONFIG) == 0
+
+
+BEFORE = frozenset({("f", "a")})
+
+
+@pytest.mark.parametrize(
+    ("fails", "before", "state"),
+    [
+        pytest.param(10, None, "confirmed", id="one run decides"),
+        pytest.param(10, frozenset(), "worse", id="the first night"),
+        pytest.param(10, BEFORE, "confirmed", id="the second night in a row"),
+        pytest.param(10, frozenset({("f", "b")}), "worse", id="another case before"),
+        # p = 0.00048: too much for 200 cases, enough for the one of the night before
+        pytest.param(8, BEFORE, "confirmed", id="again, with a weaker p-value"),
+        pytest.param(8, None, "", id="a weaker p-value alone"),
+        pytest.param(7, BEFORE, "", id="again, but too weak"),
+    ],
+)
+def test_the_second_night_tests_the_cases_of_the_first(
+    fails: int, before: frozenset[tuple[str, str]] | None, state: str
+) -> None:
+    quiet = Pair(head=((2, 1.0),) * 3, reference=((2, 1.0),) * 15)
+    low = Pair(head=((0, 0.0),) * fails + ((2, 1.0),) * (12 - fails), reference=quiet.reference)
+    pairs = {("f", str(n)): quiet for n in range(199)} | {("f", "a"): low}
+    tested = alarm_budget.confirm_cases(pairs, CONFIG, before)
+    key = ("f", "a")
+    found = "confirmed" if tested.confirmed(key) else "worse" if tested.worse(key) else ""
+    assert found == state
+
+
+def test_a_case_that_was_worse_is_asked_again_whatever_its_first_trials() -> None:
+    then, good = case("a", 15), case("a", 3)
+    more = alarm_budget.further_trials(good, then, CONFIG, worse_before=True)
+    assert more == 17
+    asked = case("a", 20, further_trials=17)
+    assert alarm_budget.further_trials(asked, then, CONFIG, worse_before=True) == 0
+    none = replace(CONFIG, confirm=1)
+    assert alarm_budget.further_trials(good, then, none, worse_before=True) == 0

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.comparison import wording
 from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference import Baseline
+from rubric_ci.comparison.reference import Baseline, night_of
 from rubric_ci.model.comparison import SuspectCounts
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.reference_log import Decision, Night, ReferenceLog
@@ -372,15 +373,27 @@ WORSE = nights.night(
 )
 
 
+LATER = "2026-01-05T00:00:00+00:00"
+THEN = nights.night(1, *(nights.case(name, 15) for name in "abcdef"))
+
+
+def a_night(*, lower: bool) -> Night:
+    return Night(started_at="2026-01-04T00:00:00+00:00", gate="pass", worse=True, lower=lower)
+
+
 def test_a_pinned_reference_says_which_cases_are_worse() -> None:
     found = compared(WORSE, REFERENCE, log=PINNED)
     comparison = whole(found)
     assert kinds(found) == [
-        *(f"broken {name}" for name in "abcdefgh"),
-        *("fixed z", "not-comparable y"),
+        "fixed z",
+        *(f"flaky {name}" for name in "abcdefgh"),
+        "not-comparable y",
     ]
-    assert found.cases[0].change_reason == (
-        "confirmed: 3 fail of 3 here, 15 pass of 15 in the reference (p = 0.011)"
+    facts = "3 fail of 3 here, 15 pass of 15 in the reference (p = 0.011)"
+    assert found.cases[0].change_reason == f"suspected in this night: {facts}"
+    assert wording.headline(found) == (
+        "suspected to be worse than the reference: 8 cases worse in this night; "
+        "a second one confirms it"
     )
     assert (comparison.source, comparison.commit) == ("reference", "1" * 40)
     assert comparison.suspects == SuspectCounts(
@@ -391,8 +404,48 @@ def test_a_pinned_reference_says_which_cases_are_worse() -> None:
         further_trials=0,
         p_values=(0.011029411764705881, 0.011029411764705881),
     )
-    assert (comparison.significant, comparison.regressed) == (True, True)
+    assert (comparison.lower, comparison.fell) == (True, False)
+    assert (comparison.regressed, comparison.suspected) == (False, True)
+    assert comparison.worse_cases == tuple(("e.yaml", name) for name in "abcdefgh")
     assert comparison.judge_moved == ""
+    log = PINNED.with_night(night_of(found))
+    again = compared(replace(WORSE, started_at="2026-01-03T00:00:00+00:00"), REFERENCE, log=log)
+    assert again.cases[0].change_reason == f"confirmed: {facts}"
+    assert wording.headline(again) == "worse than the reference: 8 cases broken"
+    assert (whole(again).fell, whole(again).regressed, whole(again).suspected) == (
+        True,
+        True,
+        False,
+    )
+
+
+ALONE = nights.night(2, *(nights.case(name, 2, 1) for name in "abcdef"))
+
+
+@pytest.mark.parametrize(
+    ("log", "regressed"),
+    [
+        pytest.param(PINNED, False, id="the first night"),
+        pytest.param(PINNED.with_night(a_night(lower=True)), True, id="lower in both"),
+        pytest.param(PINNED.with_night(a_night(lower=False)), False, id="another night is worse"),
+        pytest.param(
+            PINNED.with_night(replace(a_night(lower=True), gate="no-verdict")),
+            False,
+            id="no verdict in the night before",
+        ),
+        pytest.param(
+            replace(PINNED, decisions=(replace(PINNED.decision, decided_at=LATER),)).with_night(
+                a_night(lower=True)
+            ),
+            False,
+            id="against an earlier reference",
+        ),
+    ],
+)
+def test_the_mean_is_lower_in_two_nights(log: ReferenceLog, *, regressed: bool) -> None:
+    found = whole(compared(replace(ALONE, started_at=LATER), THEN, log=log))
+    assert found.lower
+    assert (found.regressed, found.suspected, found.fell) == (regressed, not regressed, regressed)
 
 
 OTHER_JUDGE = replace(WORSE, judge=JudgeInfo(model="openai/n", prompt_version="1"))

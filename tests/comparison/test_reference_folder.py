@@ -227,3 +227,46 @@ def test_a_slide_makes_a_night_worse_that_no_case_shows(tmp_path: Path) -> None:
     assert log
     worse = [each.worse for each in log.nights]
     assert (worse[1], worse[-1]) == (True, True)
+
+
+def test_five_nights_are_the_reference(tmp_path: Path) -> None:
+    """The second night is compared; a night adds no case that it found worse."""
+    names = [f"c{n}" for n in range(8)]
+    kept(tmp_path, night(1, *(case(name, 3) for name in names)))
+    broken = replace(case("c0", 0, 20), further_trials=17)
+    worse = night(2, broken, *(case(name, 3) for name in names[1:]))
+    first = compare(worse, read_baseline(tmp_path, worse))
+    assert wording.headline(first) == (
+        "suspected to be worse than the reference: 1 case worse in this night; "
+        "a second one confirms it"
+    )
+    assert kept(tmp_path, worse) == [
+        "7 of 8 cases: added trials to the reference",
+        "night 2 in reference.json",
+    ]
+    assert wording.headline(compare(worse, read_baseline(tmp_path, worse))) == (
+        wording.headline(first)  # with what it added left out
+    )
+    kept(tmp_path, *(night(day, *(case(name, 3) for name in names)) for day in range(3, 8)))
+    assert trials(tmp_path) == dict.fromkeys(names, "P" * 15)
+
+
+def test_nights_that_are_alike_are_named(tmp_path: Path) -> None:
+    """The trials of each night are equal: what a cache before the model does."""
+    names = [f"c{n}" for n in range(8)]
+    for day in range(1, 6):
+        bad = {name: day == 1 + n % 5 for n, name in enumerate(names)}
+        kept(
+            tmp_path,
+            night(day, *(case(each, 3 * (not bad[each]), 3 * bad[each]) for each in names)),
+        )
+    found = compare(night(6, *(case(name, 3) for name in names)), read_baseline(tmp_path))
+    assert found.comparison
+    (note,) = found.comparison.notes
+    assert note == (
+        "Trials of one night of the reference agree more than trials of different nights "
+        "(correlation 1.00), so that a single night is worse by chance more often than "
+        "`false_alarms` says. Nor do two nights in a row keep within it, beyond a correlation of "
+        "0.2. Find what the trials of a night share (a cache before the model, a fixed seed, a "
+        "model of the day), or raise `reference_trials`, so that the reference has more nights."
+    )

@@ -1,4 +1,4 @@
-"""Six nights of the nightly workflow and the history under act, with a fake GitHub and a judge."""
+"""Seven nights of the workflow and the history under act, with a fake GitHub and a judge."""
 
 import json
 import re
@@ -188,14 +188,13 @@ def state(job: runner.Job) -> tuple[bool, str, str]:
     return job.succeeded, job.outputs["gate"], job.outputs["comparison"]
 
 
-def test_six_nights(nights: Nights) -> None:
+def test_seven_nights(nights: Nights) -> None:
     first = nights.run(greeting=GOOD, farewell=BAD)
     assert state(first) == (False, "fail", "not-worse"), first.log
-    reference = {"greeting": "P" * 15, "farewell": "F" * 15}
-    assert nights.trials() == reference
+    assert nights.trials() == {"greeting": "PPP", "farewell": "FFF"}
     (issue,) = nights.github.issues.values()
     assert (issue.state, issue.title) == ("open", "Nightly evals")
-    assert "the gate fails; no regression larger than" in issue.body
+    assert "the gate fails; not worse than the reference" in issue.body
     published = nights.publish()
     assert published.succeeded, published.log
 
@@ -205,17 +204,22 @@ def test_six_nights(nights: Nights) -> None:
     nights.publish()
 
     third = nights.run(greeting=BAD, farewell=BAD)
-    assert state(third) == (False, "fail", "worse")
+    assert state(third) == (False, "fail", "suspected")
+    assert "the gate fails; suspected to be worse than the reference: 1 case worse" in issue.body
+    nights.publish()
+
+    again = nights.run(greeting=BAD, farewell=BAD)
+    assert state(again) == (False, "fail", "worse")
     assert "the gate fails; worse than the reference: 1 case broken" in issue.body
     assert "| `greeting`" in issue.body
     nights.publish()
 
     fourth = nights.run(greeting=NOISY, farewell=BAD)
     assert state(fourth) == (False, "fail", "not-worse")
-    assert "1 suspect, 1 cleared by up to 7 more trials each" in issue.body
+    assert "1 suspect, 1 cleared by up to 17 more trials each" in issue.body
     assert "6 cases x 3 trials: a drop of" in fourth.log
     sources = [re.findall(r"\(variances (.*?):", night.log) for night in (first, third, fourth)]
-    assert sources == [["by default"], ["by default"], ["of 3 runs"]]
+    assert sources == [["by default"], ["by default"], ["of 4 runs"]]
     nights.publish()
 
     fifth = nights.run(greeting=GOOD, farewell=GOOD)
@@ -229,15 +233,17 @@ def test_six_nights(nights: Nights) -> None:
     assert issue.state == "closed"
     assert len(nights.github.issues) == 1
     nights.publish()
-    assert nights.history() == ["fail", "fail", "fail", "fail", "pass", "error"]
+    assert nights.history() == ["fail", "fail", "fail", "fail", "fail", "pass", "error"]
     page = (nights.kept / "pages" / "index.html").read_text()
-    assert "6 runs" in page
-    assert nights.trials() == reference  # no night moved it
+    assert "7 runs" in page
+    # no night that is worse is in the reference
+    assert nights.trials() == {"greeting": "PPP" + "PPP" + "FFP" + "PPP", "farewell": "F" * 15}
     log = json.loads((nights.reference / "reference.json").read_text())
     shown = [(night["gate"], night["worse"]) for night in log["nights"]]
     assert shown == [
         ("fail", False),
         ("fail", False),
+        ("fail", True),
         ("fail", True),
         ("fail", False),
         ("pass", False),
@@ -248,10 +254,12 @@ def test_six_nights(nights: Nights) -> None:
 
 def test_a_merge_moves_the_reference(nights: Nights) -> None:
     nights.run(greeting=GOOD, farewell=BAD)
+    shutil.rmtree(nights.kept / "rubric-ci-report")  # artifacts are of one run
+    nights.run(greeting=GOOD, farewell=BAD)
     job = nights.merge(greeting=GOOD, farewell=GOOD)
     assert job.succeeded, job.log
-    assert nights.trials() == {"greeting": "P" * 15, "farewell": "P" * 4}
-    first, merged = (commit[:10] for commit in nights.commits)
+    assert nights.trials() == {"greeting": "P" * 6, "farewell": "P" * 4}
+    first, _, merged = (commit[:10] for commit in nights.commits)
     moved = f"the reference moved to {merged} for 1 case (merge: fixed farewell)"
     assert moved in job.summary
     assert f"Reference: commit `{first}` of" in job.summary

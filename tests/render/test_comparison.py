@@ -114,7 +114,7 @@ def test_text_of_no_change() -> None:
         "Mean score +0.000 (4 cases in both reports, 95 % interval +0.000 to +0.000, p = 1): "
         "not significant\n"
         f"{FEW.format(4)}\n"
-        "no regression larger than 61 points\n"
+        "not worse than the baseline (drops of up to 61 points cannot be excluded)\n"
     )
 
 
@@ -134,7 +134,8 @@ def test_markdown() -> None:
         "| `gone` | `e.yaml` | removed |\n"
     )
     assert comparison.markdown(SAME).startswith(
-        "## ✅ rubric-ci · no regression larger than 61 points\n\n- 4 unchanged\n"
+        "## ✅ rubric-ci · not worse than the baseline "
+        "(drops of up to 61 points cannot be excluded)\n\n- 4 unchanged\n"
     )
 
 

@@ -1,8 +1,8 @@
 """RunReport to JSON and back: stable names, a version, unknown keys ignored."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -16,17 +16,32 @@ _COMPARED = (
     *("file", "line", "id", "outcome", "verdict", "score"),
     *("change", "change_reason", "before"),
 )
+_CASES = '\n  "cases": ['
+_NO_CASES = f"{_CASES}]"
+_OPENED, _CLOSED = f"{{{_CASES}", "\n  ]\n}\n"
+_AT_ONCE = 200
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
 def render(report: RunReport) -> str:
     """Return the report as indented JSON, valid UTF-8."""
-    return _json(report)
+    return "".join(pieces(report))
 
 
-def compact(report: RunReport) -> str:
-    """Return the report as JSON in one line, to be searched."""
-    return _json(report, indent=None)
+def pieces(report: RunReport) -> Iterator[str]:
+    """Yield the report as indented JSON, some cases at a time: the whole may have many megabytes.
+
+    No string is divided between two pieces.
+    """
+    start, end = _json(replace(report, cases=())).split(_NO_CASES, 1)
+    yield start
+    yield _CASES
+    for first in range(0, len(report.cases), _AT_ONCE):
+        listed = _json({"cases": report.cases[first : first + _AT_ONCE]})
+        yield listed[len(_OPENED) : -len(_CLOSED)]
+        yield "\n  " if first + _AT_ONCE >= len(report.cases) else ","
+    yield "]"
+    yield end
 
 
 def render_comparison(report: RunReport) -> str:
@@ -89,14 +104,14 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _json(value: object, indent: int | None = 2) -> str:
+def _json(value: object) -> str:
     from pydantic_core import PydanticSerializationError, to_json
 
     try:
-        return to_json(value, indent=indent, inf_nan_mode="strings").decode() + "\n"
+        return to_json(value, indent=2, inf_nan_mode="strings").decode() + "\n"
     except PydanticSerializationError:
         # A lone surrogate in a model's text cannot be UTF-8; its JSON escape can.
-        text = json.dumps(_plain(value), ensure_ascii=False, indent=indent)
+        text = json.dumps(_plain(value), ensure_ascii=False, indent=2)
         return text.encode(errors="backslashreplace").decode() + "\n"
 
 

@@ -102,6 +102,16 @@ def test_the_text_is_indented() -> None:
     assert text == json.dumps(json.loads(text), indent=2) + "\n"
 
 
+@pytest.mark.parametrize("count", [0, 1, 199, 200, 201, 401])
+def test_a_report_of_any_length_is_one_json_text(count: int) -> None:
+    (case, *_) = (report := a_report()).cases
+    report = replace(report, cases=tuple(replace(case, id=f"a{n}") for n in range(count)))
+    text = json_format.render(report)
+    data = json.loads(text)
+    assert [case["id"] for case in data["cases"]] == [case.id for case in report.cases]
+    assert text == json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
 def test_a_comparison_alone_has_the_keys_that_it_has_in_a_report() -> None:
     comparison = Comparison(source="report", tolerance=0.05, notes=("The judges differ.",))
     report = replace(a_report(), comparison=comparison)

@@ -47,6 +47,7 @@ _trials = options.judging(
 @options.config
 @options.policy_from
 @options.selection
+@options.keyword
 @options.select(
     "--lf",
     "--last-failed",
@@ -134,7 +135,8 @@ _trials = options.judging(
 def run(stop_first: bool, **options: Any) -> None:
     """Grade cases, report the verdicts, and fail if the gate fails.
 
-    PATHS are eval files, folders or globs; default: `evals` of the configuration.
+    PATHS are eval files, folders or globs, FILE::CASE or FILE:LINE; default: `evals` of the
+    configuration. -k "WORD and not WORD" (--keyword) runs the cases whose file, id or tags match.
     """
     if options["reuse_answers"] and options["fresh"]:
         raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")
@@ -145,7 +147,14 @@ def run(stop_first: bool, **options: Any) -> None:
     from rubric_ci.commands.run import run as run_evals
     from rubric_ci.model.options import RunSettings
 
-    raise SystemExit(run_evals(RunSettings(**options)))
+    raise SystemExit(run_evals(RunSettings(**_with_places(options))))
+
+
+def _with_places(options: dict[str, Any]) -> dict[str, Any]:
+    from rubric_ci.model.case_place import read_places
+
+    paths, places = read_places(options["paths"])
+    return {**options, "paths": paths, "places": places}
 
 
 @command()
@@ -153,6 +162,7 @@ def run(stop_first: bool, **options: Any) -> None:
 @options.config
 @options.policy_from
 @options.selection
+@options.keyword
 @_trials
 @option(
     "--detect",
@@ -180,12 +190,12 @@ def run(stop_first: bool, **options: Any) -> None:
 def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options: Any) -> None:
     """Print the shard matrix for a GitHub Actions job.
 
-    PATHS and options select cases as in `run`; pass the same to both.
+    PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
     """
     from rubric_ci.commands.plan import plan as plan_shards
     from rubric_ci.model.options import PlanSettings, RunSettings
 
-    selected = RunSettings(**options)
+    selected = RunSettings(**_with_places(options))
     settings = PlanSettings(
         run=selected, detect=detect, cases_per_shard=cases_per_shard, max_shards=max_shards
     )

@@ -8,7 +8,7 @@ from time import monotonic
 import click
 
 from rubric_ci.comparison.baseline import open_baseline, with_comparison
-from rubric_ci.errors import ExitCode, MissingExtra, UserError
+from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
@@ -41,6 +41,9 @@ def run(settings: RunSettings) -> ExitCode:
     except UserError as error:
         if isinstance(error, MissingExtra) and can_install(os.environ):
             raise  # the action starts this command again
+        event = workflow.event if workflow and isinstance(error, MissingVariable) else None
+        if event and event.without_secrets:
+            error.hint = f"{event.without_secrets}; set `offline: true`, as gate.yml does"
         publish_failure(error, settings, workflow)
         raise
 

@@ -40,6 +40,7 @@ class Event:
     pull_request: int | None = None
     head_branch: str = ""  # of a pull request
     from_fork: bool = False
+    actor: str = ""  # who pushed
     run_url: str = ""  # the page of this run
     sha: str = ""  # the commit that the workflow runs on: a pull request's merge commit
     ref: str = ""  # refs/heads/…, refs/pull/…
@@ -54,6 +55,15 @@ class Event:
         if run and run.conclusion != "success":
             return f"which ended with {run.conclusion or 'no conclusion'}"
         return ""
+
+    @property
+    def without_secrets(self) -> str:
+        """That and why GitHub gives a pull request no secrets; "" if it does."""
+        dependabot = self.pull_request and self.actor == "dependabot[bot]"
+        if not self.from_fork and not dependabot:
+            return ""
+        why = "comes from a fork" if self.from_fork else "was pushed by Dependabot"
+        return f"GitHub gives this run no secrets, because the pull request {why}"
 
     @property
     def trigger(self) -> Trigger:
@@ -97,6 +107,7 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         pull_request=_number(pull, "number"),
         head_branch=_text(pull, "head", "ref"),
         from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
+        actor=environment.get("GITHUB_ACTOR", ""),
         run_url=f"{server}/{repository}/actions/runs/{run}" if run else "",
         sha=environment.get("GITHUB_SHA", ""),
         ref=environment.get("GITHUB_REF", ""),

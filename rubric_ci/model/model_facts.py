@@ -24,15 +24,17 @@ class Models(NamedTuple):
     today: date
 
 
-def ending(model: str, end: JSON, today: date) -> str:
-    """Return the warning for a model that ends soon or has ended; empty: none is due.
-
-    `end` is a date as YYYY-MM-DD, also with a time after it; any other value is unknown.
-    """
+def end_of(end: JSON) -> date | None:
+    """Return the day in a date as YYYY-MM-DD, also with a time after it; None: it is unknown."""
     try:
-        day = date.fromisoformat(end[:10]) if isinstance(end, str) else None
+        return date.fromisoformat(end[:10]) if isinstance(end, str) else None
     except ValueError:
-        return ""
+        return None
+
+
+def ending(model: str, end: JSON, today: date) -> str:
+    """Return the warning for a model that ends soon or has ended; empty: none is due."""
+    day = end_of(end)
     if day is None or day - today > WARNING_TIME:
         return ""
     if day <= today:

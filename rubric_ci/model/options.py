@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from rubric_ci.model.case_place import CasePlace
 from rubric_ci.model.config import FailOn
 from rubric_ci.model.defaults import (
     CACHE_DIR,
@@ -58,6 +59,8 @@ class RunSettings:
     judge: str = ""  # a model; overrides the configuration
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
+    keyword: str = ""  # an expression over file, id and tags
+    places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
     changed_since: str = ""  # a revision, or "auto"; empty: every case
     against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
     reuse_answers: bool = False  # also the head's answers come from the cache

@@ -219,6 +219,8 @@ def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
 def _nothing(written: str, path: Path) -> tuple[str, str]:
     if path.is_dir():
         known = "an eval file is YAML with `evalcases`, or is named by `evals` in rubric-ci.yaml"
+        if named := _named_like_evals(path):
+            known = f"{named} has no `evalcases`; {known}"
         hint = f"{known}; `rubric-ci init` writes a first one" if written == HERE else known
         return f"{written if written != HERE else 'this folder'} holds no eval file", hint
     if any(sign in written for sign in "*?["):
@@ -230,6 +232,14 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
 
     here = os.path.realpath(HERE)
     return f"{written} does not exist", did_you_mean(near_path(written, here))
+
+
+def _named_like_evals(folder: Path) -> str:
+    """Return the first file that its name or folder says is an eval file; empty: there is none."""
+    places = (shown(path).as_posix() for path in _walk(folder))
+    others = (*CONFIG_NAMES, *TARGETS_NAMES)
+    named = (name for name in places if "eval" in name.lower() and Path(name).name not in others)
+    return next(named, "")
 
 
 def _matches(written: str) -> list[Path]:

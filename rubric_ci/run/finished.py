@@ -1,11 +1,12 @@
 """The report of a run, complete: facts of the grading, secrets removed, correction, comparison."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from rubric_ci.calibration.correction import with_correction
 from rubric_ci.comparison.baseline import with_comparison
+from rubric_ci.github.actions import read_event
 from rubric_ci.model.report import CostEstimate, RunReport, totals
 from rubric_ci.report.build import build_report
 from rubric_ci.report.redaction import without_secrets
@@ -13,6 +14,7 @@ from rubric_ci.run.grade import GradedRun, RunInput
 from rubric_ci.run.inputs import has_every_case
 from rubric_ci.selection import last_failed
 from rubric_ci.system import masking
+from rubric_ci.system.runner import in_workflow
 
 
 def finish(
@@ -38,7 +40,7 @@ def finish(
     report = replace(
         report,
         forecast=forecast,
-        notes=(*report.notes, *inputs.context.notes),
+        notes=(*_withheld(report, environment), *report.notes, *inputs.context.notes),
         responders=inputs.context.responders(),
         against=outcome.against,
         removed=outcome.removed,
@@ -49,6 +51,14 @@ def finish(
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
     return with_comparison(report, inputs.baseline, settings, environment)
+
+
+def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield why the cases of a stranger's pull request were skipped."""
+    skipped = in_workflow(environment) and "offline" in report.scope.narrowed_by
+    event = read_event(environment) if skipped else None
+    if event and event.without_secrets:
+        yield f"{event.without_secrets}: only what is recorded was graded."
 
 
 def remember(inputs: RunInput, graded: GradedRun) -> None:

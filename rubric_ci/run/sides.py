@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 from rubric_ci.errors import CannotConfigure, NoVerdict
 from rubric_ci.git import contents, plumbing
 from rubric_ci.git.worktree import Worktree, worktree
+from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.config import MockTarget, RecordedTarget
@@ -148,7 +149,8 @@ def _removed(
 ) -> Iterator[RemovedCase]:
     kept = {(was.file, was.id) for was in before.values()}
     for case in state.cases:
-        asked_for = is_asked_for(case, ids=settings.cases, tags=settings.tags)
+        named = is_asked_for(case, ids=settings.cases, tags=settings.tags)
+        asked_for = named and not settings.places and read_keyword(settings.keyword)(case)
         if asked_for and (case.file, case.id) not in kept:
             yield RemovedCase(file=case.file, id=case.id)
 

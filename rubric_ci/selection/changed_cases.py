@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
 from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.grading.case_choice import named_cases
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
 from rubric_ci.judge.prompt import PROMPT_VERSION
 from rubric_ci.model.config import Config, RecordedTarget
@@ -101,13 +103,19 @@ def _cases(loaded: LoadedProject) -> list[EvalCase]:
 def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
     """Leave out the cases that --case and --tag leave out."""
     every = _cases(loaded)
-    named = choose_cases(every, ids=settings.cases, tags=())
+    name = partial(_from_root, loaded.root)
+    placed = named_cases(every, settings.places, settings.keyword, name)
+    named = choose_cases(placed, ids=settings.cases, tags=())
     tagged = choose_cases(every, ids=(), tags=settings.tags)
     dropped: list[Narrowing] = ["case"] * (len(named) < len(every))
     dropped += ["tag"] * (len(tagged) < len(every))
     keys = {(case.file, case.id) for case in named} & {(case.file, case.id) for case in tagged}
     chosen = tuple((case, why) for case, why in selection.chosen if (case.file, case.id) in keys)
     return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
+
+
+def _from_root(root: Path, written: str) -> str:
+    return discovery.from_root(Path(written), root)
 
 
 def _of_suite(

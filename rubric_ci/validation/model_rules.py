@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.model.judge_cli import COMMAND_KEYS
-from rubric_ci.model.model_facts import SWITCH, Models, ending, refused_parameters
+from rubric_ci.model.model_facts import SWITCH, Models, end_of, ending, refused_parameters
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case, snake_cased
 from rubric_ci.validation.config_summary import JUDGE_KEYS
@@ -15,9 +15,16 @@ MODEL_END: Final = Rule(
     id="model-end",
     severity="warning",
     switchable=True,
+    meaning="The provider has switched the model off: requests to it fail.",
+    hint=SWITCH,
+)
+MODEL_ENDS_SOON: Final = Rule(
+    id="model-ends-soon",
+    severity="notice",
+    switchable=True,
     meaning=(
-        "The provider has announced the day on which it switches the model off; the warning begins "
-        "90 days before."
+        "The provider has announced the day on which it switches the model off; the notice begins "
+        "90 days before, and fails no command. From that day on it is `model-end`."
     ),
     hint=SWITCH,
 )
@@ -44,8 +51,10 @@ def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]
         known = models()
         place: Path = (*path, "model") if isinstance(owner, dict) else path
         info = known.info(name)
-        if message := ending(name, info.get("deprecation_date"), known.today):
-            yield Problem(MODEL_END, place, message)
+        end = info.get("deprecation_date")
+        if message := ending(name, end, known.today):
+            over = (end_of(end) or known.today) <= known.today
+            yield Problem(MODEL_END if over else MODEL_ENDS_SOON, place, message)
         yield from _parameters(name, settings, path, info)
 
 

@@ -24,8 +24,9 @@ Usage: rubric-ci run [OPTIONS] [PATHS]...
 
   Grade cases, report the verdicts, and fail if the gate fails.
 
-  PATHS are eval files, folders or globs; default: `evals` of the
-  configuration.
+  PATHS are eval files, folders or globs, FILE::CASE or FILE:LINE; default:
+  `evals` of the configuration. -k "WORD and not WORD" (--keyword) runs the
+  cases whose file, id or tags match.
 
 Select:
   --config FILE        Configuration file to use instead of rubric-ci.yaml.

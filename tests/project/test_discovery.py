@@ -205,3 +205,17 @@ def test_a_dangling_link_is_not_an_eval_file(tree: Path) -> None:
 def test_an_unreadable_file_is_found_so_that_it_is_reported(tree: Path) -> None:
     platforms.symlink(tree / "evals/memory.yaml", "/proc/self/mem")
     assert Path("evals/memory.yaml") in discovery.find_evals(["evals"], [], tree)
+
+
+@pytest.mark.parametrize("name", ["evals/support.yaml", "EVAL.yaml", "deep/my-evals.jsonl"])
+def test_a_file_that_looks_like_evals_is_named(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("{}\n")
+    (tmp_path / "rubric-ci.yaml").write_text("{}\n")
+    with pytest.raises(CannotFindEvals) as caught:
+        discovery.find_evals([], [], tmp_path)
+    assert caught.value.message == "this folder holds no eval file"
+    assert caught.value.hint.startswith(f"{name} has no `evalcases`; an eval file is YAML with")

@@ -19,20 +19,23 @@ KNOWN: dict[str, dict[str, JSON]] = {
 MODELS = Models(info=lambda name: KNOWN.get(name, {}), today=date(2026, 11, 22))
 
 
+SOON = "model-ends-soon: `openai/old` is switched off on 2027-01-14, in 53 days"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (
             "judge: openai/old\n",
-            ["1:8: warning: model-end: `openai/old` is switched off on 2027-01-14, in 53 days"],
+            [f"1:8: notice: {SOON}"],
         ),
         (
             "judge: {cli: codex, model: gpt-old}\n",
-            ["1:28: warning: model-end: `gpt-old` is switched off on 2027-01-14, in 53 days"],
+            ["1:28: notice: model-ends-soon: `gpt-old` is switched off on 2027-01-14, in 53 days"],
         ),
         (
             "judge: {model: openai/old, votes: 3}\n",
-            ["1:16: warning: model-end: `openai/old` is switched off on 2027-01-14, in 53 days"],
+            [f"1:16: notice: {SOON}"],
         ),
         (
             "targets:\n- {name: a, provider: azure, model: old}\n",

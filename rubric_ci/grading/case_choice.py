@@ -1,0 +1,109 @@
+"""Cases that a person names on the command line as in pytest: `FILE::CASE`, `FILE:LINE`, `-k`."""
+
+import re
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from typing import Final, TypeAlias
+
+from rubric_ci.errors import CannotFindEvals
+from rubric_ci.model.case_place import CasePlace
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.text.suggestions import suggest
+
+Matches: TypeAlias = Callable[[EvalCase], bool]
+
+_WORD: Final = re.compile(r"\(|\)|[^\s()]+")
+
+
+def named_cases(
+    cases: Sequence[EvalCase],
+    places: Sequence[CasePlace],
+    keyword: str,
+    name: Callable[[str], str],
+) -> tuple[EvalCase, ...]:
+    """Return the cases of -k and of places in PATHS; raises CannotFindEvals.
+
+    `name` returns the name of a file as cases have it.
+    """
+    return with_keyword(at_places(cases, places, name), keyword)
+
+
+def at_places(
+    cases: Sequence[EvalCase], places: Sequence[CasePlace], name: Callable[[str], str]
+) -> tuple[EvalCase, ...]:
+    """Return the cases at the places, and those of all other files.
+
+    Raises CannotFindEvals for a place without a case.
+    """
+    chosen = {id(case) for place in places for case in _at(place, cases, name(place.file))}
+    files = {name(place.file) for place in places}
+    return tuple(case for case in cases if case.file not in files or id(case) in chosen)
+
+
+def _at(place: CasePlace, cases: Sequence[EvalCase], file: str) -> list[EvalCase]:
+    own = [case for case in cases if case.file == file]
+    if place.case:
+        found = [case for case in own if fnmatchcase(case.id, place.case)]
+        hint = suggest(place.case, [case.id for case in own], most=0)
+    else:
+        above = [case for case in own if case.span.line <= place.line]
+        found = above[-1:]
+        hint = f"the first case is in line {own[0].span.line}" if own else ""
+    if not found and own:  # a file with problems has no cases, and is reported
+        raise CannotFindEvals(f"{place}: there is no such case", hint)
+    return found
+
+
+def with_keyword(cases: Sequence[EvalCase], expression: str) -> tuple[EvalCase, ...]:
+    """Return the cases whose file, id or tags match an expression; raises CannotFindEvals."""
+    matches = read_keyword(expression)
+    found = tuple(filter(matches, cases))
+    if cases and not found:
+        raise CannotFindEvals(f"no case matches -k {expression}", "`run --list` lists the cases")
+    return found
+
+
+def read_keyword(expression: str) -> Matches:
+    """Return the test of an expression of words, `and`, `or`, `not`, `( )`; raises ValueError."""
+    words = _WORD.findall(expression)
+    matches = _either(words) if words else _every
+    if words:
+        raise ValueError(f"`{words[0]}` is not expected")
+    return matches
+
+
+def _every(_: EvalCase) -> bool:
+    return True
+
+
+def _either(words: list[str]) -> Matches:
+    found = [_both(words)]
+    while words[:1] == ["or"]:
+        del words[0]
+        found.append(_both(words))
+    return lambda case: any(matches(case) for matches in found)
+
+
+def _both(words: list[str]) -> Matches:
+    found = [_one(words)]
+    while words[:1] == ["and"]:
+        del words[0]
+        found.append(_one(words))
+    return lambda case: all(matches(case) for matches in found)
+
+
+def _one(words: list[str]) -> Matches:
+    word = words.pop(0) if words else ""
+    if word == "not":
+        inner = _one(words)
+        return lambda case: not inner(case)
+    if word == "(":
+        inner = _either(words)
+        if words[:1] != [")"]:
+            raise ValueError("a `)` is missing")
+        del words[0]
+        return inner
+    if word in {"", ")", "and", "or"}:
+        raise ValueError("a word is missing" if not word else f"`{word}` is not expected")
+    text = word.casefold()
+    return lambda case: text in f"{case.file}::{case.id} {' '.join(case.tags)}".casefold()

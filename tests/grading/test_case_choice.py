@@ -1,0 +1,120 @@
+"""`FILE::CASE`, `FILE:LINE` and `-k`, as pytest has them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.grading.case_choice import read_keyword
+from rubric_ci.model.case_place import CasePlace, read_places
+from tests.sample_project import Project
+
+CASE = """\
+  - id: {name}
+    tags: [{tag}]
+    input: Say hello
+    execution:
+      evaluators:
+        - {{name: polite, type: code_judge, script: 'true {{answer_file}}'}}
+"""
+FILES = {"refund": ("period", "shipping"), "order": ("cancel", "period")}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path)
+    (tmp_path / "evals/a.eval.yaml").unlink()
+    for name, ids in FILES.items():
+        cases = "".join(CASE.format(name=each, tag=f"t-{each}") for each in ids)
+        project.write(f"evals/{name}.eval.yaml", f"evalcases:\n{cases}")
+    project.write("answers.jsonl", "".join(f'{{"id": "{i}", "answer": "a"}}\n' for i in IDS))
+    return project
+
+
+IDS = ("period", "shipping", "cancel")
+ORDER, REFUND = "evals/order.eval.yaml", "evals/refund.eval.yaml"
+
+
+def chosen(project: Project) -> list[str]:
+    cases = project.report()["cases"]
+    return [f"{case['file'].removeprefix('evals/')[0]}:{case['id']}" for case in cases]
+
+
+def run(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    return project.run(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([f"{REFUND}::period"], ["r:period"]),
+        ([f"{REFUND}::p*"], ["r:period"]),
+        ([f"{REFUND}::period", ORDER], ["r:period", "o:cancel", "o:period"]),
+        ([f"{REFUND}::period", f"{ORDER}::cancel"], ["r:period", "o:cancel"]),
+        ([f"{REFUND}::period", REFUND], ["r:period", "r:shipping"]),
+        ([f"{REFUND}:2"], ["r:period"]),
+        ([f"{REFUND}:7"], ["r:period"]),
+        ([f"{REFUND}:8:3"], ["r:shipping"]),
+        ([f"{REFUND}:900"], ["r:shipping"]),
+        (["-k", "PERIOD"], ["o:period", "r:period"]),
+        (["-k", "period and not order"], ["r:period"]),
+        (["-k", "t-cancel or ship"], ["o:cancel", "r:shipping"]),
+        (["-k", "not (period or order)"], ["r:shipping"]),
+        ([f"{REFUND}:2", "-k", "order or period"], ["r:period"]),
+    ],
+    ids=" ".join,
+)
+def test_the_cases_that_run(project: Project, words: list[str], expected: list[str]) -> None:
+    done = run(project, *words)
+    assert done.returncode == 0, done.stderr
+    assert chosen(project) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "narrowed"),
+    [([f"{REFUND}:2"], ["paths", "case"]), (["-k", "refund"], ["case"]), (["-k", "evals"], [])],
+    ids=["line", "word", "a word of all"],
+)
+def test_the_scope_says_so(project: Project, words: list[str], narrowed: list[str]) -> None:
+    run(project, *words)
+    assert project.report()["scope"]["narrowed_by"] == narrowed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([f"{REFUND}::perod"], f"{REFUND}::perod: there is no such case\n  did you mean `period`?"),
+        ([f"{REFUND}:1"], f"{REFUND}:1: there is no such case\n  the first case is in line 2"),
+        (["-k", "nothing"], "no case matches -k nothing\n  `run --list` lists the cases"),
+        (["evals/refnd.eval.yaml:3"], "evals/refnd.eval.yaml does not exist"),
+    ],
+    ids=["id", "line", "word", "file"],
+)
+def test_what_chooses_no_case(project: Project, words: list[str], message: str) -> None:
+    done = run(project, *words)
+    assert (done.returncode, done.stderr.startswith(f"rubric-ci: {message}")) == (2, True), (
+        done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("a b", "`b` is not expected"),
+        ("(a", "a `)` is missing"),
+        ("a and", "a word is missing"),
+        ("or a", "`or` is not expected"),
+        ("not", "a word is missing"),
+    ],
+)
+def test_a_wrong_expression(expression: str, message: str) -> None:
+    with pytest.raises(ValueError, match="^" + message.replace(")", "[)]") + "$"):
+        read_keyword(expression)
+
+
+def test_a_path_with_a_drive_or_a_colon_is_a_path() -> None:
+    paths = ("C:\\evals\\a.eval.yaml", "a:3", "a.eval.yaml::x:y")
+    assert read_places(paths) == (
+        ("C:\\evals\\a.eval.yaml", "a:3", "a.eval.yaml"),
+        (CasePlace(file="a.eval.yaml", case="x:y"),),
+    )

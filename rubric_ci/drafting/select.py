@@ -21,12 +21,16 @@ def choose_requests(
     """Return the cases to draft rubrics for, and the skipped ones with the reason."""
     every = [case for file in files for case in file.cases]
     chosen = choose_cases(every, ids=patterns, tags=())
-    suites = {file.path: file.cases for file in files}
+    suites = {(case.file, case.id): file for file in files for case in file.cases}
     requests, skipped = list[DraftRequest](), list[SkippedCase]()
     for case in chosen:
+        suite = suites[case.file, case.id]
         if not _has_rubrics(case):
-            if case.expected_outcome:
-                requests.append(DraftRequest(case=case, suite=suites[case.file]))
+            if suite.in_files:
+                reason = "files that `evalcases` names are not edited; write its `rubrics` there"
+                skipped.append(SkippedCase(case=case, reason=reason))
+            elif case.expected_outcome:
+                requests.append(DraftRequest(case=case, suite=suite.cases))
             else:
                 skipped.append(
                     SkippedCase(case=case, reason="there is no `expected_outcome` to draft from")

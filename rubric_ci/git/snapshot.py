@@ -15,6 +15,7 @@ from rubric_ci.git.process import Repository
 from rubric_ci.model.git_changes import SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.references import Found, Lookup, NotFound, file_text
 from rubric_ci.system import confined
+from rubric_ci.text.globs import matcher
 
 MAX_LINKS = 40
 
@@ -51,6 +52,11 @@ class Snapshot:
             return NotFound("no such file")
 
         return resolve
+
+    def matching(self, glob: str) -> list[str]:
+        """Return the files that match a glob from the root, without hidden folders."""
+        fits = matcher([glob])
+        return [path for path in self.entries if fits(path) and "/." not in f"/{dirname(path)}"]
 
     def link(self, path: str) -> str | None:
         """Return the destination of a link; None: it is none."""

@@ -10,14 +10,14 @@ from rubric_ci.model.references import Lookup
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import Redactor
 from rubric_ci.yaml_text.problems import Path
-from rubric_ci.yaml_text.source import Source
+from rubric_ci.yaml_text.source import Placed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """An evaluator as an eval file that `validate` accepts has it."""
 
-    source: Source
+    source: Placed
     path: Path
     data: dict[str, Any]
     lookup: Lookup

@@ -228,3 +228,4 @@ class EvalFile:
     dataset: str
     description: str = ""
     cases: tuple[EvalCase, ...]
+    in_files: bool = False  # cases are in other files, which `evalcases` names

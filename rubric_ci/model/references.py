@@ -1,6 +1,6 @@
 """References of files to other files, folders and programs; the caller supplies the lookups."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 
@@ -27,6 +27,10 @@ def file_text(data: bytes, errors: str = "strict") -> str:
 
 Lookup: TypeAlias = Callable[[str], Found | NotFound]
 """Resolve a reference as written in one eval file."""
+
+
+FindFiles: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
+"""Resolve a reference or a glob as written in one eval file."""
 
 
 NearFile: TypeAlias = Callable[[str], str]

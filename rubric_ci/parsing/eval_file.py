@@ -25,6 +25,8 @@ from rubric_ci.parsing.evaluators import case_evaluators
 from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.text.globs import Matches
 from rubric_ci.validation.agentv import guideline_matcher
+from rubric_ci.yaml_text.case_files import CaseFiles
+from rubric_ci.yaml_text.problems import Location, Path, Place
 from rubric_ci.yaml_text.source import Source
 
 
@@ -40,6 +42,7 @@ def parse(source: Source, lookup: Lookup, default_evaluator: str = "none") -> Ev
         path=source.file,
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
+        in_files=isinstance(source, CaseFiles),
         cases=tuple(
             _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator)
             for index in range(len(suite["evalcases"]))
@@ -51,6 +54,8 @@ def _case(
     source: Source, files: UsedFiles, index: int, is_guideline: Matches, default_evaluator: str
 ) -> EvalCase:
     suite, path = source.data, ("evalcases", index)
+    at = source.location((*path, "id"))
+    placed = _InOneFile(source, at) if len(source.texts()) > 1 else source
     case = suite["evalcases"][index]
     variables = {**suite.get("vars", {}), **case.get("vars", {})}
     shared = Contents(files, is_guideline, None if suite.get("raw") else variables)
@@ -60,8 +65,8 @@ def _case(
     reference = case.get("expected_messages", case.get("expected_output", []))
     return EvalCase(
         id=case["id"],
-        file=source.file,
-        span=Span(*source.locate((*path, "id"))),
+        file=at.file,
+        span=Span(*at.place),
         expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
         input_messages=(
             *read_messages(suite.get("messages", []), "system", shared),
@@ -70,7 +75,7 @@ def _case(
         expected_messages=read_messages(
             reference, "assistant", own._replace(is_guideline=lambda _: False)
         ),
-        evaluators=case_evaluators(source, path, files, default_evaluator),
+        evaluators=case_evaluators(placed, path, files, default_evaluator),
         target=_target(case) or _target(suite),
         vars=variables,
         tags=tuple(case.get("tags", ())),
@@ -81,6 +86,25 @@ def _case(
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
         references=files.paths(),
     )
+
+
+class _InOneFile(NamedTuple):
+    """A source for one case: what another file has stands at the place of the case."""
+
+    source: Source
+    at: Location
+
+    @property
+    def file(self) -> str:
+        return self.source.file
+
+    @property
+    def data(self) -> Any:
+        return self.source.data
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        found = self.source.location(path, at_key=at_key)
+        return found.place if found.file == self.at.file else self.at.place
 
 
 def _trials(written: dict[str, int] | None) -> TrialRule | None:

@@ -32,13 +32,13 @@ from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.validation.evaluator_rules import CODE_JUDGE_KEYS
 from rubric_ci.validation.reference_rules import names_file
 from rubric_ci.yaml_text.problems import Path
-from rubric_ci.yaml_text.source import Source
+from rubric_ci.yaml_text.source import Placed
 
 TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
 
 
 def case_evaluators(
-    source: Source, path: Path, files: UsedFiles, default: str
+    source: Placed, path: Path, files: UsedFiles, default: str
 ) -> tuple[EvaluatorSpec, ...]:
     """Return the evaluators of the case at a path: inline rubrics first."""
     case = source.data["evalcases"][path[1]]
@@ -54,7 +54,7 @@ def case_evaluators(
     return (*inline, *specs) or tuple(_default(source, path, default))
 
 
-def _default(source: Source, path: Path, default: str) -> Iterator[EvaluatorSpec]:
+def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec]:
     """Yield the evaluator of a case without any: the suite's, else the configuration's."""
     suite = source.data
     if suite.get("evaluator", "") == "llm_judge":
@@ -74,7 +74,7 @@ def _named(suite: Any, case: Any, path: Path) -> tuple[Path, list[Any]]:
     return ("execution", "evaluators"), suite.get("execution", {}).get("evaluators", [])
 
 
-def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFiles) -> EvaluatorSpec:
+def _spec(source: Placed, evaluator: dict[str, Any], path: Path, files: UsedFiles) -> EvaluatorSpec:
     span = _span(source, (*path, "name"))
     name, weight = evaluator["name"], float(evaluator.get("weight", 1.0))
     model = evaluator.get("model", "")
@@ -96,7 +96,7 @@ def _spec(source: Source, evaluator: dict[str, Any], path: Path, files: UsedFile
 
 
 def _llm_judge(
-    source: Source, evaluator: dict[str, Any], span: Span, files: UsedFiles
+    source: Placed, evaluator: dict[str, Any], span: Span, files: UsedFiles
 ) -> LlmJudgeSpec:
     prompt, script = evaluator.get("prompt", ""), None
     if isinstance(prompt, dict):
@@ -123,7 +123,7 @@ def _prompt(written: str, files: UsedFiles) -> tuple[str, str]:
 
 
 def _code_judge(
-    source: Source, evaluator: dict[str, Any], span: Span, files: UsedFiles
+    source: Placed, evaluator: dict[str, Any], span: Span, files: UsedFiles
 ) -> CodeJudgeSpec:
     script, cwd = evaluator["script"], evaluator.get("cwd", ".")
     files.note_script(script, cwd)
@@ -142,7 +142,7 @@ def _code_judge(
 
 
 def _composite(
-    source: Source, evaluator: dict[str, Any], path: Path, files: UsedFiles
+    source: Placed, evaluator: dict[str, Any], path: Path, files: UsedFiles
 ) -> CompositeSpec:
     members = enumerate(evaluator["evaluators"])
     return CompositeSpec(
@@ -155,7 +155,7 @@ def _composite(
 
 
 def _aggregator(
-    source: Source, composite: dict[str, Any], path: Path, files: UsedFiles
+    source: Placed, composite: dict[str, Any], path: Path, files: UsedFiles
 ) -> WeightedAverage | CodeJudgeSpec | LlmJudgeSpec:
     written = composite.get("aggregator", {"type": "weighted_average"})
     where: Path = (*path, "aggregator")
@@ -182,13 +182,13 @@ def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
 
 
-def _rubric(source: Source, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:
+def _rubric(source: Placed, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:
     found = (_criterion(source, c, (*path, n), n + 1, files) for n, c in enumerate(criteria))
     return Rubric(tuple(found))
 
 
 def _criterion(
-    source: Source, criterion: Any, path: Path, number: int, files: UsedFiles
+    source: Placed, criterion: Any, path: Path, number: int, files: UsedFiles
 ) -> Criterion:
     span = _span(source, path)
     if isinstance(criterion, str):
@@ -273,5 +273,5 @@ def _text(owner: dict[str, Any]) -> str:
     return next((str(owner[key]) for key in TEXT_KEYS if key in owner), "")
 
 
-def _span(source: Source, path: Path, *, key: bool = False) -> Span:
+def _span(source: Placed, path: Path, *, key: bool = False) -> Span:
     return Span(*source.locate(path, at_key=key))

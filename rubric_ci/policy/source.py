@@ -45,6 +45,10 @@ class OneFile:
         """Return what resolves references from the root; a configuration has none."""
         return discovery.lookup(self.root, self.root / name)
 
+    def matching(self, _: str) -> list[str]:
+        """Return no file: a configuration names none by globs."""
+        return []
+
 
 def find_policy(project: Project, policy_from: str, change: Change) -> Project | None:
     """Return the project whose policy a command follows; None: the checkout's own.

@@ -69,11 +69,13 @@ def load_base_state(
     loaded = {path: each for path in (*differing, *gone) if (each := project.load(path))}
     kept = [file for file in files if file.path not in set(differing)]
     read = [*lost, *(each.eval_file for each in loaded.values() if each.eval_file)]
-    names = (*(file.path for file in files), *known, *loaded)
+    cases = tuple(case for file in (*kept, *read) for case in file.cases)
+    others = {case.file for file in files for case in file.cases} | {case.file for case in cases}
+    names = (*(file.path for file in files), *known, *loaded, *others)
     return BaseState(
         project=project,
         difference=difference,
-        cases=tuple(case for file in (*kept, *read) for case in file.cases),
+        cases=cases,
         files=frozenset(name for path in names for name in (path, sidecar_name(path))),
         unreadable={path: _first(each) for path, each in loaded.items() if not each.eval_file},
     )
@@ -92,6 +94,7 @@ class _UnchangedFiles:
         used = {path for case in file.cases for path in case.references}
         return (
             not self.may_be_others
+            and not file.in_files  # a glob may find other ones in the base
             and self._is_same(file.path)
             and sidecar_name(file.path) not in self.changed
             and not any(map(self.may_have_changed, agentv_configs(dirname(file.path))))

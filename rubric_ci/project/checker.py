@@ -117,7 +117,8 @@ class Checker:
             unread = sidecar.rule == UNREADABLE
             content = b"" if unread else discovery.read_bytes(sidecar_path, self.project.root)
             return _diagnosed(sidecar_path.as_posix(), sidecar, content)
-        source = open_source(name, text, None if isinstance(sidecar, LocatedProblem) else sidecar)
+        beside = None if isinstance(sidecar, LocatedProblem) else sidecar
+        source = open_source(name, text, beside, self.project.case_finder(self._name(path)))
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
         found = check_evals(
@@ -259,7 +260,7 @@ class Checker:
     def _sizes(self) -> "Sizes":
         from rubric_ci.project.eval_search import count_cases
 
-        return count_cases(self._evals(""))
+        return count_cases(self.project, self._evals(""))
 
     def _evals(self, written: str) -> list[Path]:
         try:

@@ -27,7 +27,28 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
             "are the eval files that it names",
             f"run the command in {folder}, or pass the paths of eval files of this repository",
         )
-    return discovery.find_evals(paths, _globs(project), project.root)
+    found = discovery.find_evals(paths, _globs(project), project.root)
+    named = _named_by_suites(project, found)
+    return [path for path in found if discovery.from_root(path, project.root) not in named]
+
+
+def _named_by_suites(project: Project, found: Sequence[Path]) -> set[str]:
+    """Return the JSON Lines files whose cases belong to a suite that was found with them."""
+    if not any(path.suffix == ".jsonl" for path in found):
+        return set()
+    return {name for path in found if path.suffix != ".jsonl" for name in _named(project, path)}
+
+
+def _named(project: Project, path: Path) -> Iterator[str]:
+    try:
+        data = discovery.read_bytes(path, project.root)
+    except CannotReadFile:
+        return
+    text = decode(data) if b".jsonl" in data else None
+    if isinstance(text, str):
+        name = discovery.from_root(path, project.root)
+        source = open_source(name, text, find=project.case_finder(name))
+        yield from source.texts().keys() - {name}
 
 
 def is_eval(project: Project, path: Path) -> bool:
@@ -44,18 +65,20 @@ def _is_outside(project: Project) -> bool:
     return not confined.is_inside(place, os.path.realpath(project.root))
 
 
-def count_cases(paths: Iterable[Path]) -> Sizes:
+def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
     """Count the cases of eval files; those that cannot be read have problems of their own."""
-    found = [tags for path in paths for tags in _tags_of_cases(path)]
+    found = [tags for path in paths for tags in _tags_of_cases(project, path)]
     return Sizes(len(found), Counter(tag for tags in found for tag in tags))
 
 
-def _tags_of_cases(path: Path) -> Iterator[set[str]]:
+def _tags_of_cases(project: Project, path: Path) -> Iterator[set[str]]:
     try:
         text = decode(discovery.read_bytes(path))
     except CannotReadFile:
         return
-    data: Any = open_source(path.as_posix(), text).data if isinstance(text, str) else None
+    name = discovery.from_root(path, project.root)
+    find = project.case_finder(name)
+    data: Any = open_source(name, text, find=find).data if isinstance(text, str) else None
     cases = data.get("evalcases") if isinstance(data, dict) else None
     for case in cases if isinstance(cases, list) else ():
         tags = case.get("tags") if isinstance(case, dict) else None

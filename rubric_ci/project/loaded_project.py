@@ -129,13 +129,28 @@ def load_evals(
         for name, path in places.items()
         if (each := project.load(name, place=path.absolute().as_posix()))
     }
+    files = tuple(each.eval_file for each in loaded.values() if each.eval_file)
+    _check_owners(files)
     return LoadedProject(
         project=project,
-        files=tuple(each.eval_file for each in loaded.values() if each.eval_file),
+        files=files,
         diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
         invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
         change=change or open_change(project.root),
     )
+
+
+def _check_owners(files: Sequence[EvalFile]) -> None:
+    """Raise CannotConfigure for a file of cases that several suites name."""
+    owners: dict[str, str] = {}
+    for suite in files:
+        for name in dict.fromkeys(case.file for case in suite.cases):
+            first = owners.setdefault(name, suite.path)
+            if first != suite.path:
+                raise CannotConfigure(
+                    f"the cases of {name} belong to {first} and to {suite.path}",
+                    "reports identify a case by its file and id: name the file in one suite",
+                )
 
 
 def mask_secrets(config: Config) -> None:

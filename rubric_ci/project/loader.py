@@ -8,7 +8,7 @@ from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.model_facts import Models
-from rubric_ci.model.references import Lookup, NotFound
+from rubric_ci.model.references import FindFiles, Lookup, NotFound
 from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import parse
 from rubric_ci.validation.config_summary import summarize_config
@@ -92,13 +92,15 @@ def load(
     rules: Mapping[str, str] | None = None,
     *,
     default_evaluator: str = "none",
+    find: FindFiles | None = None,
 ) -> Loaded:
     """Check and parse an eval file.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
-    sidecar of a JSON Lines file; `rules` and `default_evaluator` are the configuration's.
+    sidecar of a JSON Lines file, `find` finds the files that `evalcases`
+    names; `rules` and `default_evaluator` are the configuration's.
     """
-    source = open_source(path, text, sidecar)
+    source = open_source(path, text, sidecar, find)
     looked_up = cache(lookup)
     found = check_evals(source, looked_up, KnownTargets(prompts=None))
     found = apply_suppressions(found, source.texts(), rules or {})

@@ -5,15 +5,15 @@ folders above it. One instance reads one state of the repository: the working tr
 NOTE: `validate` needs little of it, so what creates the values of a run is imported late.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from posixpath import dirname
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
-from rubric_ci.model.references import Lookup
+from rubric_ci.model.references import FindFiles, Found, Lookup, NotFound
 from rubric_ci.project.file_names import (
     CONFIG_NAMES,
     agentv_configs,
@@ -27,7 +27,7 @@ from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
 
 if TYPE_CHECKING:
-    from rubric_ci.model.config import Config, Target
+    from rubric_ci.model.config import Config
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.project.loader import Loaded, LoadedConfig, LoadedTargets
 
@@ -44,6 +44,9 @@ class RepositoryFiles(Protocol):
 
     def lookup(self, name: str, /) -> Lookup:
         """Return what resolves the references of an eval file."""
+
+    def matching(self, glob: str, /) -> Iterable[str]:
+        """Return the files that match a glob from the root."""
 
 
 class Policy(NamedTuple):
@@ -163,7 +166,8 @@ class Project:
         from rubric_ci.model.config import Config
 
         config = self.own_config.config or Config()
-        found = (each for name in self.targets_files(eval_file) for each in self._targets(name))
+        files = map(self.load_targets, self.targets_files(eval_file))
+        found = (target for file in files for target in file.targets)
         targets = {target.name: target for target in reversed([*config.targets.values(), *found])}
         return replace(config, targets=targets)
 
@@ -208,8 +212,21 @@ class Project:
         if isinstance(sidecar, LocatedProblem):
             return _invalid(sidecar_name(name), sidecar)
         default = self.summary.default_evaluator
-        lookup = self.files.lookup(place)
-        return load(name, text, lookup, sidecar, self.rules, default_evaluator=default)
+        lookup, find = self.files.lookup(place), self.case_finder(name, place)
+        return load(name, text, lookup, sidecar, self.rules, default_evaluator=default, find=find)
+
+    def case_finder(self, name: str, place: str = "") -> FindFiles:
+        """Return what finds the files that `evalcases` of an eval file names."""
+        lookup = self.files.lookup(place or name)
+
+        def find(reference: str) -> Sequence[Found | NotFound]:
+            if not any(sign in reference for sign in "*?["):
+                return [lookup(reference)]
+            glob = normpath(join("/", dirname(name), reference)).lstrip("/")
+            names = sorted(self.files.matching(glob))
+            return [lookup(f"/{name}") for name in names] or [NotFound("no file matches")]
+
+        return find
 
     def _load_targets(self, name: str) -> "LoadedTargets":
         from rubric_ci.project.loader import LoadedTargets, load_targets
@@ -245,9 +262,6 @@ class Project:
         policy = self.policy.project
         base = policy.policy_for(f"{folder}/any" if folder else "any")
         return self.policy.govern(config, base, bool(policy.config_name))
-
-    def _targets(self, name: str) -> "tuple[Target, ...]":
-        return self.load_targets(name).targets
 
     def _config_candidates(self) -> tuple[str, ...]:
         return (self.named_config,) if self.named_config else CONFIG_NAMES

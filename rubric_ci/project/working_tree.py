@@ -1,14 +1,17 @@
 """The files of a repository as they are on disk, and the programs of this machine."""
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
+from itertools import takewhile
 from os.path import exists, isdir
 from pathlib import Path
 from typing import NamedTuple
 
 from rubric_ci.model.references import Lookup, Machine
 from rubric_ci.project import discovery
+from rubric_ci.text.globs import matcher
 
 
 class WorkingTree(NamedTuple):
@@ -29,6 +32,17 @@ class WorkingTree(NamedTuple):
     def lookup(self, name: str) -> Lookup:
         """Return what resolves the references of an eval file."""
         return discovery.lookup(self.root, self.path(name))
+
+    def matching(self, glob: str) -> list[str]:
+        """Return the files that match a glob from the root, without hidden folders."""
+        fits = matcher([glob])
+        fixed = takewhile(lambda part: not re.search(r"[*?[]", part), glob.split("/")[:-1])
+        found = []
+        for folder, folders, files in os.walk(self.root.joinpath(*fixed)):
+            folders[:] = [each for each in folders if not each.startswith(".")]
+            above = Path(folder).relative_to(self.root)
+            found += [name for file in files if fits(name := (above / file).as_posix())]
+        return found
 
 
 def machine_for(root: Path, folder: Path | None, environment: Mapping[str, str]) -> Machine:

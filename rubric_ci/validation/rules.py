@@ -35,6 +35,7 @@ from rubric_ci.validation.diagnostics import TOO_MANY_PROBLEMS, position
 from rubric_ci.validation.ignore_comments import ignored_rules, unused_ignores
 from rubric_ci.yaml_text import (
     constructor,
+    csv_cases,
     document,
     jsonlines,
     limits,
@@ -46,7 +47,17 @@ from rubric_ci.yaml_text import (
 from rubric_ci.yaml_text.problems import MAX_PROBLEMS
 
 _MODULES = (
-    *(constructor, document, jsonlines, limits, problems, scalars, source, syntax_errors),
+    *(
+        constructor,
+        csv_cases,
+        document,
+        jsonlines,
+        limits,
+        problems,
+        scalars,
+        source,
+        syntax_errors,
+    ),
     *(
         agentv,
         ambiguous_scalars,

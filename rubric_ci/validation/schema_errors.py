@@ -250,6 +250,11 @@ _EXPLAIN: Final[dict[str, Explain]] = {
 }
 
 
+def _explains(meant: str, missing: Problem) -> bool:
+    """Return True if a misspelt key is why another one is missing; an assertion has no text."""
+    return meant in missing.missing or (meant in KEYS and "expected_outcome" in missing.missing)
+
+
 def _merge_misspelt(found: list[Problem]) -> list[Problem]:
     """Merge a missing-key problem into the misspelt key that explains it.
 
@@ -260,7 +265,7 @@ def _merge_misspelt(found: list[Problem]) -> list[Problem]:
     for unknown in found:
         if unknown.rule == UNKNOWN_KEY and unknown.meant:
             for missing in found:
-                if missing.path == unknown.path[:-1] and unknown.meant in missing.missing:
+                if missing.path == unknown.path[:-1] and _explains(unknown.meant, missing):
                     kept.pop((missing.path, missing.message), None)
                     kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
     return list(kept.values())

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from rubric_ci.model.references import FindFiles
 from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.yaml_text.document import Document
@@ -55,8 +56,23 @@ class Values(Protocol):
         """Return the scalar at a path as it is written, if the text has it."""
 
 
+class Placed(Protocol):
+    """Data of a file, and the place of each value."""
+
+    @property
+    def file(self) -> str:
+        """Return the name of the file."""
+
+    @property
+    def data(self) -> Any:
+        """Return the data."""
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+
+
 class Source(Values, Protocol):
-    """An eval file as data with places: a `Document`, or `JsonLines` with its sidecar."""
+    """An eval file as data with places: a `Document`, `JsonLines` or `CaseFiles`."""
 
     file: str
     text_problems: list[tuple[str, LocatedProblem]]
@@ -79,10 +95,28 @@ class Source(Values, Protocol):
         """Return a path to each YAML node, by `id`, that avoids the values in `leave_out`."""
 
 
-def open_source(path: str, text: str, sidecar: str | None = None) -> Source:
-    """Parse a text; `sidecar` is the YAML file with the suite fields of a JSON Lines file."""
+def _names_files(suite: dict[str, Any]) -> bool:
+    """Return True if cases of a suite are in other files."""
+    written = suite.get("evalcases")
+    return any(
+        isinstance(each, str) for each in (written if isinstance(written, list) else [written])
+    )
+
+
+def open_source(
+    path: str, text: str, sidecar: str | None = None, find: FindFiles | None = None
+) -> Source:
+    """Parse a text; `sidecar` is the YAML file with the suite fields of a JSON Lines file.
+
+    `find` finds the files that `evalcases` names; without it, they are not read.
+    """
     if not path.endswith(".jsonl"):
-        return Document(path, text)
+        document = Document(path, text)
+        if find and isinstance(document.data, dict) and _names_files(document.data):
+            from rubric_ci.yaml_text.case_files import CaseFiles  # few suites need it
+
+            return CaseFiles(document, find)
+        return document
     from rubric_ci.yaml_text.jsonlines import JsonLines  # few files need it
 
     suite = None

@@ -365,3 +365,13 @@ def test_a_failure_midway_commits_what_is_finished(project: Project) -> None:
     done = project.generate("--commit")
     assert done.exit_code == 3
     assert project.checkout.git("show", "--name-only", "--format=") == "evals/a.yaml"
+
+
+def test_cases_in_files_are_not_edited(project: Project) -> None:
+    project.checkout.write({"evals/a.yaml": "evalcases: cases.csv\n"})
+    table = "id,input,expected_outcome\nrefund,I want my money back,Explains the refund\n"
+    project.checkout.write({"evals/cases.csv": table})
+    done = project.generate()
+    reason = "files that `evalcases` names are not edited; write its `rubrics` there"
+    assert f"evals/cases.csv:2: refund: left unchanged: {reason}\n" in done.stdout + done.stderr
+    assert (project.checkout.root / "evals/cases.csv").read_text() == table

@@ -27,8 +27,9 @@ def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
         return (to_diagnostic(path.name, text, ()),)
     suite = sidecar_of(path)
     sidecar = suite.read_text(encoding="utf-8") if suite else None
-    source = open_source(path.name, text, sidecar)
-    return apply_suppressions(check_evals(source, lookup(FOLDER, path)), source.texts(), {})
+    find = lookup(FOLDER, path)
+    source = open_source(path.name, text, sidecar, lambda name: [find(name)])
+    return apply_suppressions(check_evals(source, find), source.texts(), {})
 
 
 def report(path: Path) -> str:

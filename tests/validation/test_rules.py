@@ -31,7 +31,9 @@ def rules_of(text: str) -> list[str]:
         found = check_config(document, models=known_models)
         found = (*found, *check_prompts(document, lookup))
         return [problem.rule for problem in found]
-    source = open_source("a.jsonl" if text.startswith("{") else "a.yaml", text)
+    source = open_source(
+        "a.jsonl" if text.startswith("{") else "a.yaml", text, find=lambda name: [lookup(name)]
+    )
     found = check_evals(
         source,
         lookup,

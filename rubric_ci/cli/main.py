@@ -87,9 +87,10 @@ class _Commands(Group):
 
             if isinstance(error, MissingExtra) and can_install(os.environ):
                 restart(os.environ)
+            from rubric_ci.system.terminal import wrapped
             from rubric_ci.text.error_text import error_text
 
-            click.echo(error_text(error), err=True, nl=False)
+            click.echo(wrapped(error_text(error), sys.stderr), err=True, nl=False)
             sys.exit(error.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:

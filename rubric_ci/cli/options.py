@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -134,6 +135,11 @@ def _read_formats(
     return tuple(map(_format, names))
 
 
+def _formats_here() -> str:
+    """Return the formats of a run that names none: a person gets the page as well."""
+    return "json,markdown,html" if sys.stdout.isatty() else "json,markdown"
+
+
 def _format(name: str) -> defaults.ReportFormat:
     for known in defaults.REPORT_FORMATS:
         if name == known:
@@ -154,7 +160,8 @@ outputs = bundle(
     reporting(
         "--reports",
         metavar="NAMES",
-        default="json,markdown",
+        default=_formats_here,
+        show_default="json,markdown, and html at a terminal",
         callback=_read_formats,
         help=f"Comma-separated report formats: {', '.join(defaults.REPORT_FORMATS)}.",
     ),
@@ -163,7 +170,7 @@ outputs = bundle(
         "-v",
         "--verbose",
         is_flag=True,
-        help="Print question, expected outcome and answer of each case without a pass.",
+        help="Print question, expected outcome and answer of each case.",
     ),
 )
 

@@ -1,6 +1,7 @@
 """`rubric-ci run`: grade cases, write and publish the report."""
 
 import os
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
@@ -27,7 +28,10 @@ from rubric_ci.run.inputs import open_inputs, select
 from rubric_ci.run.sides import Sides
 from rubric_ci.run.tool import runner_of, tool_report
 from rubric_ci.system.runner import can_install
+from rubric_ci.system.terminal import wrapped
 from rubric_ci.text import escape
+
+FEW = 6  # cases; fewer have nothing to say about what a comparison detects
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -110,8 +114,8 @@ def _show_forecast(
     """Show what the run may cost and detect, and return the estimate of its cost."""
     estimate = forecast.estimate(work, inputs)
     for line in forecast.lines(work, sides, estimate, inputs):
-        click.echo(escape.log_line(line), err=True)
-    if estimate and len(inputs.tasks) > 1:
+        click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
+    if estimate and len(inputs.tasks) >= FEW:
         clusters = [task.cluster for task in inputs.tasks]
         trials = min(task.trials(inputs.settings.trials) for task in inputs.tasks)
         show_power(clusters, inputs.baseline, os.environ, trials=trials)

@@ -13,7 +13,6 @@ from rubric_ci.comparison.notes import (
     differing_judges,
     nights_alike,
     parts_of_suite,
-    too_few_clusters,
     too_few_trials,
     why_judge_moved,
 )
@@ -25,8 +24,6 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import DECIMALS, first_mean, first_trials
 from rubric_ci.statistics import significance
-
-SIGNIFICANT = 0.05
 
 
 def compare(head: RunReport, baseline: Baseline) -> RunReport:
@@ -98,7 +95,7 @@ def _whole(
 ) -> Comparison:
     differences = [difference for cluster in clusters for difference in cluster]
     p_value = significance.p_value([fsum(c) for c in clusters]) if differences else None
-    level = rules.config.false_alarms if rules.tested else SIGNIFICANT
+    level = rules.config.false_alarms if rules.tested else significance.SIGNIFICANT
     info = reference.info(head, baseline.report, baseline.log)
     found = Comparison(
         source=baseline.source,
@@ -119,7 +116,6 @@ def _whole(
             *too_few_trials(head, baseline.report, rules),
             *nights_alike(baseline.alike),
             *cached_marks(head, rules),
-            *too_few_clusters(len(clusters), level),
         ),
     )
     return _decided(found, head, baseline, rules, cases)

@@ -6,7 +6,6 @@ from typing import Final
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules
 from rubric_ci.model.report import JudgeInfo, RunReport
-from rubric_ci.statistics import significance
 from rubric_ci.statistics.night_effect import NightEffect
 from rubric_ci.text import numbers
 
@@ -81,16 +80,6 @@ def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> st
         f"The judge moved: {differing} of {requests} marks of remembered answers differ, "
         f"{before} of {repeats} did when the reference was measured (p = {seen.p_value:.2g})"
     )
-
-
-def too_few_clusters(clusters: int, level: float) -> Iterator[str]:
-    """Yield why no change of the mean score could be significant."""
-    least = significance.least_clusters(level)
-    if 0 < clusters < least:
-        yield (
-            f"With fewer than {least} independent cases or clusters ({clusters} here), "
-            f"no change of the mean score is significant at {level:g}."
-        )
 
 
 def differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:

@@ -38,6 +38,7 @@ NOUNS: Final[Mapping[Source, str]] = {
 }
 _LISTED: Final[frozenset[Change]] = frozenset({"not-comparable", "failing-before", "flaky"})
 _MOST: Final = 300  # characters of a reason
+_LEAST: Final = significance.least_clusters(significance.SIGNIFICANT)  # else no mean is tested
 
 
 def title(report: RunReport) -> str:
@@ -95,10 +96,9 @@ def headline(report: RunReport) -> str:
 
 
 def _not_worse(comparison: Comparison, than: str) -> str:
-    if comparison.source == "commit":
+    drop = significance.largest_drop(comparison.interval, comparison.clusters)
+    if comparison.source == "commit" or drop is None or comparison.clusters < _LEAST:
         return f"not worse than the {than}"
-    if (drop := significance.largest_drop(comparison.interval, comparison.clusters)) is None:
-        return f"not worse than the {than}: too few cases to exclude a regression"
     return f"not worse than the {than} (drops of up to {numbers.points(drop)} cannot be excluded)"
 
 
@@ -127,23 +127,26 @@ def kind_lines(report: RunReport) -> Iterator[str]:
             yield count if kind == "unchanged" else f"{count}: {numbers.listed(named)}"
 
 
-def facts(report: RunReport) -> Iterator[str]:
-    """Yield what the comparison shows of the run as a whole, and what limits it."""
-    if report.comparison:
-        yield from _statistics(report.comparison)
-        yield from report.comparison.notes
-
-
-def _statistics(comparison: Comparison) -> Iterator[str]:
-    if comparison.suspects and comparison.suspects.suspects:
-        yield _suspects(comparison.suspects)
-    if comparison.mean_difference is not None:
-        yield _mean(comparison, comparison.mean_difference)
-    if comparison.judge_moved:
+def limits(report: RunReport) -> Iterator[str]:
+    """Yield what limits the comparison: a judge that moved, and its notes."""
+    comparison = report.comparison
+    if comparison and comparison.judge_moved:
         yield (
             f"{comparison.judge_moved}. No case is called broken until `rubric-ci baseline "
             "rejudge` has judged the stored answers of the reference again"
         )
+    yield from comparison.notes if comparison else ()
+
+
+def figures(report: RunReport) -> Iterator[str]:
+    """Yield the statistics of the run as a whole, for a reader who asks for them."""
+    comparison = report.comparison
+    if comparison is None:
+        return
+    if comparison.suspects and comparison.suspects.suspects:
+        yield _suspects(comparison.suspects)
+    if comparison.mean_difference is not None:
+        yield _mean(comparison, comparison.mean_difference)
     if comparison.slide and comparison.slide.nights:
         yield _slide(comparison.slide)
 
@@ -151,14 +154,13 @@ def _statistics(comparison: Comparison) -> Iterator[str]:
 def lines(report: RunReport) -> Iterator[str]:
     """Yield the whole comparison as lines: its kinds, its facts and its source."""
     yield counts(report)
-    if report.comparison:
-        yield from _statistics(report.comparison)
+    yield from figures(report)
     if where := source(report):
         yield f"{noun(report).capitalize()}: {where}"
     if report.removed:
         names = numbers.listed([f"`{case.id}`" for case in report.removed])
         yield f"Removed: {names}"
-    yield from report.comparison.notes if report.comparison else ()
+    yield from limits(report)
 
 
 def listed(report: RunReport) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -290,6 +292,8 @@ def _mean(comparison: Comparison, difference: float) -> str:
     if comparison.p_value is not None:
         parts.append(f"p = {comparison.p_value:.3g}")
     verdict = "significant" if comparison.significant else "not significant"
+    if clusters < _LEAST:
+        verdict = "too few cases for a test"
     if comparison.judge_moved:
         verdict = "not comparable"
     return f"Mean score {difference:+.3f} ({', '.join(parts)}): {verdict}"

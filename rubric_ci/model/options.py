@@ -81,7 +81,7 @@ class RunSettings:
     votes: int | Literal["auto"] | None = None  # None: from the configuration
     cache: CacheOptions = _CACHE
     quiet: bool = False  # print the verdict only
-    verbose: bool = False  # print question, expected outcome and answer of cases without a pass
+    verbose: bool = False  # print question, expected outcome and answer of every case
     comment: CommentMode = "off"
     comment_key: str = "default"  # identifies this comment when a pull request has several
     check_run: str = ""  # name of a check run to create; empty: none

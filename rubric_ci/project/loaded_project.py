@@ -1,6 +1,7 @@
 """The eval files that a command works on, loaded together with what serves them."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from rubric_ci.project.change import Change, open_change
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system import masking
+from rubric_ci.system.terminal import wrapped
 from rubric_ci.text import escape
 from rubric_ci.validation.output.text import headline
 
@@ -163,7 +165,7 @@ def mask_secrets(config: Config) -> None:
 def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
     """Print problems on standard error, one line each, with workflow commands disabled."""
     for problem in diagnostics:
-        click.echo(escape.log_line(headline(problem)), err=True)
+        click.echo(wrapped(escape.log_line(headline(problem)), sys.stderr), err=True)
 
 
 def _show_problems_of_targets(project: Project, names: Iterable[str]) -> None:

@@ -38,8 +38,10 @@ def section(report: RunReport) -> Iterator[str]:
         return
     head = ": ".join(filter(None, [wording.source(report), wording.counts(report)]))
     yield f"**{wording.title(report)}** {escape.prose(f'{head}.')}"
-    if facts := list(wording.facts(report)):
-        yield _folded("What the figures say", map(escape.prose, facts))
+    if limits := "\n".join(f"- {escape.prose(line)}" for line in wording.limits(report)):
+        yield limits
+    if figures := list(wording.figures(report)):
+        yield _folded("Figures", map(escape.prose, figures))
     if report.removed:
         names = [
             f"**{escape.markdown(case.id)}** · {escape.prose(case.file)}" for case in report.removed

@@ -1,12 +1,14 @@
 """Progress of a run: a bar at a terminal, else one line per case."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.render import wording
+from rubric_ci.model.results import CaseResult, Graded, Skipped
+from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.render import usage_text, wording
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape, numbers
 
@@ -53,22 +55,35 @@ class _Lines:
 @contextmanager
 def _bar(total: int, stream: TextIO) -> Iterator[Callable[[CaseResult], None]]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    counts: dict[wording.CaseStatus, int] = {}
+    ended: list[CaseResult] = []
     columns = (
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=Console(file=stream), transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def advance(case: CaseResult) -> None:
-            kind = wording.status(case)
-            counts[kind] = counts.get(kind, 0) + 1
-            text = ", ".join(f"{counts[one]} {one}" for one in wording.STATUSES if one in counts)
-            bar.update(task, advance=1, description=text)
+            ended.append(case)
+            bar.update(task, advance=1, description=_so_far(ended))
 
         yield advance
+
+
+def _so_far(cases: Sequence[CaseResult]) -> str:
+    """Return how many cases ended how, and what they cost: "2 pass, 1 fail · $0.0040"."""
+    counts = Counter(map(wording.status, cases))
+    used = sum((case.usage for case in cases if not isinstance(case, Skipped)), NOTHING_USED)
+    words = ", ".join(f"{counts[one]} {one}" for one in wording.STATUSES if counts[one])
+    return " · ".join(filter(None, [words, usage_text.price_of(used)]))

@@ -50,8 +50,8 @@ def render(
 ) -> str:
     """Return lines of at most `width` columns, with ANSI colours if `color`.
 
-    `failures` is the table and the reasons of each case without a pass, `full` adds its question,
-    expected outcome and answer, `verdict` is the verdict and what led to the gate's.
+    `failures` is the table and the reasons of each case without a pass, `full` has all cases with
+    question, expected outcome and answer, `verdict` is the verdict and what led to the gate's.
     """
     console = Console(
         file=StringIO(),
@@ -70,27 +70,31 @@ def render(
 
 
 def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
-    rows = _rows(report)
     shared = wording.shared_reasons(report.cases)
-    if rows:
+    single = [case for case in report.cases if not _is_shared(case, shared)]
+    rows = _rows(single)
+    if rows or shared:
         yield _table(rows, shared)
         yield Text()
-    if len(rows) < len(report.cases):
-        yield _text(_unlisted(report.cases, rows), "dim")
-    failing = [case for case in wording.by_attention(report.cases) if _not_passed(case)]
-    for case in failing[:MOST_DETAILS]:
-        yield from _missed(case, report, verbose=detail == "full")
-    if len(failing) > MOST_DETAILS:
-        more = numbers.plural(len(failing) - MOST_DETAILS, "more case")
-        yield _text(f"the reasons of {more} are in the report files", "dim")
-    for reason, cases in shared.items():
-        yield from _same_reason(reason, cases)
-    yield from _compared(report)
+    if len(rows) < len(single):
+        yield _text(_unlisted(single, rows), "dim")
+    shown = [case for case in wording.by_attention(report.cases) if _has_details(case, detail)]
+    for case in shown[:MOST_DETAILS]:
+        yield from _details(case, report, verbose=detail == "full")
+    if len(shown) > MOST_DETAILS:
+        more = numbers.plural(len(shown) - MOST_DETAILS, "more case")
+        yield _text(f"the details of {more} are in the report files", "dim")
+    yield from _compared(report, detail)
     yield from _left_out(report)
     yield from _verdict(report)
-    yield _text(" · ".join(usage_text.summary(report)), "dim")
-    for file in files:
-        yield _text(f"  {file}", "dim")
+    yield from _end(report, files, detail)
+
+
+def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
+    """Yield one line: cost, duration and the file to open next."""
+    facts = usage_text.summary(report) if detail == "full" else usage_text.brief(report)
+    pages = [file for file in files if file.endswith(".html")]
+    yield _text(" · ".join([*facts, *([", ".join(pages or files)] if files else [])]), "dim")
 
 
 def _verdict(report: RunReport) -> Iterator[RenderableType]:
@@ -99,12 +103,20 @@ def _verdict(report: RunReport) -> Iterator[RenderableType]:
     yield Text("; ".join(part for part in parts if part))
 
 
-def _rows(report: RunReport) -> Sequence[CaseResult]:
+def _is_shared(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> bool:
+    return isinstance(case, Errored) and case.reason in shared
+
+
+def _rows(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
     """Return all cases, or the most urgent ones if there are too many."""
-    if len(report.cases) <= MOST_ROWS:
-        return report.cases
-    worst = [case for case in wording.by_attention(report.cases) if not _passes(case)]
+    if len(cases) <= MOST_ROWS:
+        return cases
+    worst = [case for case in wording.by_attention(cases) if not _passes(case)]
     return worst[:MOST_ROWS]
+
+
+def _has_details(case: CaseResult, detail: Detail) -> TypeGuard[Graded]:
+    return isinstance(case, Graded) and (detail == "full" or _not_passed(case))
 
 
 def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
@@ -138,26 +150,19 @@ def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]
         verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
         verdict.append(f"\n{trials}" if trials else "", style="dim")
         cells = [_text(case.id), Text(score), verdict]
-        cells.append(_text(_reason(case, shared)))
+        cells.append(_text(numbers.shortened(wording.reason(case), 200)))
         table.add_row(*cells, *([usage_text.price(case)] if priced else []))
+    for reason, cases in shared.items():
+        verdict = Text.assemble((f"{SIGNS['errored']} errored", STYLES["errored"]))
+        about = _text(numbers.shortened(reason, 600))
+        names = _text(f"\n{numbers.listed([case.id for case in cases])}", "dim")
+        table.add_row(_text(f"{len(cases):,} cases") + names, "-", verdict, about)
     return table
 
 
-def _reason(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> str:
-    if isinstance(case, Errored) and case.reason in shared:
-        return f"one of {len(shared[case.reason]):,} cases with the same reason, see below"
-    return numbers.shortened(case.reason, 200)
-
-
-def _same_reason(reason: str, cases: Sequence[CaseResult]) -> Iterator[RenderableType]:
-    head = f"{SIGNS['errored']} {len(cases):,} cases: "
-    yield _text(head, STYLES["errored"]) + _text(numbers.shortened(reason, 600))
-    yield Padding(_text(numbers.listed([case.id for case in cases]), "dim"), (0, 0, 0, 2))
-    yield Text()
-
-
-def _missed(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:
-    head = Text.assemble((f"{SIGNS[case.verdict]} ", STYLES[case.verdict]))
+def _details(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:
+    kind = wording.status(case)
+    head = Text.assemble((f"{SIGNS[kind]} ", STYLES[kind]))
     place = " · ".join([f"{case.file}:{case.line}", *usage_text.other_judges(case, report)])
     yield head + _text(case.id, "bold") + _text(f"  {place}", "dim")
     yield from _texts(case) if verbose else ()
@@ -186,12 +191,13 @@ def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableT
     mark = wording.mark(criterion.kind, criterion.mark)
     facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
     style = STYLES["fail" if criterion.gated else "borderline"]
-    line = _text(criterion.id, style) + _text(f": {', '.join(facts)}")
-    place = _text(f"  {case.file}:{criterion.line}", "dim")
-    yield Padding(line + place, (0, 0, 0, 2))
-    for text in (criterion.text, criterion.reasoning):
-        if text:
-            yield Padding(_text(numbers.shortened(text, 600)), (0, 0, 0, 4))
+    name = _text(numbers.shortened(wording.name_of(criterion), 600), style)
+    own = wording.own_id(criterion) if criterion.text else ""
+    place = " · ".join(filter(None, [own, f"{case.file}:{criterion.line}"]))
+    yield Padding(name, (0, 0, 0, 2))
+    yield Padding(_text(", ".join(facts)) + _text(f" · {place}", "dim"), (0, 0, 0, 4))
+    if criterion.reasoning:
+        yield Padding(_text(numbers.shortened(criterion.reasoning, 600)), (0, 0, 0, 4))
     if criterion.evidence:
         quote = f"“{numbers.shortened(criterion.evidence, 300)}”"
         yield Padding(_text(quote, "italic"), (0, 0, 0, 4))
@@ -218,12 +224,13 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
         yield Text()
 
 
-def _compared(report: RunReport) -> Iterator[RenderableType]:
+def _compared(report: RunReport, detail: Detail) -> Iterator[RenderableType]:
     if report.comparison is None:
         return
     head = ": ".join(filter(None, [compared.title(report), compared.source(report)]))
     yield _text(head, "bold")
-    for line in (*compared.kind_lines(report), *compared.facts(report)):
+    figures = compared.figures(report) if detail == "full" else ()
+    for line in (*compared.kind_lines(report), *figures, *compared.limits(report)):
         yield Padding(_text(line), (0, 0, 0, 2))
     yield Text()
 

@@ -16,7 +16,12 @@ def usage_of(case: CaseResult) -> list[str]:
 
 def price(case: CaseResult) -> str:
     """Return the cost of a case for a table cell; an unknown cost is never $0."""
-    return "" if isinstance(case, Skipped) else _price(case.usage)
+    return "" if isinstance(case, Skipped) else price_of(case.usage)
+
+
+def brief(report: RunReport) -> list[str]:
+    """Return cost and duration of the run."""
+    return [numbers.cost(report.totals), numbers.duration(report.duration_seconds)]
 
 
 def summary(report: RunReport) -> list[str]:
@@ -73,7 +78,8 @@ def _judges(report: RunReport) -> str:
     return f"judge {', '.join(others)}" if others else ""
 
 
-def _price(usage: Usage) -> str:
+def price_of(usage: Usage) -> str:
+    """Return what a use of models cost; an unknown cost is never $0."""
     if not usage.calls:
         return "cached" if usage.cache_hits else ""
     if usage.unpriced_calls >= usage.calls:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import atan, comb, cos, erfc, fsum, pi, sin, sqrt
 
+SIGNIFICANT = 0.05  # a change of the mean score is, below this p-value
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 

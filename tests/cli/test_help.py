@@ -98,10 +98,11 @@ Cache:
 Reports:
   --output-dir FOLDER  Folder for report files.  [default: .rubric-ci]
   --reports NAMES      Comma-separated report formats: json, markdown, junit,
-                       sarif, html.  [default: json,markdown]
+                       sarif, html.  [default: (json,markdown, and html at a
+                       terminal)]
   -q, --quiet          Print the verdict only.
   -v, --verbose        Print question, expected outcome and answer of each
-                       case without a pass.
+                       case.
 
 Options:
   -h, --help  Show this message and exit.

@@ -392,7 +392,7 @@ def test_the_report_names_who_marked(judged: Judged) -> None:
     ]
     assert "greeting  evals/a.eval.yaml:2 · strict judged by openai/gpt-6.1-sol\n" in done.stdout
     folder = judged.root / ".rubric-ci"
-    assert "strict judged by openai/gpt-6.1-sol " in (folder / "summary.md").read_text()
+    assert "strict judged by openai/gpt-6.1-sol\n" in (folder / "summary.md").read_text()
     assert (
         "llm_judge, weight 1, judged by openai/gpt-6.1-sol<" in (folder / "report.html").read_text()
     )

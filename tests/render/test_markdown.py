@@ -109,7 +109,7 @@ def test_comparison() -> None:
     after = a_report(graded("a", score=0.456), graded("b"), errored("x|y"), graded("n"))
     text = markdown.render(compared(after, before))
     assert re.findall("<summary>(.*)</summary>", text) == [
-        "What the figures say",
+        "Figures",
         "❌ <b>a</b> · pass 1.00 → fail 0.45 · because",
         "❌ <b>n</b> · new · because",
         "1 failing before as well",

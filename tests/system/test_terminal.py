@@ -1,11 +1,11 @@
-"""Whether a stream takes colours."""
+"""Whether a stream takes colours, and where its lines end."""
 
 from io import StringIO
 from typing import TextIO
 
 import pytest
 
-from rubric_ci.system.terminal import use_color
+from rubric_ci.system.terminal import use_color, wrapped
 
 
 class Terminal(StringIO):
@@ -28,3 +28,15 @@ class Terminal(StringIO):
 )
 def test_use_color(stream: TextIO, environment: dict[str, str], expected: bool) -> None:
     assert use_color(stream, environment) is expected
+
+
+def test_lines_end_at_a_word_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    text = "rubric-ci: the judge is not configured\n  set `judge:`\n"
+    assert wrapped(text, StringIO()) == text
+    assert wrapped(text, Terminal()) == (
+        "rubric-ci: the judge is\n  not configured\n  set `judge:`\n"
+    )
+    assert wrapped("at https://example.com/a-long-path-of-words", Terminal()) == (
+        "at\n  https://example.com/a-long-path-of-words"
+    )

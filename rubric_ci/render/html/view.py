@@ -38,7 +38,8 @@ class ComparisonView:
 
     title: str
     head: str
-    facts: tuple[str, ...]
+    limits: tuple[str, ...]
+    figures: tuple[str, ...]
     broken: tuple[BrokenView, ...]
     listed: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # title: cases, each with a reason
 
@@ -115,7 +116,8 @@ def comparison(report: RunReport) -> ComparisonView | None:
     return ComparisonView(
         title=compared.title(report),
         head=": ".join(filter(None, [compared.source(report), compared.counts(report)])),
-        facts=tuple(compared.facts(report)),
+        limits=tuple(compared.limits(report)),
+        figures=tuple(compared.figures(report)),
         broken=tuple(_broken(case) for case in compared.broken(report)),
         listed=tuple(
             (title, tuple((name, compared.short(why)) for name, why in cases))

@@ -70,6 +70,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
+    "llm/test_workload_identity.py": "model/workload_identity",
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
     "project/test_discovery.py": "project/file_names",
@@ -137,7 +138,7 @@ IMPURE: Final = """
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
-    *("llm/anthropic_http", "llm/gemini_http", "llm/judge_command"),
+    *("llm/anthropic_http", "llm/gemini_http", "llm/judge_command", "llm/workload_identity"),
     *("project/change", "project/checker", "project/loaded_project"),
     *("publish/files", "report/build"),
     *("system/masking", "system/output"),

@@ -113,7 +113,12 @@ def resolved(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
     if command:
         argv = tuple(_substituted(list(command.argv), who, variables))
         command = replace(command, argv=argv, model=_substituted(command.model, who, variables))
-    return replace(named(endpoint, who, variables), options=options, command=command)
+    identity = endpoint.identity
+    if identity:
+        parameters = _substituted(identity.parameters, who, variables)
+        identity = replace(identity, parameters=parameters)
+    shown = named(endpoint, who, variables)
+    return replace(shown, options=options, command=command, identity=identity)
 
 
 def named(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_bytes
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.git.committed import first_tracked
@@ -32,6 +32,10 @@ from rubric_ci.project.discovery import find_root
 from rubric_ci.system import masking
 from rubric_ci.system.model_list import known_models
 from rubric_ci.system.runner import in_workflow
+
+CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
+TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN"})
+"""Variables of credentials that login actions make anew for each job."""
 
 
 def build_context(
@@ -168,6 +172,11 @@ def readable_cache(
         return options, ""
     if unread := why_unread(options.folder, environment):
         return replace(options, enabled=False), unread
+    if key := environment.get(CACHE_KEY):
+        return _sealed(options, {CACHE_KEY: key}, environment)
+    judges = config.judge.endpoints if config.judge else ()
+    if any(each.identity for each in judges):
+        return _sealed(options, {}, environment)
     return _sealed(options, credential(config, environment), environment)
 
 
@@ -177,16 +186,18 @@ def _sealed(
     """Return the options with the key of the entries, and why those of earlier runs are not read.
 
     A script of an earlier commit can leave entries that a workflow saves and restores, but it does
-    not have the judge's credential.
+    not have the judge's credential, nor the secret that is set in its place. A credential that is
+    new in each run seals nothing for the next.
     """
-    if known:
+    if known.keys().isdisjoint(TEMPORARY) and known:
         return replace(options, seal=hashlib.sha256(json.dumps(known).encode()).digest()), ""
     if not in_workflow(environment):
         return options, ""
     left = any(options.folder.glob("??/*.json"))
     note = (
         f"The cache {options.folder.as_posix()} was not read: a workflow trusts the entries of "
-        "earlier runs by the judge's credential, and this run has none"
+        "earlier runs by the judge's credential, and this run has none that lasts; set the "
+        f"variable {CACHE_KEY} to a secret"
     )
     return replace(options, seal=token_bytes(32)), note if left else ""
 

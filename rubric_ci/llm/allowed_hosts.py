@@ -10,6 +10,7 @@ from rubric_ci.model.config import Endpoint
 from rubric_ci.model.hosts import AllowedHosts, host_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.workload_identity import WorkloadIdentity
 
 PROVIDER_HOSTS: Final = {
     "anthropic": "api.anthropic.com",
@@ -65,9 +66,17 @@ def hosts_of(endpoint: Endpoint) -> frozenset[str]:
     return frozenset(map(host_of, urls)) or frozenset(filter(None, [local]))
 
 
+def exchange_hosts(endpoint: Endpoint) -> frozenset[str]:
+    """Return the host that the configuration names for the exchange of tokens."""
+    identity = endpoint.identity
+    return frozenset([host_of(identity.token_url)] if identity and identity.token_url else [])
+
+
 def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
     """Return why a model must not be asked; empty: it may."""
     named = hosts_of(endpoint)
+    if endpoint.identity and (message := _exchange_refusal(endpoint.identity, allowed)):
+        return message
     command = endpoint.command
     if command and not allowed.providers and (command.env or not command.cli):
         return _ANY_HOST
@@ -80,6 +89,13 @@ def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
         if any(part in key for part in _HOST_PARTS) and not _PLAIN.fullmatch(str(value)):
             return f"`{key}` is not a plain name, so the host of the request is unknown"
     return ""
+
+
+def _exchange_refusal(identity: WorkloadIdentity, allowed: AllowedHosts) -> str:
+    """Return why the identity token must not be sent to the exchange; empty: it may."""
+    host = host_of(identity.url)
+    own = not identity.token_url and allowed.providers
+    return "" if own or allowed.allows(host) else _message(host)
 
 
 def _message(host: str) -> str:

@@ -35,7 +35,9 @@ _FINISHES: Mapping[str, Finish] = {
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
     """Return True if this module can ask a model; `info` is its entry of the model list."""
     key = server_of(endpoint)[1]
-    has_token = key.startswith("sk-ant-oat") or (not key and "ANTHROPIC_AUTH_TOKEN" in os.environ)
+    has_token = not endpoint.identity and (
+        key.startswith("sk-ant-oat") or (not key and "ANTHROPIC_AUTH_TOKEN" in os.environ)
+    )
     return (
         endpoint.model.startswith(PREFIX)
         and endpoint.options.keys() <= _UNDERSTOOD
@@ -110,6 +112,9 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     if not key:
         raise direct_http.missing_key("ANTHROPIC_API_KEY")
     own = endpoint.options.get("extra_headers") or {}
+    if endpoint.identity:
+        token = {"Authorization": f"Bearer {key}", "anthropic-beta": "oauth-2025-04-20"}
+        return {**token, "anthropic-version": _VERSION, **own}
     return {"x-api-key": key, "anthropic-version": _VERSION, **own}
 
 

@@ -44,6 +44,11 @@ def connect(*, caps: Caps, notify: Notify, add_note: AddNote) -> ModelCaller:
 
 def check(endpoint: Endpoint) -> None:
     """Raise `CannotConfigure` for a model without batches."""
+    if endpoint.identity:
+        raise CannotConfigure(
+            "a batch outlives the tokens of `judge.auth`",
+            "run without RUBRIC_CI_BATCH, or give the judge an `api_key`",
+        )
     if not openai_http.supports(endpoint, model_info(endpoint.model)):
         raise CannotConfigure(
             f"`{endpoint.model}` does not support batches",

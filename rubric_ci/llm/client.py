@@ -1,6 +1,7 @@
 """The chain of a model request: retry, rate limiter, budget, then the server."""
 
 import asyncio
+from dataclasses import replace
 
 from rubric_ci.llm import judge_command
 from rubric_ci.llm.budget import Budget, Caps
@@ -10,6 +11,7 @@ from rubric_ci.llm.litellm_client import ask_litellm, load_litellm, loaded_litel
 from rubric_ci.llm.model_info import known_mode, prices_of
 from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.retry import RequestError, with_retries
+from rubric_ci.llm.workload_identity import authenticated
 from rubric_ci.model.config import OutputMode
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 
@@ -104,6 +106,8 @@ async def request(call: ModelCall) -> ModelReply:
     try:
         # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
         async with judge_command.turn(call.endpoint), asyncio.timeout(timeout):
+            if call.endpoint.identity:
+                call = replace(call, endpoint=await authenticated(call.endpoint))
             return await (provider.ask(call) if provider else ask_litellm(call))
     except TimeoutError as error:
         raise RequestError(f"no reply within {timeout:g} s", status=408) from error

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from email.utils import parsedate_to_datetime
 from ssl import SSLContext, create_default_context
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rubric_ci.llm.connection_errors import (
@@ -35,10 +35,13 @@ async def get(url: str, headers: Mapping[str, str]) -> Mapping[str, JSON]:
 
 
 async def post(
-    url: str, headers: Mapping[str, str], body: Mapping[str, JSON]
+    url: str, headers: Mapping[str, str], body: Mapping[str, JSON], *, form: bool = False
 ) -> tuple[Mapping[str, JSON], Mapping[str, str]]:
-    """Send an object and return the object and the headers of the reply; raises RequestError."""
-    response, data = await _send("POST", url, headers, body)
+    """Send an object, or a form with its fields, and return the object and headers of the reply.
+
+    Raises RequestError.
+    """
+    response, data = await _send("POST", url, headers, body, form=form)
     return _object(data), response.headers
 
 
@@ -65,14 +68,20 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 async def _send(
-    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, JSON] | None = None
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: Mapping[str, JSON] | None = None,
+    *,
+    form: bool = False,
 ) -> "tuple[ClientResponse, bytes]":
     from aiohttp import ClientError
 
     session = await _session()
+    sent: dict[str, Any] = {"data": body} if form else {"json": body}
     try:
         async with session.request(
-            method, url, json=body, headers=headers, allow_redirects=False
+            method, url, headers=headers, allow_redirects=False, **sent
         ) as response:
             data = await _read(response)
     except (ClientError, OSError, ValueError) as error:

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.model.workload_identity import WorkloadIdentity
 
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 
@@ -61,6 +62,7 @@ class Endpoint:
     """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
     timeout_seconds: float = 60.0
     command: JudgeCommand | None = None  # None: a request to a server
+    identity: WorkloadIdentity | None = None  # in place of an API key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +114,11 @@ def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
     if judge.endpoint.command:
         return judge.alone(Endpoint(model=model))
     options = judge.endpoint.options
+    identity = judge.endpoint.identity
     if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
+        identity = None
         options = {key: value for key, value in options.items() if not _connects(key, value)}
-    return judge.alone(replace(judge.endpoint, model=model, options=options))
+    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=identity))
 
 
 def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
@@ -129,7 +133,7 @@ def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
     options = {
         key: value for key, value in judge.endpoint.options.items() if not _connects(key, value)
     }
-    return judge.alone(replace(judge.endpoint, model=model, options=options))
+    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=None))
 
 
 def _connects(key: str, value: JSON) -> bool:

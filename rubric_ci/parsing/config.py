@@ -1,7 +1,7 @@
 """Checked configuration data to `Config` and targets: aliases become canonical names."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +26,7 @@ from rubric_ci.model.judge_cli import COMMAND_TIMEOUT
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
+from rubric_ci.model.workload_identity import IdentitySource, WorkloadIdentity
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, JUDGES_KEYS, glob_from_root
 from rubric_ci.yaml_text.document import Document
@@ -51,7 +52,7 @@ _NOT_OPTIONS: Final = frozenset(
     (
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *(*JUDGE_KEYS, *JUDGES_KEYS, "max_retries", "provider_batching", "cache", "prompt"),
+        *(*JUDGE_KEYS, *JUDGES_KEYS, "auth", "max_retries", "provider_batching", "cache", "prompt"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
@@ -92,7 +93,25 @@ def _judge(data: Any) -> JudgeConfig:
         return _judges(several, own, data)
     if "cli" in data or "command" in data:
         return JudgeConfig(endpoint=_command(data), **{"canary": True, **own})
-    return JudgeConfig(endpoint=_endpoint(snake_cased(data)), **own)
+    endpoint = _endpoint(snake_cased(data))
+    identity = _identity(data["auth"]) if "auth" in data else None
+    return JudgeConfig(endpoint=replace(endpoint, identity=identity), **own)
+
+
+def _identity(data: dict[str, Any]) -> WorkloadIdentity:
+    oidc, source = data["oidc"], data.get("identity", {})
+    custom = isinstance(oidc, dict)
+    return WorkloadIdentity(
+        exchange="" if custom else oidc,
+        token_url=(oidc if custom else data).get("token_url", ""),
+        audience=(oidc if custom else data).get("audience", ""),
+        parameters=(oidc if custom else data).get("parameters", {}),
+        source=IdentitySource(
+            variable=source.get("env", ""),
+            file=source.get("file", ""),
+            azure=source.get("azure", ""),
+        ),
+    )
 
 
 def _judges(several: list[Any], own: dict[str, Any], data: dict[str, Any]) -> JudgeConfig:

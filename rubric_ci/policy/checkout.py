@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rubric_ci.errors import CannotConfigure, CannotReadPolicy
-from rubric_ci.llm.allowed_hosts import hosts_of
+from rubric_ci.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.parsing.env_vars import Variables, substitute
@@ -76,6 +76,7 @@ def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -
     variables = Variables(environment=environment, listed=config.env_allow)
     try:
         found = hosts_of(replace(endpoint, options=substitute(endpoint.options, variables)))
+        found |= exchange_hosts(endpoint)
     except CannotConfigure:
         return frozenset()
     return found - {""}

@@ -5,7 +5,7 @@ the grading. A change to the policy takes effect after the merge: until then the
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.config import (
@@ -255,6 +255,8 @@ def _judged_as(target: Target, base: Config) -> Target:
 
 def _options(owner: str, endpoint: Endpoint) -> Mapping[str, JSON]:
     facts: dict[str, JSON] = {"model": endpoint.model, "timeout_seconds": endpoint.timeout_seconds}
+    if endpoint.identity:
+        facts["auth"] = asdict(endpoint.identity)
     if command := endpoint.command:
         facts |= {"cli": command.cli or None, "model": command.model or None}
         facts |= {"command": list(command.argv) or None, "env": list(command.env) or None}

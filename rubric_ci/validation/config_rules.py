@@ -17,7 +17,7 @@ from rubric_ci.validation.agentv import (
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, JUDGES_KEYS
 from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
-from rubric_ci.validation.judges_rules import judges_problems, members_of
+from rubric_ci.validation.judges_rules import AUTH_AND_KEY, judges_problems, members_of
 from rubric_ci.validation.model_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
@@ -186,9 +186,14 @@ def _one_judge(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
         yield from judge_command_problems(judge, path)
         return
     yield from conflicting_aliases(judge, path)
+    if "auth" in judge and (
+        key := next((key for key in ("api_key", "apiKey") if key in judge), "")
+    ):
+        message = f"`{key}` is not used: `auth` gives the key"
+        yield Problem(AUTH_AND_KEY, (*path, key), message, at_key=True)
     yield from _secret(judge, path)
     yield from _without_provider(judge, path)
-    known = (*_KNOWN, *JUDGE_KEYS, *JUDGES_KEYS)
+    known = (*_KNOWN, *JUDGE_KEYS, *JUDGES_KEYS, "auth")
     yield from _misspelt(judge, path, known)
 
 

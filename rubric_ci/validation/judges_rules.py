@@ -1,4 +1,4 @@
-"""Rules of several judges: a panel that can decide, of different families, or a cascade."""
+"""Rules of several judges, a panel of different families or a cascade, and of their login."""
 
 import re
 from collections.abc import Iterator
@@ -20,6 +20,13 @@ JUDGES: Final = Rule(
     hint="give each member its settings, and the panel or the cascade those of all judges",
     bad="judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0}\n",
     good="judge: {panel: [openai/a, anthropic/b, gemini/c], votes: 3}\n",
+)
+AUTH_AND_KEY: Final = Rule(
+    id="auth-and-key",
+    meaning="A judge has an API key or a workload identity: which of both counts would be a guess.",
+    hint="remove the key, and its secret from the repository",
+    bad='judge: {model: openai/a, api_key: "${{ OPENAI_API_KEY }}", auth: {oidc: openai}}\n',
+    good="judge: {model: openai/a, auth: {oidc: openai}}\n",
 )
 PANEL_FAMILY: Final = Rule(
     id="panel-family",

@@ -118,7 +118,8 @@ def test_a_workflow_without_a_credential_trusts_no_earlier_run(judged: Judged) -
     (note,) = judged.report()["notes"]
     assert note == (
         "The cache .rubric-ci/cache was not read: a workflow trusts the entries of earlier runs by "
-        "the judge's credential, and this run has none"
+        "the judge's credential, and this run has none that lasts; set the variable "
+        "RUBRIC_CI_CACHE_KEY to a secret"
     )
 
 

@@ -49,6 +49,7 @@ NO_VERDICT_DEPENDS_ON = {
     "JudgeCommand.concurrency": "how many commands run at once",
     "*Target.judge_target": "the judge that it leads to is compared",
     "*Target.depends_on": "the files under it are compared, by `ChangedPaths`",
+    "Endpoint.identity": "who asks, as an API key says",
     "*Target.cache": "whether an answer is kept",
 }
 """Pattern of "Class.field" to the reason that no verdict depends on it."""

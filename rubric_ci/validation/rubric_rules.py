@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.assertions.keys import keys_of
 from rubric_ci.model.rules import Rule, with_rubrics
+from rubric_ci.validation.wording import wording_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 from rubric_ci.yaml_text.scalars import is_short_decimal
 
@@ -129,6 +130,7 @@ def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
         return
     yield from _same_ids(criteria, path)
     yield from _no_weight(criteria, path)
+    yield from wording_problems(criteria, path)
     for index, criterion in enumerate(criteria):
         if isinstance(criterion, dict):
             yield from _criterion(criterion, (*path, index))
@@ -227,13 +229,11 @@ def _float_bounds(ranges: list[Any], path: Path) -> Iterator[Problem]:
 
 def _bounds(entry: Any) -> tuple[int, int] | None:
     pair = entry.get("score_range") if isinstance(entry, dict) else None
-    if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_score, pair)):
+    if not isinstance(pair, list) or len(pair) != 2:
+        return None
+    if not all(type(bound) is int and 0 <= bound <= 10 for bound in pair):
         return None
     return pair[0], pair[1]
-
-
-def _is_score(bound: Any) -> bool:
-    return type(bound) is int and 0 <= bound <= 10
 
 
 def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:

@@ -30,6 +30,7 @@ from rubric_ci.validation import (
     target_rules,
     variable_rules,
     waiver_rules,
+    wording,
 )
 from rubric_ci.validation.diagnostics import TOO_MANY_PROBLEMS, position
 from rubric_ci.validation.ignore_comments import ignored_rules, unused_ignores
@@ -78,6 +79,7 @@ _MODULES = (
         prompt_rules,
         reference_rules,
         rubric_rules,
+        wording,
     ),
     *(gate_rules, shape_rules, target_rules, variable_rules, waiver_rules),
 )

@@ -74,7 +74,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
     "project/test_discovery.py": "project/file_names",
-    "project/test_load_config.py": "parsing/config",
+    "project/test_load_config.py": "parsing/config parsing/program_targets",
     "project/test_loader.py": "parsing/evaluators",
     "project/test_project.py": "validation/config_summary",
     "comparison/test_compare.py": "comparison/case_change comparison/notes",
@@ -86,6 +86,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
         project/base_state project/difference selection/prefilter""",
+    "targets/test_agent.py": """
+        model/trace system/scratch targets/file_changes targets/trace targets/workspace""",
     "targets/test_targets.py": """
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",

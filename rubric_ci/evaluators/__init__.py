@@ -7,6 +7,7 @@ from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.measures import KINDS
+from rubric_ci.model.assessment import assessed, unassessed
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -17,7 +18,7 @@ from rubric_ci.model.evals import (
     MeasuringSpec,
     RubricSpec,
 )
-from rubric_ci.model.results import Answer, Assessment, EvaluatorResult, assessed, unassessed
+from rubric_ci.model.results import Answer, Assessment, EvaluatorResult
 from rubric_ci.system.masking import redactor
 from rubric_ci.system.text_work import worked_on
 

@@ -3,8 +3,8 @@
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Final, TypeVar
@@ -16,6 +16,7 @@ from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, L
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial, with_further_trials
+from rubric_ci.model.assessment import unassessed
 from rubric_ci.model.config import (
     CliTarget,
     JudgeConfig,
@@ -31,12 +32,12 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Graded,
     standing,
-    unassessed,
 )
 from rubric_ci.system import task_groups
 from rubric_ci.targets import answer_cache
 from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.healthcheck import HealthChecks
+from rubric_ci.targets.workspace import Workspaces
 
 T = TypeVar("T")
 
@@ -64,7 +65,6 @@ async def grade(
     """
     run = _Run(
         limits=_limits(tasks, concurrency, trials, batched=batched),
-        health=HealthChecks(),
         batches=Batches((task.case, task.target) for task in tasks if task.case.evaluators),
         trials=trials,
         further_trials=further_trials,
@@ -79,7 +79,8 @@ async def grade(
         failures.count(result)
         return result
 
-    results = await task_groups.gather_until_cancelled(one(task) for task in tasks)
+    with closing(run.workspaces):
+        results = await task_groups.gather_until_cancelled(one(task) for task in tasks)
     failures.end()
     return results
 
@@ -117,8 +118,9 @@ class _Run:
     """What all cases of a run share."""
 
     limits: ConcurrencyLimits
-    health: HealthChecks
+    health: HealthChecks = field(default_factory=HealthChecks)
     batches: Batches
+    workspaces: Workspaces = field(default_factory=Workspaces)
     trials: int
     further_trials: Callable[[CaseResult], int]
     deadline: Deadline
@@ -210,7 +212,9 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     if isinstance(task.target, CliTarget) and context.side.root:
         own = replace(context, root=context.side.root())
     await run.health.check(task.target, own)
-    answer = await targets.answer(task.case, task.target, own, context.trial, run.batches)
+    answer = await targets.answer(
+        task.case, task.target, own, context.trial, run.batches, run.workspaces
+    )
     answer_cache.keep(task.case, task.target, context, answer)
     return answer
 

@@ -166,11 +166,34 @@ class LlmTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentProgram:
+    """An agent program that rubric-ci knows how to start."""
+
+    name: str  # a name of `agents/`
+    model: str = ""  # empty: the program decides
+    tools: tuple[str, ...] | None = None  # None: its own
+    project_files: bool = False  # its instructions, settings and skills in the workspace count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """The folder that a target works in, fresh for each trial."""
+
+    copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
+    setup: str = ""  # a shell command, run once per run
+    keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
+    sandbox: tuple[str, ...] = ()  # a command line before that of the target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CliTarget:
     """A command answers; placeholders are shell-quoted."""
 
     name: str
-    command_template: str
+    command_template: str = ""  # empty: `agent` has the command
+    agent: AgentProgram | None = None
+    trace: str = ""  # a format of `agents/`, "none", or the path of a file that the command writes
+    workspace: Workspace | None = None  # None: the repository; of an agent an empty folder
     cwd: str = "."  # relative to the repository root
     cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
     files_format: str = "{path}"  # of each file in {FILES}

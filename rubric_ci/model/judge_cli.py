@@ -13,5 +13,8 @@ CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
 
 COMMAND_TIMEOUT: Final = 300.0  # seconds; an agent takes longer than a model
 
+AGENT_TIMEOUT: Final = 600.0  # seconds; a target works on files
+AGENT_CONCURRENCY: Final = 4  # processes of an agent target at a time
+
 COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout_seconds")
 """Settings of a judge that is a command, besides those of every judge."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.model.trace import Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
 
 if TYPE_CHECKING:  # a report is read without the types of eval files
-    from rubric_ci.model.evals import EvaluatorSpec
+    pass
 
 T = TypeVar("T", "Trial", "Graded")
 
@@ -45,6 +45,7 @@ class Answer:
     duration_seconds: float | None = None
     usage: Usage = NOTHING_USED
     answered_at: str = ""  # RFC 3339, of an answer from the cache; empty: not from the cache
+    work: Work | None = None  # what is left in the workspace; None: the target has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,44 +125,6 @@ class Assessment:
     marks: int = 0
     cached_marks: int = 0
     usage: Usage = NOTHING_USED
-
-
-def assessed(spec: "EvaluatorSpec", found: Assessment, thresholds: Thresholds) -> Assessed:
-    """Return the result of an evaluator that gave a score."""
-    return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        score=found.score,
-        verdict=verdict(found.score, found.gated_by, thresholds).value,
-        gated_by=found.gated_by,
-        reasoning=found.reasoning,
-        criteria=found.criteria,
-        hits=found.hits,
-        misses=found.misses,
-        details=found.details,
-        warnings=found.warnings,
-        judge=found.judge,
-        marks=found.marks,
-        cached_marks=found.cached_marks,
-        usage=found.usage,
-    )
-
-
-def unassessed(
-    spec: "EvaluatorSpec", reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
-) -> Unassessed:
-    """Return the result of an evaluator that gave no score."""
-    return Unassessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        reason=reason,
-        judge=judge,
-        usage=usage,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import Finish
+
+if TYPE_CHECKING:
+    from rubric_ci.model.llm_calls import Finish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,7 @@ class Trace:
 
     answer: str = ""
     steps: tuple[Step, ...] = ()
-    finish: Finish = "stop"
+    finish: "Finish" = "stop"
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
@@ -50,3 +52,30 @@ def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:
 
 def _number(value: JSON) -> float | None:
     return None if isinstance(value, bool) or not isinstance(value, int | float) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """A file of the workspace that the agent changed."""
+
+    path: str
+    kind: Literal["added", "modified", "deleted"]
+    diff: str = ""  # unified; "" for a file without text, and where it was left out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFile:
+    """The text of a file that `keep` names, at the end."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What an agent left in its workspace."""
+
+    sandbox: str = ""  # the program that confined it
+    changes: tuple[FileChange, ...] = ()
+    files: tuple[KeptFile, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out, and by which rule

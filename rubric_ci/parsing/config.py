@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.config import (
     DEFAULT_MARGIN,
-    CliTarget,
     Config,
     Endpoint,
     FailOn,
@@ -18,7 +17,6 @@ from rubric_ci.model.config import (
     MockTarget,
     PromptTemplate,
     RecordedTarget,
-    RunnerTarget,
     Target,
     UnsupportedTarget,
 )
@@ -27,8 +25,15 @@ from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.model.workload_identity import IdentitySource, WorkloadIdentity
+from rubric_ci.parsing.program_targets import PROGRAMS, from_root, program_target
 from rubric_ci.validation.agentv import snake_cased
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, JUDGES_KEYS, glob_from_root
+from rubric_ci.validation.config_summary import (
+    AGENTS,
+    JUDGE_KEYS,
+    JUDGES_KEYS,
+    glob_from_root,
+    is_of_agentv,
+)
 from rubric_ci.yaml_text.document import Document
 
 if TYPE_CHECKING:
@@ -175,29 +180,14 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
     shared = {"name": data["name"], "judge_target": judge}
     depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
     match data.get("provider", "").lower():
-        case "cli":
-            return CliTarget(
-                **shared,
-                command_template=data.get("command_template") or data["command"],
-                cwd=_folder(file, data.get("cwd", ".")),
-                cwd_from_eval_folder=_is_beside_evals(file),
-                files_format=data.get("files_format", data.get("attachments_format", "{path}")),
-                batched=data.get("provider_batching", False),
-                timeout_seconds=float(data.get("timeout_seconds", 120.0)),
-                healthcheck=_healthcheck(data.get("healthcheck"), file),
-                env=tuple(data.get("env", ())),
-                concurrency=data.get("concurrency", data.get("workers")),
-                depends_on=depends_on,
-                cache=data.get("cache", True),
-            )
+        case provider if provider in PROGRAMS and not (provider in AGENTS and is_of_agentv(file)):
+            return program_target(data, shared, file)
         case "recorded":
-            answers = _from_root(file, data["answers"])
+            answers = from_root(file, data["answers"])
             return RecordedTarget(**shared, answers=answers, depends_on=depends_on or ())
         case "mock":
             response = data.get("response", "")
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
-        case "runner":
-            return _runner(data, file, depends_on)
         case provider if provider in AGENTS:
             return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
         case _:
@@ -237,27 +227,6 @@ def _template(prompt: "PromptFile") -> PromptTemplate:
     return PromptTemplate(path=prompt.path, messages=messages, takes_input=takes_input)
 
 
-def _runner(data: Mapping[str, Any], file: str, depends_on: tuple[str, ...] | None) -> RunnerTarget:
-    return RunnerTarget(
-        name=data["name"],
-        command_template=data["command_template"],
-        reads=data["reads"],
-        only=data.get("only", ""),
-        cwd=_folder(file, data.get("cwd", ".")),
-        timeout_seconds=float(data.get("timeout_seconds", 1800.0)),
-        env=tuple(data.get("env", ())),
-        graders=tuple(data.get("graders", ())),
-        depends_on=depends_on,
-    )
-
-
-def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
-    if written is None:
-        return None
-    check = snake_cased(written)
-    return {**check, "cwd": _folder(file, check["cwd"])} if "cwd" in check else check
-
-
 def _endpoint(data: dict[str, Any]) -> Endpoint:
     """Return the model under its litellm name; unknown keys are options of the call."""
     provider = data.get("provider", "").lower()
@@ -279,19 +248,3 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in data.items()
         if key not in _NOT_OPTIONS and not key.startswith("x-")
     }
-
-
-def _is_beside_evals(file: str) -> bool:
-    """Return True if folders in the file count from the folder of each eval file, as in AgentV."""
-    return basename(dirname(file)) == ".agentv"
-
-
-def _folder(file: str, folder: str) -> str:
-    """Resolve a folder relative to the file, unless the eval file or a variable decides it."""
-    if _is_beside_evals(file) or folder.startswith("${{"):
-        return folder
-    return _from_root(file, folder)
-
-
-def _from_root(file: str, path: str) -> str:
-    return normpath(join(dirname(file), path))

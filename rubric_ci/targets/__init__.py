@@ -15,8 +15,9 @@ from rubric_ci.model.config import (
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
-from rubric_ci.targets import command, llm, mock, recorded
+from rubric_ci.targets import agent, command, llm, mock, recorded
 from rubric_ci.targets.batch_command import Batches
+from rubric_ci.targets.workspace import Workspaces
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
 
@@ -27,6 +28,7 @@ async def answer(
     context: RunContext,
     attempt: int = 0,
     batches: Batches | None = None,
+    workspaces: Workspaces | None = None,
 ) -> Answer:
     """Return the target's answer to the case; each attempt is a new one. Raises NoVerdict.
 
@@ -36,19 +38,23 @@ async def answer(
         batches = batches or Batches([(case, target)])
         given = await batches.answer(case, target, context, attempt)
     else:
-        given = await _answer(case, target, context, attempt)
+        given = await _answer(case, target, context, attempt, workspaces or Workspaces())
     if len(given.text) > MOST_ANSWER:
         message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
         raise CannotAnswer(f"the answer of the target `{target.name}` {message}", given.usage)
     return given
 
 
-async def _answer(case: EvalCase, target: Target, context: RunContext, attempt: int) -> Answer:
+async def _answer(
+    case: EvalCase, target: Target, context: RunContext, attempt: int, workspaces: Workspaces
+) -> Answer:
     match target:
         case LlmTarget():
             return await llm.answer(case, target, context, attempt)
-        case CliTarget():
+        case CliTarget(agent=None, workspace=None):
             return await command.answer(case, target, context, attempt)
+        case CliTarget():
+            return await agent.answer(case, target, context, attempt, workspaces)
         case RecordedTarget():
             return recorded.answer(case, target, context)
         case MockTarget():

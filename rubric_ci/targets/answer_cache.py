@@ -7,12 +7,14 @@ either: its redacted form could get another mark.
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.llm.cache import ANSWER
 from rubric_ci.model.config import (
+    AgentProgram,
     CliTarget,
     LlmTarget,
     MockTarget,
@@ -20,17 +22,19 @@ from rubric_ci.model.config import (
     RunnerTarget,
     Target,
     UnsupportedTarget,
+    Workspace,
 )
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import call_key
 from rubric_ci.model.results import Answer
+from rubric_ci.model.trace import FileChange, KeptFile, Work
 from rubric_ci.system import masking
 from rubric_ci.targets import command, llm
 from rubric_ci.text.redact import is_secret_name
 
-VERSION = 1  # of the key and the entry
+VERSION = 2  # of the key and the entry
 
 
 def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
@@ -92,12 +96,17 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     named = "{EVAL_ID}" in template or target.batched
     return {
         "command": [template, target.cwd, target.files_format, target.batched],
+        "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
         "prompt": [case.question, command.guidelines(case)],
         "files": [[part.path, part.text] for part in _files(case)],
         "id": case.id if named else "",
         "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
         "environment": dict(_environment(target, context.environment)),
     }
+
+
+def _settings(value: AgentProgram | Workspace | None) -> JSON:
+    return None if value is None else asdict(value)
 
 
 def _files(case: EvalCase) -> list[FilePart]:
@@ -116,6 +125,7 @@ def _dumped(answer: Answer) -> str:
         "messages": answer.messages,
         "trace_summary": answer.trace_summary,
         "duration_seconds": answer.duration_seconds,
+        "work": None if answer.work is None else asdict(answer.work),
         "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     return json.dumps(facts, ensure_ascii=False)
@@ -128,6 +138,7 @@ def _loaded(text: str) -> Answer | None:
             "messages": list(messages),
             "trace_summary": dict() | None as summary,
             "duration_seconds": int() | float() | None as seconds,
+            "work": dict() | None as work,
             "answered_at": str(time),
         } if time:
             return Answer(
@@ -136,5 +147,15 @@ def _loaded(text: str) -> Answer | None:
                 trace_summary=summary,
                 duration_seconds=seconds,
                 answered_at=time,
+                work=None if work is None else _work(work),
             )
     return None
+
+
+def _work(written: Mapping[str, JSON]) -> Work:
+    return Work(
+        sandbox=written["sandbox"],
+        changes=tuple(FileChange(**each) for each in written["changes"]),
+        files=tuple(KeptFile(**each) for each in written["files"]),
+        notes=tuple(written["notes"]),
+    )

@@ -19,6 +19,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format, command
+from rubric_ci.targets.trace import measured
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
 
@@ -138,4 +139,4 @@ def _answer(
     if not given.text.strip() and not given.messages:
         raise CannotAnswer(f"{where}: line {number} has neither `text` nor `output_messages`")
     share = replace(finished, duration_seconds=finished.duration_seconds / count)
-    return command.measured(given, share)
+    return measured(given, share)

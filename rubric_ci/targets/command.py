@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
-from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined, processes
@@ -23,26 +22,44 @@ from rubric_ci.system.processes import (
 )
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format
+from rubric_ci.targets.trace import measured, traced
 from rubric_ci.text.suggestions import known_names
+
+Confine: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
+"""A command line behind another one."""
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
 
 
-async def answer(case: EvalCase, target: CliTarget, context: RunContext, attempt: int) -> Answer:
-    """Run the command for the case; raises NoVerdict if it fails or prints nothing."""
+async def answer(
+    case: EvalCase,
+    target: CliTarget,
+    context: RunContext,
+    attempt: int,
+    place: Path | None = None,
+    confine: Confine | None = None,
+) -> Answer:
+    """Run the command for the case; raises NoVerdict if it fails or prints nothing.
+
+    It runs in the repository, or in a `place` of its own, behind what `confine` puts before it.
+    """
+    cwd = (place or context.root) / target.cwd
+    if place and place not in (cwd.resolve(), *cwd.resolve().parents):
+        raise CannotAnswer(f"`cwd: {target.cwd}` of the target `{target.name}` leads out")
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output"
         values = _values(case, target, context.root, written, attempt)
+        script = fill(target.command_template, values)
         command = Command(
-            script=fill(target.command_template, values),
-            cwd=context.root / target.cwd,
+            script=script if confine is None else confine(("sh", "-c", script)),
+            cwd=cwd,
             environment=clean_environment(context.environment, target.env),
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
         )
         finished = await processes.run(command)
         text = output(finished, target, written)
-    return _answer(text, finished, target)
+        return _answer(text, finished, target, cwd)
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:
@@ -119,7 +136,9 @@ def _written(path: Path) -> str:
     return file_text(data, "replace")
 
 
-def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:
+def _answer(text: str, finished: Finished, target: CliTarget, cwd: Path) -> Answer:
+    if found := traced(text, finished, target, cwd):
+        return found
     if not text.strip():
         tail = one_line_tail(finished.stderr)
         said = f"; it wrote to standard error only: {tail}" if tail else ""
@@ -129,20 +148,3 @@ def _answer(text: str, finished: Finished, target: CliTarget) -> Answer:
     except CannotAnswer as error:
         raise CannotAnswer(f"the target `{target.name}` gave an invalid answer: {error}") from None
     return measured(given, finished)
-
-
-def measured(given: Answer, finished: Finished) -> Answer:
-    """Return the answer with the measured duration, unless it has its own, and its usage."""
-    summary = given.trace_summary or {}
-    tokens = summary.get("token_usage") or {}
-    return replace(
-        given,
-        duration_seconds=given.duration_seconds
-        if given.duration_seconds is not None
-        else finished.duration_seconds,
-        usage=Usage(
-            input_tokens=int(tokens.get("input") or 0),
-            output_tokens=int(tokens.get("output") or 0),
-            cost_usd=float(summary.get("cost_usd") or 0),
-        ),
-    )

@@ -15,13 +15,20 @@ from rubric_ci.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, JUDGES_KEYS
+from rubric_ci.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, is_of_agentv
 from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.validation.judges_rules import AUTH_AND_KEY, judges_problems, members_of
 from rubric_ci.validation.model_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
-from rubric_ci.validation.target_rules import NAMES, Names, is_idle, is_model, target_rules
+from rubric_ci.validation.target_rules import (
+    NAMES,
+    Names,
+    agent_problems,
+    is_idle,
+    is_model,
+    target_rules,
+)
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem
 from rubric_ci.yaml_text.source import Values
@@ -84,15 +91,6 @@ MODEL_PROVIDER: Final = Rule(
     bad="judge: {model: gpt-6-luna}\n",
     good="judge: {model: openai/gpt-6-luna}\n",
 )
-AGENT_PROVIDER: Final = Rule(
-    id="agent-provider",
-    severity="warning",
-    switchable=True,
-    meaning="rubric-ci does not start this agent program by name, so its cases have no answer.",
-    hint="write `provider: cli` with the program's command line as `command_template`",
-    bad="targets: [{name: default, provider: claude-code}]\n",
-    good="targets: [{name: default, provider: cli, command_template: 'claude -p {PROMPT}'}]\n",
-)
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
     meaning="The threshold for borderline must not be above the threshold for pass.",
@@ -137,7 +135,7 @@ def config_problems(
         found.extend(_misplaced_in_targets_file(data))
     found.extend(_judge(data.get("judge")))
     found.extend(_targets(data.get("targets"), agents=not targets_only))
-    found.extend(target_rules(data.get("targets"), others))
+    found.extend(target_rules(data.get("targets"), others, agentv=is_of_agentv(document.file)))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))
@@ -206,10 +204,8 @@ def _targets(targets: Any, *, agents: bool) -> Iterator[Problem]:
         if isinstance(target, dict):
             path: Path = ("targets", index)
             yield from _secret(target, path)
-            provider = target.get("provider")
-            if agents and isinstance(provider, str) and provider.lower() in AGENTS:
-                message = f"provider `{provider}` is not supported"
-                yield Problem(AGENT_PROVIDER, (*path, "provider"), message)
+            if agents:
+                yield from agent_problems(target, path)
             if is_model(target):
                 yield from _without_provider(target, path)
                 yield from _misspelt(target, path, _KNOWN)

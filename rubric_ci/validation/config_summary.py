@@ -1,7 +1,7 @@
 """The part of the configuration that checking eval files needs, without the classes of a run."""
 
 from collections.abc import Iterator, Mapping
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.yaml_text.document import Document
@@ -15,6 +15,8 @@ AGENTS: Final = frozenset(
 )
 """AgentV providers that are agent programs: valid in a targets file, not started by rubric-ci."""
 
+STARTED: Final = ("claude-code", "codex", "copilot", "gemini-cli")
+"""Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
 
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
 """Settings of `judge` that are not options of the model call."""
@@ -47,11 +49,18 @@ def summarize_config(document: Document) -> ConfigSummary:
         },
         targets=frozenset(name for name, _ in _providers(data.get("targets"))),
         agents=frozenset(
-            name for name, provider in _providers(data.get("targets")) if provider in AGENTS
+            name
+            for name, provider in _providers(data.get("targets"))
+            if provider in AGENTS and (provider not in STARTED or is_of_agentv(document.file))
         ),
         prompts={name: (document.file, prompt) for name, prompt in _prompts(data.get("targets"))},
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
+
+
+def is_of_agentv(file: str) -> bool:
+    """Return True for a targets file of AgentV, which has agents for itself."""
+    return basename(dirname(file)) == ".agentv"
 
 
 def _texts(items: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, STARTED
 from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
@@ -32,6 +32,11 @@ _COMMAND = (
     *_SHARED,
     *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
     *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
+    *("trace", "workspace"),
+)
+_AGENT = (
+    *_SHARED,
+    *("model", "tools", "project_files", "workspace", "env", "timeout_seconds", "concurrency"),
 )
 _RUNNER = (
     *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
@@ -42,6 +47,7 @@ _OF_KIND: Final = {
     "recorded": ("recorded answers", (*_SHARED, "answers")),
     "runner": ("a runner", _RUNNER),
     "mock": ("a fixed answer", (*_SHARED, "response")),
+    **dict.fromkeys(STARTED, ("an agent", _AGENT)),
 }
 NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _RETRIES: Final = (
@@ -88,9 +94,18 @@ UNKNOWN_PLACEHOLDER: Final = Rule(
     bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
     good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
 )
+AGENT_PROVIDER: Final = Rule(
+    id="agent-provider",
+    severity="warning",
+    switchable=True,
+    meaning="rubric-ci does not start this agent program by name, so its cases have no answer.",
+    hint="write `provider: cli` with the program's command line as `command_template`",
+    bad="targets: [{name: default, provider: claude-sdk}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'claude -p {PROMPT}'}]\n",
+)
 
 
-def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
+def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterator[Problem]:
     """Yield the problems of targets; without `others`, judges are not looked up."""
     if not isinstance(targets, list):
         return
@@ -105,8 +120,16 @@ def target_rules(targets: Any, others: Names | None) -> Iterator[Problem]:
             first: Path = ("targets", targets.index(own[target["name"]]), "name")
             yield Problem(TARGET_NAME_DUPLICATE, (*path, "name"), message, first=first)
         yield from conflicting_aliases(target, path)
-        yield from _provider_problems(target, path)
+        yield from _provider_problems(target, path, agentv=agentv)
         yield from _judge_references(target, path, own, known)
+
+
+def agent_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield the provider of a target if it is an agent program that is not started."""
+    provider = target.get("provider")
+    if isinstance(provider, str) and provider.lower() in AGENTS.difference(STARTED):
+        message = f"provider `{provider}` is not supported"
+        yield Problem(AGENT_PROVIDER, (*path, "provider"), message)
 
 
 def is_idle(key: str) -> bool:
@@ -120,14 +143,14 @@ def is_model(target: dict[str, Any]) -> bool:
     return not isinstance(provider, str) or provider.lower() not in {*_OF_KIND, *AGENTS}
 
 
-def _provider_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> Iterator[Problem]:
     provider = target.get("provider")
     kind = provider.lower() if isinstance(provider, str) else ""
     if kind == "cli":
         yield from _placeholders(target, path)
     if kind == "runner":
         yield from _of_runner(target, path)
-    if kind in _OF_KIND:
+    if kind in _OF_KIND and not (agentv and kind in AGENTS):
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTS:
         yield from _missing_model(target, path, kind)

@@ -3,14 +3,13 @@
 import pytest
 
 from rubric_ci.measures.limits import LatencySpec
+from rubric_ci.model.assessment import assessed, unassessed
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import (
     Assessed,
     Assessment,
     CriterionResult,
     Unassessed,
-    assessed,
-    unassessed,
 )
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from tests.cases import span

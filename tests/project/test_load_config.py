@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 
 from rubric_ci.model.config import (
+    AgentProgram,
     CliTarget,
     Config,
     Endpoint,
@@ -17,6 +18,7 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
     UnsupportedTarget,
+    Workspace,
 )
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
@@ -222,8 +224,50 @@ TARGETS: dict[str, tuple[str, Target]] = {
     ),
     "mock": ("{name: a, provider: mock, response: x}", MockTarget(name="a", response="x")),
     "an agent": (
-        "{name: a, provider: codex, cwd: x}",
-        UnsupportedTarget(name="a", provider="codex"),
+        "{name: a, provider: claude-sdk, cwd: x}",
+        UnsupportedTarget(name="a", provider="claude-sdk"),
+    ),
+    "an agent that is started": (
+        "{name: a, provider: codex, model: m, tools: [], env: [A], project_files: true}",
+        CliTarget(
+            name="a",
+            agent=AgentProgram(name="codex", model="m", tools=(), project_files=True),
+            workspace=Workspace(),
+            timeout_seconds=600.0,
+            env=("A",),
+            concurrency=4,
+            depends_on=(),
+        ),
+    ),
+    "an agent with a workspace": (
+        (
+            "{name: a, provider: claude-code, concurrency: 9, workspace: {copy: fixtures/shop, "
+            "setup: npm ci, keep: ['out/**'], sandbox: [bwrap]}}"
+        ),
+        CliTarget(
+            name="a",
+            agent=AgentProgram(name="claude-code"),
+            workspace=Workspace(
+                copy="fixtures/shop", setup="npm ci", keep=("out/**",), sandbox=("bwrap",)
+            ),
+            timeout_seconds=600.0,
+            concurrency=9,
+            depends_on=("fixtures/shop",),
+        ),
+    ),
+    "an agent that works on the repository": (
+        "{name: a, provider: gemini-cli, workspace: {copy: .}}",
+        CliTarget(
+            name="a",
+            agent=AgentProgram(name="gemini-cli"),
+            workspace=Workspace(copy="."),
+            timeout_seconds=600.0,
+            concurrency=4,
+        ),
+    ),
+    "a command with a trace": (
+        "{name: a, provider: cli, command: run, trace: atif, workspace: {copy: x}}",
+        CliTarget(name="a", command_template="run", trace="atif", workspace=Workspace(copy="x")),
     ),
 }
 
@@ -240,6 +284,13 @@ def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
     (target,) = load_targets("evals/x/.agentv/targets.yaml", text).targets
     assert isinstance(target, CliTarget)
     assert (target.cwd, target.cwd_from_eval_folder) == ("..", True)
+
+
+def test_an_agent_in_a_targets_file_of_agentv_is_not_started() -> None:
+    text = "targets: [{name: a, provider: codex, log_dir: x}]"
+    loaded = load_targets("evals/.agentv/targets.yaml", text)
+    assert loaded.targets == (UnsupportedTarget(name="a", provider="codex"),)
+    assert loaded.diagnostics == ()
 
 
 WRONG = {
@@ -395,7 +446,7 @@ def test_settings_without_effect_are_reported(written: str, message: str, hint: 
     [
         "{name: a, provider: cli, command: x, provider_batching: false, verbose: false, x-own: 1}",
         "{name: a, model: m, retries-of-the-provider: 3}",
-        "{name: a, provider: codex, timeout_seconds: 3, log_dir: logs, max_retries: 2}",
+        "{name: a, provider: claude-sdk, timeout_seconds: 3, log_dir: logs, max_retries: 2}",
     ],
     ids=["what is off anyway", "options of the model call", "an agent, which an eval must name"],
 )

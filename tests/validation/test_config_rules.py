@@ -143,6 +143,6 @@ def test_prices_are_known_settings() -> None:
 
 @pytest.mark.parametrize(("targets_only", "rules"), [(False, ["agent-provider"]), (True, [])])
 def test_an_agent_by_name(*, targets_only: bool, rules: list[str]) -> None:
-    text = "targets: [{name: a, provider: claude-code, model: m}]\n"
+    text = "targets: [{name: a, provider: claude-sdk}, {name: b, provider: claude-code}]\n"
     found = check_config(Document("a.yaml", text), targets_only=targets_only)
     assert [d.rule for d in found] == rules

@@ -1,0 +1,139 @@
+"""What an agent left in its workspace, found from outside by comparing two folders.
+
+Nothing of it is executed, no link is followed, and only regular files are opened.
+"""
+
+import difflib
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.model.trace import FileChange, KeptFile, Work
+from rubric_ci.targets.workspace import MOST_BYTES, MOST_FILES
+from rubric_ci.text.globs import matcher
+
+DIFF: Final = "diff"
+MOST_DIFF: Final = 20_000  # characters of one file
+MOST_DIFFS: Final = 200_000  # of all files
+_MOST_LINES: Final = 2_000  # of a side: a comparison takes their product
+_CHUNK: Final = 2**20
+
+
+def work_left(before: Path, work: Path, keep: Sequence[str], sandbox: str = "") -> Work:
+    """Return the changes and the files that `keep` names; raises CannotAnswer for too much."""
+    old, new = dict(_entries(before)), dict(_entries(work))
+    changes: list[FileChange] = []
+    notes: list[str] = []
+    if DIFF in keep:
+        left = MOST_DIFFS
+        for change in _changes(before, work, old, new):
+            shown = _shortened(change.diff, min(MOST_DIFF, left))
+            left -= len(shown)
+            changes.append(FileChange(path=change.path, kind=change.kind, diff=shown))
+            if shown != change.diff:
+                notes.append(f"the diff of {change.path} is cut to {len(shown):,} characters")
+    names = matcher(tuple(glob for glob in keep if glob != DIFF))
+    files = [
+        KeptFile(path=name, text=_shortened(text, MOST_DIFF))
+        for name, status in sorted(new.items())
+        if names(name) and (text := _text(work / name, status)) is not None
+    ]
+    return Work(sandbox=sandbox, changes=tuple(changes), files=tuple(files), notes=tuple(notes))
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most]
+
+
+def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield everything but folders, by its path; raises CannotAnswer for too much."""
+    files = size = 0
+    for place, names, others in os.walk(folder):
+        for name in (*names, *others):
+            path = Path(place, name)
+            try:
+                status = path.lstat()
+            except OSError:
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                continue
+            files, size = files + 1, size + status.st_size
+            if files > MOST_FILES or size > MOST_BYTES:
+                limits = f"{MOST_FILES:,} files and {MOST_BYTES // 2**20} MiB"
+                raise CannotAnswer(f"the workspace has more than {limits} at the end")
+            yield path.relative_to(folder).as_posix(), status
+
+
+def _changes(
+    before: Path,
+    work: Path,
+    old: Mapping[str, os.stat_result],
+    new: Mapping[str, os.stat_result],
+) -> Iterator[FileChange]:
+    for name in sorted(old.keys() | new.keys()):
+        if name not in new:
+            text = _text(before / name, old[name])
+            yield FileChange(path=name, kind="deleted", diff=_diff(name, text, ""))
+        elif name not in old:
+            text = _text(work / name, new[name])
+            yield FileChange(path=name, kind="added", diff=_diff(name, "", text))
+        elif not _same(before / name, old[name], work / name, new[name]):
+            was, now = _text(before / name, old[name]), _text(work / name, new[name])
+            yield FileChange(path=name, kind="modified", diff=_diff(name, was, now))
+
+
+def _same(old: Path, was: os.stat_result, new: Path, now: os.stat_result) -> bool:
+    """Compare by kind and content: times are the agent's to set."""
+    if stat.S_IFMT(was.st_mode) != stat.S_IFMT(now.st_mode):
+        return False
+    if stat.S_ISLNK(was.st_mode):
+        return old.readlink() == new.readlink()
+    if not stat.S_ISREG(was.st_mode):
+        return True
+    return was.st_size == now.st_size and _same_bytes(old, new)
+
+
+def _same_bytes(old: Path, new: Path) -> bool:
+    try:
+        with old.open("rb") as one, _opened(new) as other:
+            while chunk := one.read(_CHUNK):
+                if chunk != other.read(_CHUNK):
+                    return False
+    except OSError:
+        return False
+    return True
+
+
+def _opened(path: Path) -> "os._FileBinaryOpened":  # type: ignore[name-defined]
+    return os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")
+
+
+def _text(path: Path, status: os.stat_result) -> str | None:
+    """Return the text of a file, the target of a link; None: it has none, or is too long."""
+    if stat.S_ISLNK(status.st_mode):
+        return f"link to {path.readlink()}\n"
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _CHUNK:
+        return None
+    try:
+        with _opened(path) as file:
+            data: bytes = file.read(_CHUNK)
+    except OSError:
+        return None
+    try:
+        return None if b"\0" in data else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _diff(name: str, was: str | None, now: str | None) -> str:
+    """Return the unified diff of two texts; "" if one is not text or has too many lines."""
+    if was is None or now is None:
+        return ""
+    old, new = was.splitlines(keepends=True), now.splitlines(keepends=True)
+    if max(len(old), len(new)) > _MOST_LINES:
+        return ""
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)

@@ -22,7 +22,8 @@ from rubric_ci.text.invisible import IGNORABLE, SHAPED, without_ignorable
 _SIGN = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")
 _SHORTEST_BASE64 = 20  # characters, in pieces or whole
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}+")
+_DIGIT = r"[0-9a-fA-F]"  # the first ones are written out: `re` then skips to characters like them
+_HEX = re.compile(rf"{_DIGIT}{_DIGIT}[ :]?(?:{_DIGIT}{{2}}[ :]?){{11,}}+")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _LEET = str.maketrans("0134578@$", "oieastbas")
 _KEYWORDS = ("criteri", "rubric", "instruction", "satisfied", "judge", "grader", "evaluator")
@@ -33,6 +34,8 @@ _REVERSE = tuple((word, word[::-1]) for word in _KEYWORDS)
 def decoded(text: str) -> Iterator[tuple[str, str]]:
     """Yield (encoding, text) for everything that decodes; most of it is no order."""
     for found in _BASE64.finditer(text):
+        if len(found[0]) < _SHORTEST_BASE64:  # most are an ordinary word
+            continue
         signs = re.sub(r"\s", "", found[0])
         starts = range(4 if len(signs) < len(found[0]) else 1)  # a long word before it is no part
         if len(signs) >= _SHORTEST_BASE64:

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from rubric_ci.comparison import wording as compared
@@ -65,13 +66,11 @@ def render(
         passing=[case for case in graded if wording.status(case) == "pass"],
     )
     whole, *smaller = _plans(page, most)
-    text = page.text(whole)
-    if len(text) <= limit:
+    if text := page.text(whole, limit):
         return text
-    likely = bisect_left(smaller, True, key=lambda plan: len(page.text(plan)) <= limit)
+    likely = bisect_left(smaller, True, key=lambda plan: bool(page.text(plan, limit)))
     for plan in smaller[likely:]:
-        text = page.text(plan)
-        if len(text) <= limit:
+        if text := page.text(plan, limit):
             return text
     return numbers.shortened(page.text(smaller[-1]), limit)
 
@@ -112,7 +111,8 @@ class _Page:
     errored: list[Errored]
     passing: list[Graded]
 
-    def text(self, plan: _Plan) -> str:
+    def text(self, plan: _Plan, limit: int | None = None) -> str:
+        """Return the text of a plan; empty, and not written to its end, if it is too long."""
         sections = (
             self._verdict(),
             self._omitted(plan),
@@ -126,7 +126,13 @@ class _Page:
             self._why(plan),
             self._bottom(),
         )
-        return "\n\n".join(block for section in sections for block in section) + "\n"
+        blocks, length = [], -1
+        for block in chain.from_iterable(sections):
+            blocks.append(block)
+            length += len(block) + 2
+            if limit is not None and length > limit:
+                return ""
+        return "\n\n".join(blocks) + "\n"
 
     def _verdict(self) -> Iterator[str]:
         icon = GATE_ICONS[heading.tone(self.report)]

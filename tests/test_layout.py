@@ -39,6 +39,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
     "commands/test_init.py": "project/before_init",
+    "commands/test_mistakes.py": "validation/recorded_rules",
     "commands/test_history.py": """
         history/chart history/forecast history/runs_text
         history/trust""",

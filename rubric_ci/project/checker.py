@@ -144,7 +144,7 @@ class Checker:
             others=others,
             winners=cache(partial(self._winners, self._name(path))),
             nearest_path=self._nearest_path,
-            sizes=self._sizes,
+            sizes=cache(self._sizes),
             models=known_models,
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
@@ -257,10 +257,16 @@ class Checker:
 
         return nearest_path(self.project.root, glob)
 
+    def _read(self, name: str) -> bytes | None:
+        try:
+            return self.tree.read(name)
+        except CannotReadFile:
+            return None
+
     def _sizes(self) -> "Sizes":
         from rubric_ci.project.eval_search import count_cases
 
-        return count_cases(self.project, self._evals(""))
+        return count_cases(self.project, self._evals(""))._replace(read=self._read)
 
     def _evals(self, written: str) -> list[Path]:
         try:

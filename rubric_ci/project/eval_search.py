@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
 from rubric_ci.system import confined
-from rubric_ci.validation.gate_rules import Sizes
+from rubric_ci.validation.gate_rules import CaseName, Sizes
 from rubric_ci.yaml_text.source import decode, open_source
 
 
@@ -67,19 +67,39 @@ def _is_outside(project: Project) -> bool:
 
 def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
     """Count the cases of eval files; those that cannot be read have problems of their own."""
-    found = [tags for path in paths for tags in _tags_of_cases(project, path)]
-    return Sizes(len(found), Counter(tag for tags in found for tag in tags))
+    names: list[CaseName] = []
+    tags: Counter[str] = Counter()
+    count = 0
+    for path in paths:
+        name = discovery.from_root(path, project.root)
+        suite = _suite(project, path, name)
+        cases = suite.get("evalcases")
+        for case in cases if isinstance(cases, list) else ():
+            count += 1
+            if isinstance(case, dict):
+                tags.update(_tags(case.get("tags")))
+                if isinstance(case.get("id"), str):
+                    names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
+    return Sizes(count, tags, tuple(names))
 
 
-def _tags_of_cases(project: Project, path: Path) -> Iterator[set[str]]:
+def _suite(project: Project, path: Path, name: str) -> dict[str, Any]:
     try:
         text = decode(discovery.read_bytes(path))
     except CannotReadFile:
-        return
-    name = discovery.from_root(path, project.root)
+        return {}
     find = project.case_finder(name)
     data: Any = open_source(name, text, find=find).data if isinstance(text, str) else None
-    cases = data.get("evalcases") if isinstance(data, dict) else None
-    for case in cases if isinstance(cases, list) else ():
-        tags = case.get("tags") if isinstance(case, dict) else None
-        yield {tag for tag in tags if isinstance(tag, str)} if isinstance(tags, list) else set()
+    return data if isinstance(data, dict) else {}
+
+
+def _tags(listed: Any) -> set[str]:
+    return {tag for tag in listed if isinstance(tag, str)} if isinstance(listed, list) else set()
+
+
+def _target(owner: dict[str, Any]) -> str:
+    """Return the target that a suite or a case names."""
+    execution = owner.get("execution")
+    inner = execution.get("target") if isinstance(execution, dict) else None
+    named = inner or owner.get("target")
+    return named if isinstance(named, str) else ""

@@ -67,6 +67,8 @@ _SHELL_REFERENCE: Final = re.compile(
 )
 """A variable as a shell or another tool writes it."""
 
+_OF_GITHUB: Final = re.compile(r"\$\{\{ *(?:secrets|vars|env)\.(\w+) *\}\}")
+
 LITERAL_SECRET: Final = Rule(
     id="literal-secret",
     severity="warning",
@@ -214,7 +216,11 @@ def _targets(targets: Any, *, agents: bool) -> Iterator[Problem]:
 def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
     for key in ("api_key", "apiKey"):
         value = owner.get(key)
-        if isinstance(value, str) and value.strip() and "${{" not in value:
+        if isinstance(value, str) and (foreign := _OF_GITHUB.search(value)):
+            message = f"`{foreign[0]}` is of a workflow; here, `${{{{ NAME }}}}` is a variable"
+            hint = did_you_mean(f"${{{{ {foreign[1]} }}}}")
+            yield Problem(LITERAL_SECRET, (*path, key), message, hint)
+        elif isinstance(value, str) and value.strip() and "${{" not in value:
             message, hint = f"`{key}` contains a literal value", ""
             if reference := _SHELL_REFERENCE.fullmatch(value.strip()):
                 message = (

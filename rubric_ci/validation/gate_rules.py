@@ -9,11 +9,21 @@ from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import Path, Problem
 
 
+class CaseName(NamedTuple):
+    """A case of an eval file; the target is empty where the file names none."""
+
+    file: str
+    id: str
+    target: str = ""
+
+
 class Sizes(NamedTuple):
-    """The number of cases of the eval files of a configuration."""
+    """The number of cases of the eval files of a configuration, their names, and how to read."""
 
     cases: int
     by_tag: Mapping[str, int]
+    names: tuple[CaseName, ...] = ()
+    read: Callable[[str], bytes | None] | None = None  # a file of the repository, by its name
 
 
 FindSizes: TypeAlias = Callable[[], Sizes]

@@ -178,7 +178,10 @@ def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
     bound = f"{words[str(error.validator)]} {error.validator_value}"
     rule = rule_of(path, "bounds", OUT_OF_RANGE)
-    yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {error.instance}")
+    given: Any = error.instance
+    percent = error.validator == "maximum" and error.validator_value == 1 and 1 < given <= 100
+    hint = f"write {given / 100:g}" if percent else ""
+    yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {given}", hint)
 
 
 def _count(error: ValidationError, path: Path) -> Iterator[Problem]:

@@ -27,6 +27,7 @@ Names: TypeAlias = Callable[[], frozenset[str]]
 """The names of targets in other files, read only when they are needed."""
 
 _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
+_IN_SMALL_LETTERS = re.compile(rf"(?<![$\w{{]){{({'|'.join(PLACEHOLDERS)})}}".lower())
 _SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
 _COMMAND = (
     *_SHARED,
@@ -189,7 +190,12 @@ def _missing_model(target: dict[str, Any], path: Path, kind: str) -> Iterator[Pr
 def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
     for key in ("command_template", "commandTemplate", "command"):
         template = target.get(key)
-        for name in _PLACEHOLDER.findall(template) if isinstance(template, str) else ():
+        if not isinstance(template, str):
+            continue
+        for name in _IN_SMALL_LETTERS.findall(template):
+            message, hint = f"`{{{name}}}` is not replaced", did_you_mean(f"{{{name.upper()}}}")
+            yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=f"{{{name}}}")
+        for name in _PLACEHOLDER.findall(template):
             if name not in PLACEHOLDERS:
                 message = f"`{{{name}}}` is not a known placeholder"
                 hint, part = _placeholder_hint(name), f"{{{name}}}"

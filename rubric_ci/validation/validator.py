@@ -83,10 +83,7 @@ def check_config(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
-    `others` gives the names of the targets in other files; without it, judges are not looked up.
-    Without `winners`, shadowed targets are not reported; without `nearest_path`, globs under
-    `depends_on` are not checked; without `machine`, commands are not; without `sizes`, pass rates
-    are not compared with the number of cases; without `models`, the models are not looked up.
+    The functions find what is outside of the file; without one, what needs it is not checked.
     """
     from rubric_ci.validation.config_rules import config_problems
     from rubric_ci.validation.gate_rules import pass_rate_problems
@@ -99,6 +96,10 @@ def check_config(
         from rubric_ci.validation.model_rules import model_problems
 
         found.extend(_first(model_problems(document.data, models)))
+    if sizes and not targets_only:
+        from rubric_ci.validation.recorded_rules import recorded_problems
+
+        found.extend(_first(recorded_problems(document.data, sizes)))
     if winners:
         found.extend(_first(shadowed_targets(document.data, winners)))
     if nearest_path:

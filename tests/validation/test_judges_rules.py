@@ -15,6 +15,9 @@ MODELS = Models(
 )
 
 
+SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -45,7 +48,7 @@ MODELS = Models(
         (
             "judge: {cascade: [openai/old, {model: gemini/c, votes: 3}]}\n",
             [
-                "1:19: warning: model-end: `openai/old` is switched off on 2026-12-01, in 9 days",
+                f"1:19: notice: {SOON}",
                 "1:49: error: judges: `votes` is a setting of all judges, not of one",
             ],
         ),

@@ -155,6 +155,19 @@ def show(**options: Any) -> None:
     raise SystemExit(commands.show(**options))
 
 
+@history.command(epilog=examples("history criteria nights/*.json"))
+@click.argument("reports", nargs=-1, type=FILE)
+def criteria(**options: Any) -> None:
+    """Print how often each criterion decided a verdict.
+
+    REPORTS are report files, the oldest first; default: the last one. Each past verdict is computed
+    again without the criterion.
+    """
+    from rubric_ci.commands import history as commands
+
+    raise SystemExit(commands.show_criteria(**options))
+
+
 @history.command()
 @_history
 @_output(defaults.HISTORY_PAGE, "HTML file to write.")

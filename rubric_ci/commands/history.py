@@ -14,6 +14,7 @@ from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord, dump, load
 from rubric_ci.history.trust import check_untracked
+from rubric_ci.model.defaults import REPORT
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.report.report_file import read_report
@@ -39,6 +40,15 @@ def show(history: Path, last: int) -> ExitCode:
     from rubric_ci.history.runs_text import trends
 
     click.echo(trends(_records(history, last)), nl=False)
+    return ExitCode.OK
+
+
+def show_criteria(reports: Sequence[Path]) -> ExitCode:
+    """Print how often each criterion of the reports decided a verdict."""
+    from rubric_ci.history import criteria
+
+    found = [read_report(path) for path in reports or (Path(REPORT),)]
+    click.echo(criteria.text(criteria.criteria(found)) or "the reports have no graded criterion")
     return ExitCode.OK
 
 

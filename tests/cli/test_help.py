@@ -215,7 +215,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         *("judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept", "baseline accept-merge", "baseline rejudge"),
         *("history add", "history show", "history page", "history badge"),
-        *("history export", "history import", "history publish"),
+        *("history export", "history criteria", "history import", "history publish"),
         *("plan", "report merge", "report comment"),
         "cache",
     ]

@@ -194,9 +194,15 @@ def _append(file: str, text: str) -> None:
 
 
 def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return event, commit and URL of the workflow run; empty outside a workflow."""
+    """Return what a workflow run is of, and its URL; empty outside a workflow."""
     event = read_event(environment)
     if event is None:
         return {}
-    known = {"event": event.name, "head_sha": event.head_sha, "run_url": event.run_url}
+    known = {
+        "event": event.name,
+        "repository": event.repository,
+        "pull_request": str(event.pull_request or ""),
+        "head_sha": event.head_sha,
+        "run_url": event.run_url,
+    }
     return {name: value for name, value in known.items() if value}

@@ -1,13 +1,22 @@
-"""The heading of every output: the result of the gate, the cases, the part of the suite."""
+"""The heading of every output, with the result of the gate, and what the gate requires."""
 
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.gate import is_forbidden, is_undecided
+from rubric_ci.model.gate import (
+    PassRate,
+    is_changed,
+    is_forbidden,
+    is_undecided,
+    is_unneeded,
+    is_weakened,
+    needs_review,
+    too_many_waivers,
+)
 from rubric_ci.model.report import RunReport, Totals
-from rubric_ci.render.wording import excess_waivers, forbidden_grading, rate_text, to_review
 from rubric_ci.report.gate import gate_state
 from rubric_ci.text import numbers
+from rubric_ci.waivers.report import limit_text
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 """The result of the gate, as colours and icons show it; `error`: the gate is undecided."""
@@ -53,6 +62,45 @@ def outcome(report: RunReport) -> str:
         return ""
     changed = "changed-since" in report.scope.narrowed_by
     return f"nothing to grade{': the change affects no case' if changed else ''}"
+
+
+def gate_settings(report: RunReport) -> str:
+    """Return what the gate requires, and the counts of its pass rates."""
+    rates = [rate_text(rate) for rate in report.gate.rates]
+    limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
+    return "; ".join([f"fail-on: {report.gate.fail_on}", *limits])
+
+
+def excess_waivers(report: RunReport) -> Iterator[str]:
+    """Yield how many waivers are not needed, and how many are too many."""
+    if unneeded := sum(map(is_unneeded, report.waivers)):
+        yield f"{numbers.plural(unneeded, 'waiver')} to remove"
+    if too_many_waivers(report.gate, report.waivers):
+        yield limit_text(report)
+
+
+def forbidden_grading(report: RunReport) -> Iterator[str]:
+    """Yield which changes to the grading the gate does not allow."""
+    if is_weakened(report.gate, report.grading_changes):
+        yield "the change makes the grading weaker"
+    if is_changed(report.gate, report.grading_changes):
+        yield "the change edits the grading"
+
+
+def to_review(report: RunReport) -> Iterator[str]:
+    """Yield that a person must look at the changes to the grading."""
+    if needs_review(report.gate, report.grading_changes):
+        yield "review the changes to the grading"
+
+
+def rate_text(rate: PassRate) -> str:
+    """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
+    cases = f"tag {rate.group}" if rate.group else "all cases"
+    errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
+    waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
+    new = f", {rate.new:,} new not counted before the merge" if rate.new else ""
+    needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
+    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"
 
 
 def _why_it_fails(report: RunReport, cases: str) -> Iterator[str]:

@@ -142,7 +142,7 @@ class _Page:
             f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(totals)
         ]
         mean = [] if totals.score is None else [f"mean score **{numbers.score(totals.score)}**"]
-        settings = wording.gate_settings(self.report)
+        settings = heading.gate_settings(self.report)
         facts = [*counts, *mean, settings, *wording.provenance(self.report)]
         yield " · ".join(facts)
 

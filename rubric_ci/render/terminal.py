@@ -99,7 +99,7 @@ def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[Re
 
 def _verdict(report: RunReport) -> Iterator[RenderableType]:
     yield Text(heading.heading(report), style=_GATE_STYLES[heading.tone(report)])
-    parts = (_counts(report), wording.gate_settings(report), *wording.provenance(report))
+    parts = (_counts(report), heading.gate_settings(report), *wording.provenance(report))
     yield Text("; ".join(part for part in parts if part))
 
 

@@ -4,14 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.gate import (
-    PassRate,
-    is_changed,
-    is_unneeded,
-    is_weakened,
-    needs_review,
-    too_many_waivers,
-)
 from rubric_ci.model.mark_value import CANNOT_ASSESS, YES_OR_NO, MarkValue
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
@@ -25,8 +17,7 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.report.judges import panel
-from rubric_ci.text import numbers
-from rubric_ci.waivers.report import limit_text
+from rubric_ci.text import escape, numbers
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
 STATUSES: tuple[CaseStatus, ...] = (
@@ -88,45 +79,6 @@ def own_id(criterion: CriterionResult) -> str:
     return "" if _NUMBERED.fullmatch(criterion.id) else criterion.id
 
 
-def gate_settings(report: RunReport) -> str:
-    """Return what the gate requires, and the counts of its pass rates."""
-    rates = [rate_text(rate) for rate in report.gate.rates]
-    limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
-    return "; ".join([f"fail-on: {report.gate.fail_on}", *limits])
-
-
-def excess_waivers(report: RunReport) -> Iterator[str]:
-    """Yield how many waivers are not needed, and how many are too many."""
-    if unneeded := sum(map(is_unneeded, report.waivers)):
-        yield f"{numbers.plural(unneeded, 'waiver')} to remove"
-    if too_many_waivers(report.gate, report.waivers):
-        yield limit_text(report)
-
-
-def forbidden_grading(report: RunReport) -> Iterator[str]:
-    """Yield which changes to the grading the gate does not allow."""
-    if is_weakened(report.gate, report.grading_changes):
-        yield "the change makes the grading weaker"
-    if is_changed(report.gate, report.grading_changes):
-        yield "the change edits the grading"
-
-
-def to_review(report: RunReport) -> Iterator[str]:
-    """Yield that a person must look at the changes to the grading."""
-    if needs_review(report.gate, report.grading_changes):
-        yield "review the changes to the grading"
-
-
-def rate_text(rate: PassRate) -> str:
-    """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
-    cases = f"tag {rate.group}" if rate.group else "all cases"
-    errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
-    waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
-    new = f", {rate.new:,} new not counted before the merge" if rate.new else ""
-    needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
-    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"
-
-
 def provenance(report: RunReport) -> list[str]:
     """Return what the verdict rests on in addition to this run: cached marks, recorded replies."""
     totals = report.totals
@@ -137,6 +89,21 @@ def provenance(report: RunReport) -> list[str]:
         "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
         panel(report),
+    ]
+    return [part for part in every if part]
+
+
+def origin(report: RunReport) -> list[str]:
+    """Return repository, pull request, commit, targets and judge, as far as they are known."""
+    about = report.metadata
+    targets = dict.fromkeys(case.target for case in report.cases if not isinstance(case, Skipped))
+    named = [*filter(None, targets)]
+    every = [
+        about.get("repository", ""),
+        f"pull request #{about['pull_request']}" if about.get("pull_request") else "",
+        f"commit {escape.commit(about['head_sha'])}" if about.get("head_sha") else "",
+        f"target{'s' * (len(named) > 1)} {numbers.listed(named)}" if named else "",
+        f"judge {report.judge.model}" if report.judge else "",
     ]
     return [part for part in every if part]
 

@@ -41,7 +41,7 @@ def test_the_gate_fails_by_their_failure_and_their_error_is_no_verdict(folder: P
     assert done.returncode == 1, done.stderr
     assert LINE in done.stdout
     assert "Gate fails: 1 of 3 graded cases fails · 1 case errored\n" in done.stdout
-    assert "javascript: not satisfied, required" in done.stdout
+    assert "not satisfied, required · javascript" in done.stdout
     assert adopt(folder, "--fail-on", "never").returncode == 3
 
 

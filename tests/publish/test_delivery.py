@@ -79,6 +79,8 @@ def test_the_report_names_the_commit_and_the_run(
     project.run(**environment)
     assert project.report()["metadata"] == {
         "event": "pull_request",
+        "repository": "o/r",
+        "pull_request": "7",
         "head_sha": SHA,
         "run_url": "https://github.com/o/r/actions/runs/12",
     }

@@ -11,7 +11,7 @@ from rubric_ci.model.gate import FailOnWord, GateInfo, PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scope import Scope
-from rubric_ci.render import heading, wording
+from rubric_ci.render import heading
 from rubric_ci.report import consistency
 from rubric_ci.report.gate import concluded, exit_code, gate_of, settings_of, with_gate
 from tests.sample_reports import a_report, errored, graded
@@ -55,7 +55,7 @@ UNDECIDED = gated(
     ids=["tolerated", "missed", "undecided"],
 )
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
-    assert wording.gate_settings(report) == text
+    assert heading.gate_settings(report) == text
     assert exit_code(report) is code
     assert list(consistency.problems(report)) == []
 
@@ -136,7 +136,7 @@ def test_a_report_that_claims_another_gate(report: RunReport, problem: str) -> N
 
 def test_new_cases_that_are_not_counted_in_words() -> None:
     rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
-    assert wording.rate_text(rate) == (
+    assert heading.rate_text(rate) == (
         "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
     )
 

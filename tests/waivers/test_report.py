@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.waivers import WaiverResult, WaiverState
-from rubric_ci.render import annotations, junit, markdown, sarif, wording
+from rubric_ci.render import annotations, heading, junit, markdown, sarif
 from rubric_ci.render import terminal as at_terminal
 from rubric_ci.render.html import page
 from rubric_ci.report import consistency, json_format
@@ -62,7 +62,7 @@ def test_at_the_terminal() -> None:
 
 def test_in_markdown() -> None:
     text = markdown.render(APPLIED)
-    assert "⏸️ waived" in text
+    assert "⏸️ <b>" in text
     assert f"**Waived, neither a pass nor a fail**\n\n- c/gated: {REASON}" in text
 
 
@@ -144,4 +144,4 @@ def test_more_waivers_than_the_gate_allows() -> None:
     report = a_report(WAIVED, waivers=(a_waiver(),))
     limited = replace(report, gate=replace(report.gate, max_waivers=0, holds=False))
     expected = "fail-on: fail; 1 waiver, at most 0 allowed"
-    assert wording.gate_settings(limited) == expected
+    assert heading.gate_settings(limited) == expected

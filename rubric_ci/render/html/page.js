@@ -30,6 +30,12 @@
     name: (a, b) => a.id.localeCompare(b.id, undefined, { numeric: true }),
   };
 
+  const VALUES = { // of the filters that are counted
+    file: (each) => [each.file],
+    tag: (each) => each.tags,
+    change: (each) => each.changes,
+  };
+
   function byId(id) {
     return document.getElementById(id);
   }
@@ -112,18 +118,72 @@
   function apply() {
     const want = wanted();
     const compare = SORTS[form.elements.sort.value];
-    shown = data.cases.map((_, at) => at).filter((at) => matches(at, want))
-      .sort((a, b) => compare(data.cases[a], data.cases[b]) || a - b);
+    shown = found(want).sort((a, b) => compare(data.cases[a], data.cases[b]) || a - b);
     form.elements.missed.parentElement.hidden = want.criterion === "";
+    countChoices(want);
     turnTo(0);
+  }
+
+  function found(want) {
+    return data.cases.map((_, at) => at).filter((at) => matches(at, want));
+  }
+
+  // How many cases each choice would leave, given the other filters
+
+  function countChoices(want) {
+    const verdicts = counts(found({ ...want, show: "all" }).map((at) => data.cases[at].status));
+    for (const each of form.elements.show) {
+      const label = each.parentElement.lastChild;
+      label.data = label.data.replace(/[\d,]+/, digits(verdicts.get(each.value) ?? 0));
+    }
+    for (const [name, of] of Object.entries(VALUES)) {
+      const left = counts(found({ ...want, [name]: "" }).flatMap((at) => of(data.cases[at])));
+      for (const each of [...form.elements[name].options].slice(1)) {
+        each.text = `${each.value} (${digits(left.get(each.value) ?? 0)})`;
+      }
+    }
+  }
+
+  function counts(names) {
+    const found = new Map([["all", names.length]]);
+    for (const name of names) found.set(name, (found.get(name) ?? 0) + 1);
+    return found;
+  }
+
+  function digits(count) {
+    return count.toLocaleString("en");
+  }
+
+  // What the search found is highlighted in the cases that are open or in their summaries
+
+  function highlight() {
+    const words = form.elements.q.value.trim().toLowerCase();
+    if (!CSS.highlights) return;
+    CSS.highlights.delete("found");
+    if (words) CSS.highlights.set("found", new Highlight(...ranges(words)));
+  }
+
+  function* ranges(words) {
+    const texts = document.createTreeWalker(list, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode.data.toLowerCase();
+      if (text.length !== texts.currentNode.data.length) continue;
+      for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, at);
+        range.setEnd(texts.currentNode, at + words.length);
+        yield range;
+      }
+    }
   }
 
   function turnTo(number) {
     page = number;
     list.replaceChildren(...shown.slice(page * PAGE, (page + 1) * PAGE).map(build));
-    const few = shown.length === data.cases.length ? "" : ` of ${data.cases.length.toLocaleString("en")}`;
-    byId("found").textContent = `${shown.length.toLocaleString("en")}${few} cases`;
+    const few = shown.length === data.cases.length ? "" : ` of ${digits(data.cases.length)}`;
+    byId("found").textContent = `${digits(shown.length)}${few} cases`;
     showPages(Math.ceil(shown.length / PAGE));
+    highlight();
   }
 
   function showPages(count) {
@@ -132,7 +192,7 @@
     const first = page * PAGE + 1;
     const last = Math.min(shown.length, (page + 1) * PAGE);
     const place = document.createElement("span");
-    place.textContent = `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${shown.length.toLocaleString("en")}`;
+    place.textContent = `${digits(first)} to ${digits(last)} of ${digits(shown.length)}`;
     nav.replaceChildren(button("Previous", page - 1, count), place, button("Next", page + 1, count));
   }
 
@@ -150,17 +210,13 @@
   // Choices of the filters
 
   function fillChoices() {
-    choose("file", counted(data.cases.map((each) => each.file)));
-    choose("tag", counted(data.cases.flatMap((each) => each.tags)));
-    choose("change", counted(data.cases.flatMap((each) => each.changes)));
+    for (const [name, of] of Object.entries(VALUES)) choose(name, named(data.cases.flatMap(of)));
     choose("criterion", data.criteria.slice(0, NAMED_CRITERIA).map(criterionChoice));
   }
 
-  function counted(names) {
-    const counts = new Map();
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-    return [...counts].sort(([a], [b]) => a.localeCompare(b, undefined, { numeric: true }))
-      .map(([name, count]) => [name, `${name} (${count.toLocaleString("en")})`]);
+  function named(names) {
+    return [...new Set(names)].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))
+      .map((name) => [name, name]);
   }
 
   function criterionChoice([anchor, id, text]) {
@@ -312,6 +368,7 @@
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     document.addEventListener("keydown", press);
+    list.addEventListener("toggle", () => setTimeout(highlight), true); // once its body is there
     addEventListener("hashchange", follow);
     addEventListener("beforeprint", beforePrint);
     addEventListener("afterprint", () => turnTo(page));

@@ -18,6 +18,7 @@ from rubric_ci.text.escape import visible
 from rubric_ci.waivers import report as waivers
 
 MOST: Final = 500  # rows of a table
+FEW: Final = 10  # broken cases that are listed unfolded
 
 TitledList: TypeAlias = tuple[str, tuple[str, ...]]
 
@@ -41,6 +42,8 @@ class ComparisonView:
     limits: tuple[str, ...]
     figures: tuple[str, ...]
     broken: tuple[BrokenView, ...]
+    broken_title: str
+    opened: bool  # the broken ones are few
     listed: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # title: cases, each with a reason
 
 
@@ -81,7 +84,8 @@ def page(report: RunReport) -> dict[str, object]:
     return {
         "heading": heading.heading(report),
         "tone": heading.tone(report),
-        "facts": " · ".join([wording.gate_settings(report), *wording.provenance(report)]),
+        "origin": " · ".join(wording.origin(report)),
+        "facts": " · ".join([heading.gate_settings(report), *wording.provenance(report)]),
         **cards(report),
         "comparison": comparison(report),
         "grading": tuple(_grading(report)),
@@ -113,12 +117,15 @@ def comparison(report: RunReport) -> ComparisonView | None:
     """Return the kinds of the cases, broken ones first; None without a comparison."""
     if report.comparison is None:
         return None
+    broken = tuple(_broken(case) for case in wording.by_attention(compared.broken(report)))
     return ComparisonView(
         title=compared.title(report),
         head=": ".join(filter(None, [compared.source(report), compared.counts(report)])),
         limits=tuple(compared.limits(report)),
         figures=tuple(compared.figures(report)),
-        broken=tuple(_broken(case) for case in compared.broken(report)),
+        broken=broken,
+        broken_title=f"{len(broken):,} {compared.TITLES['broken']}",
+        opened=len(broken) <= FEW,
         listed=tuple(
             (title, tuple((name, compared.short(why)) for name, why in cases))
             for title, cases in compared.listed(report)

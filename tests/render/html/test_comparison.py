@@ -85,8 +85,9 @@ def test_the_section_shows_what_the_change_broke() -> None:
         [
             '<section class="base"><h2>Compared with the base</h2>',
             "<p><code>aaaaaaaaaa</code>: 1 broken</p>",
+            "<details open><summary>1 broken</summary>",
             f"<ul><li>{link} <small>pass → fail</small></li></ul>",
-            "</section>",
+            "</details></section>",
         ]
     )
 

@@ -289,3 +289,36 @@ def test_many_cases_are_few_nodes(browser: Browser, tmp_path: Path) -> None:
             f"(() => {{ const w = {count}; let n = 1; while (w.nextNode()) n++; return n }})()"
         )
     assert nodes < 30_000
+
+
+LABELS = """[...document.querySelectorAll('#filters fieldset label')]
+  .map(each => each.textContent.trim())"""
+FILES = "[...document.getElementById('filters').elements.file].map(each => each.text)"
+
+
+def test_counts_follow_the_search(tab: Page, files: Path) -> None:
+    at(tab, files, "few.html", "q=Q+of")
+    assert tab.get(LABELS) == [
+        "all 3", "2 passed", "1 borderline", "0 failed", "0 errored", "0 skipped",
+    ]  # fmt: skip
+    assert tab.get(FILES) == ["any file", "dir/b.yaml (1)", "e.yaml (2)"]
+    choose(tab, "show", "borderline")
+    assert tab.get(LABELS)[:2] == ["all 3", "2 passed"]
+    assert tab.get(FILES) == ["any file", "dir/b.yaml (0)", "e.yaml (1)"]
+
+
+FOUND = "[...(CSS.highlights.get('found') ?? [])].map(each => each.toString())"
+
+
+def test_what_the_search_found_is_highlighted(tab: Page, files: Path) -> None:
+    at(tab, files, "few.html", "q=cheap")
+    assert tab.get(FOUND) == ["cheap"]
+    tab.get("document.querySelector('.case summary').click(), new Promise(d => setTimeout(d, 50))")
+    assert tab.get(FOUND) == ["cheap", "cheap"]
+    tab.press("Escape")
+    assert tab.get(FOUND) == []
+
+
+def test_a_case_shows_whether_it_is_open(few: Page) -> None:
+    sign = "getComputedStyle(document.querySelectorAll('.case summary')[{}], '::before').content"
+    assert [few.get(sign.format(number)) for number in (0, 3)] == ['"▾"', '"▸"']

@@ -48,6 +48,10 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
+    if "evalcases" not in Document("", body).data:
+        reason = "the file is written for another tool, whose keys are not edited"
+        blocks = {n: EditRejected(reason=reason, block=rubrics_block(rubrics[n])) for n in rubrics}
+        return Edited(text=text, refused=blocks)
     edits, unplaced = _edits(body, rubrics)
     new, unproven = _insert_valid(body, edits)
     reasons = unplaced | unproven

@@ -118,7 +118,7 @@ def _was_eval(change: Change, then: Snapshot) -> bool:
     ):
         return False
     text = then.text(change.path) or ""
-    return "evalcases" in text or change.path.endswith(".jsonl")
+    return yaml_holds_cases(text.encode()) or change.path.endswith(".jsonl")
 
 
 def _first(loaded: Loaded) -> str:

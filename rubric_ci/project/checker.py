@@ -9,6 +9,7 @@ from pathlib import Path
 from posixpath import dirname
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from rubric_ci.dialects.table import open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.references import Found as Resolved
@@ -22,7 +23,7 @@ from rubric_ci.validation.eval_rules import KnownTargets, Prompt
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
-from rubric_ci.yaml_text.source import UNREADABLE, decode, open_source
+from rubric_ci.yaml_text.source import UNREADABLE, decode
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic

@@ -11,7 +11,8 @@ from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES
 from rubric_ci.system import atomic_write, confined
 
 HERE: Final = "."
-SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
+SUFFIXES: Final = (".yaml", ".yml", ".jsonl", "evals.json")
+"""How the names of files end that a search looks into; the last is Agent Skills' file."""
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
@@ -196,7 +197,7 @@ def holds_cases(path: Path) -> bool:
 
 def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
     """Return True if a search of the repository would find a file."""
-    return path.suffix in SUFFIXES and (
+    return path.name.endswith(SUFFIXES) and (
         _holds_evals(path, set())
         or path.resolve() in {p.resolve() for p in _configured(globs, root)}
     )

@@ -10,6 +10,9 @@ from typing import Final
 
 USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 
+DIALECTS: Final = rb"[\"']?(?:tests|evals|cases|test_cases)[\"']?\s*+:"
+"""A key of the cases of other tools; their data decides."""
+
 _HOLDS_ID: Final = rb"\"id\"\s*+:"
 _HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"
 _INPUTS: Final = frozenset(("input", "input_messages"))
@@ -17,11 +20,12 @@ _MISSPELT_INPUTS: Final = frozenset(("inputs", "input_message", "prompt", "quest
 
 
 def yaml_holds_cases(data: bytes) -> bool:
-    """Return True for an eval file, and for broken YAML that names the key of one."""
+    """Return True for an eval file, also of a dialect, and for broken YAML with our key."""
     if re.search(USUAL, data):
         return True
     named = b"evalcases" in data
-    if not named and b"\\" not in data:  # an escape can spell the key
+    dialect = re.search(DIALECTS, data)
+    if not named and not dialect and b"\\" not in data:  # an escape can spell the key
         return False
     from rubric_ci.yaml_text.document import YAML_EMPTY, Document
     from rubric_ci.yaml_text.source import decode
@@ -32,7 +36,11 @@ def yaml_holds_cases(data: bytes) -> bool:
         return named
     if not document.readable:
         return named and all(problem.rule != YAML_EMPTY for _, problem in document.text_problems)
-    return isinstance(document.data, dict) and "evalcases" in document.data
+    if isinstance(document.data, dict) and "evalcases" in document.data:
+        return True
+    from rubric_ci.dialects.table import dialect_of
+
+    return dialect is not None and dialect_of(document.data) is not None
 
 
 def lines_hold_cases(data: bytes) -> bool:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rubric_ci.dialects.table import open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
 from rubric_ci.system import confined
 from rubric_ci.validation.gate_rules import CaseName, Sizes
-from rubric_ci.yaml_text.source import decode, open_source
+from rubric_ci.yaml_text.source import decode
 
 
 def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:

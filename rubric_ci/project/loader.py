@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from rubric_ci.dialects.table import open_source
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
@@ -17,7 +18,6 @@ from rubric_ci.validation.eval_rules import KnownTargets
 from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.source import open_source
 
 
 def no_files(_: str) -> NotFound:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from rubric_ci.dialects import translation
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation import (
@@ -83,7 +84,7 @@ _MODULES = (
         rubric_rules,
         wording,
     ),
-    *(gate_rules, shape_rules, target_rules, variable_rules, waiver_rules),
+    *(translation, gate_rules, shape_rules, target_rules, variable_rules, waiver_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -9,7 +9,8 @@ from rubric_ci.validation.diagnostics import to_diagnostic
 from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.problems import LocatedProblem
-from rubric_ci.yaml_text.source import decode, open_source
+from rubric_ci.dialects.table import open_source
+from rubric_ci.yaml_text.source import decode
 
 FOLDER = Path(__file__).parent
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
+    from rubric_ci.dialects.table import open_source
     from rubric_ci.editing.fixes import fix
     from rubric_ci.editing.jsonl import fix_lines
     from rubric_ci.model.diagnostics import Diagnostic
@@ -24,7 +25,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.validation.rules import meanings
     from rubric_ci.validation.validator import check_evals
     from rubric_ci.yaml_text.problems import LocatedProblem
-    from rubric_ci.yaml_text.source import decode, open_source
+    from rubric_ci.yaml_text.source import decode
 
 MEANINGS = meanings()
 

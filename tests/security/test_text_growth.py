@@ -18,6 +18,7 @@ from time import process_time
 import pytest
 
 import rubric_ci
+from rubric_ci.dialects.table import open_source
 from rubric_ci.judge.evidence import _is_quoted_in
 from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.injection_scan import scan_for_injection
@@ -28,7 +29,6 @@ from rubric_ci.text import code_blocks, escape
 from rubric_ci.text.globs import matcher
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.outline import count_cases
-from rubric_ci.yaml_text.source import open_source
 
 SIZES = (2_000, 32_000)  # linear: 16 times; quadratic: 256 times
 MARGIN = 5

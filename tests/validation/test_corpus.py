@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
+from rubric_ci.dialects.table import open_source
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.discovery import lookup
 from rubric_ci.project.loader import load
@@ -19,7 +20,7 @@ from rubric_ci.validation.schema import read_schema
 from rubric_ci.validation.schema_errors import explain
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.problems import LocatedProblem
-from rubric_ci.yaml_text.source import decode, open_source
+from rubric_ci.yaml_text.source import decode
 from tests import platforms
 from tests.evals.__main__ import FOLDER, diagnostics, evals, report
 

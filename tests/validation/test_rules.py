@@ -6,7 +6,8 @@ from pkgutil import walk_packages
 
 import pytest
 
-from rubric_ci import validation, yaml_text
+from rubric_ci import dialects, validation, yaml_text
+from rubric_ci.dialects.table import open_source
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.model.rules import Rule
 from rubric_ci.system.model_list import known_models
@@ -14,7 +15,6 @@ from rubric_ci.validation.eval_rules import KnownTargets
 from rubric_ci.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.source import open_source
 
 EXAMPLES = [rule for rule in RULES.values() if rule.bad]
 CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
@@ -45,7 +45,7 @@ def rules_of(text: str) -> list[str]:
 def test_every_rule_is_registered_under_an_id_of_its_own() -> None:
     defined = {
         (name, value)
-        for package in (validation, yaml_text)
+        for package in (dialects, validation, yaml_text)
         for module in walk_packages(package.__path__, f"{package.__name__}.")
         for name, value in vars(import_module(module.name)).items()
         if isinstance(value, Rule)

@@ -1,0 +1,37 @@
+"""The dialects, and the data of a file as ours.
+
+NOTE: a file of ours imports no dialect; a hook feels it.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from rubric_ci.yaml_text import source
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.source import Source
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rubric_ci.model.references import FindFiles
+
+
+def dialect_of(data: Any) -> "ModuleType | None":
+    """Return the dialect of a file, by its keys; None: ours, or no eval file."""
+    if data is None or (isinstance(data, dict) and "evalcases" in data):
+        return None
+    from rubric_ci.dialects import agent_skills, agentv
+
+    return next((each for each in (agent_skills, agentv) if each.matches(data)), None)
+
+
+def open_source(
+    path: str, text: str, sidecar: str | None = None, find: "FindFiles | None" = None
+) -> Source:
+    """Parse a text as `source.open_source` does; a file of a dialect has its data as ours."""
+    opened = source.open_source(path, text, sidecar, find)
+    dialect = dialect_of(opened.data) if isinstance(opened, Document) else None
+    if dialect is None or not isinstance(opened, Document):
+        return opened
+    from rubric_ci.dialects.translation import TranslatedSource
+
+    return TranslatedSource(opened, dialect.translate(opened.data))

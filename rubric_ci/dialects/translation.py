@@ -1,0 +1,102 @@
+"""The data of another tool's file as ours, and where each value stands in that file."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rubric_ci.model.rules import GOOD_FILE, Rule
+from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
+
+NOT_SUPPORTED: Final = Rule(
+    id="not-supported",
+    meaning=(
+        "The file is written for another tool and is read as it is, but this part of it has no "
+        "counterpart here. The file is not graded as if it were whole."
+    ),
+    hint="remove it, or write the file for rubric-ci (docs/evals.md)",
+    bad="tests:\n  - {id: a, input: Hi, criteria: Greets, workspace: {repos: []}}\n",
+    good=GOOD_FILE,
+)
+
+
+@dataclass(slots=True)
+class Translation:
+    """Our data of a file; `paths` has the path in the file of each value that moved."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+    paths: dict[Path, Path] = field(default_factory=dict)
+    unsupported: list[tuple[Path, str]] = field(default_factory=list)  # path and message
+
+    def put(self, place: Path, value: Any, theirs: Path) -> None:
+        """Add a value at a path of ours, which is written at a path of the file."""
+        owner: Any = self.data
+        for step in place[:-1]:
+            owner = owner[step]
+        last = place[-1]
+        if isinstance(owner, list):
+            owner.append(value)
+        else:
+            owner[last] = value
+        self.paths[place] = theirs
+
+    def refuse(self, path: Path, message: str) -> None:
+        """Report a part of the file that has no counterpart."""
+        self.unsupported.append((path, message))
+
+    def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
+        """Report the keys of a mapping that are not known."""
+        names = frozenset(known)
+        for key in owner:
+            if key not in names and not str(key).startswith("x-"):
+                self.refuse((*path, key), f"`{key}` has no counterpart")
+
+    def theirs(self, path: Path) -> Path:
+        """Return where a value of ours stands in the file."""
+        for length in range(len(path), 0, -1):
+            if (found := self.paths.get(path[:length])) is not None:
+                return (*found, *path[length:])
+        return ()
+
+
+class TranslatedSource:
+    """Implements `Source` with a document of another tool."""
+
+    def __init__(self, document: Document, found: Translation) -> None:
+        self._document, self._found = document, found
+        self.file = document.file
+        self.data: Any = found.data
+        self.ambiguous: list[Any] = []
+        self.text_problems = [
+            *document.text_problems,
+            *((document.file, self._located(path, message)) for path, message in found.unsupported),
+        ]
+
+    def _located(self, path: Path, message: str) -> LocatedProblem:
+        place = self._document.locate(path, at_key=True)
+        return LocatedProblem(NOT_SUPPORTED, *place, message, NOT_SUPPORTED.hint)
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+        return self._document.readable
+
+    def texts(self) -> dict[str, str]:
+        """Return the text by its file."""
+        return self._document.texts()
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file and place of the value at a path of ours."""
+        return self._document.location(self._found.theirs(path), at_key=at_key)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path of ours."""
+        return self._document.locate(self._found.theirs(path), at_key=at_key)
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path of ours as it is written."""
+        return self._document.written(self._found.theirs(path))
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
+        """Return no path: ambiguous scalars are not looked for."""
+        return {}

@@ -1,0 +1,231 @@
+"""Files of other tools as our cases, and problems at the lines of those files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.dialects.table import dialect_of, open_source
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.references import Found, NotFound
+from rubric_ci.project.loader import Loaded, load
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
+
+SKILL = """\
+{
+  "skill_name": "refunds",
+  "evals": [
+    {
+      "id": 1,
+      "prompt": "How long?",
+      "expected_output": "Names 30 days.",
+      "expectations": ["Says 30 days.", "Is polite."],
+      "files": ["SKILL.md"]
+    },
+    {"id": "b", "prompt": "Hi", "expected_output": "Greets."},
+    {"prompt": "Hi", "assertions": [{"name": "greets", "description": "Says hello."}]}
+  ]
+}
+"""
+AGENTV = """\
+name: shop
+execution: {target: llm}
+assertions:
+  - Is polite
+tests:
+  - id: refund
+    criteria: Answers
+    input: How long?
+    expected_output: 30 days
+    assertions:
+      - {type: icontains, value: Days, required: true}
+      - {type: not-contains, value: sorry}
+      - type: rubrics
+        weight: 2
+        criteria:
+          - {id: period, outcome: Names the period, weight: 3, required: true}
+          - {id: tone, outcome: Is kind}
+      - {type: regex, value: '\\d+ days', flags: i}
+      - {type: latency, threshold: 2000}
+"""
+FIVE = """\
+prompts: ["{{ input }}"]
+providers: [llm]
+tests:
+  - id: a
+    vars: {input: Say hi, expected_output: Hi}
+    assert: [Greets, {type: llm-rubric, value: Is short}]
+"""
+
+
+def lookup(name: str) -> Found | NotFound:
+    return Found(name, "# Refunds") if name == "SKILL.md" else NotFound("no such file")
+
+
+def loaded(text: str, name: str = "evals/evals.json") -> Loaded:
+    return load(name, text, lookup)
+
+
+def cases(text: str, name: str = "evals/evals.json") -> tuple[EvalCase, ...]:
+    found = loaded(text, name)
+    assert found.eval_file, found.diagnostics
+    return found.eval_file.cases
+
+
+def criteria(case: EvalCase) -> list[tuple[Any, ...]]:
+    """Return text or check, weight and gate of each criterion of the rubric."""
+    (spec,) = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
+    return [(each.text, each.weight, getattr(each, "required", None)) for each in spec.rubric]
+
+
+def test_agent_skills() -> None:
+    first, second, third = cases(SKILL)
+    assert (first.id, second.id, third.id) == ("1", "b", "3")
+    assert first.expected_outcome == "Names 30 days."
+    assert first.question == "How long?\n\n# Refunds"
+    assert criteria(first) == [("Says 30 days.", 1.0, True), ("Is polite.", 1.0, True)]
+    assert criteria(second) == [("Greets.", 1.0, True)]
+    assert criteria(third) == [("Says hello.", 1.0, True)]
+    assert [case.span.line for case in (first, second)] == [5, 11]
+
+
+def test_agentv_4() -> None:
+    (case,) = cases(AGENTV, "shop.eval.yaml")
+    rubric, latency = case.evaluators
+    assert (rubric.weight, latency.weight, latency.type) == (6.0, 1.0, "latency")
+    assert criteria(case) == [
+        ("Contains `Days`", 1.0, True),
+        ("Does not contain `sorry`", 1.0, False),
+        ("Names the period", 1.5, False),
+        ("Is kind", 0.5, False),
+        ("Matches `\\d+ days`", 1.0, False),
+        ("Is polite", 1.0, False),
+    ]
+    assert (case.target, case.expected_outcome, case.reference_answer) == (
+        "llm",
+        "Answers",
+        "30 days",
+    )
+
+
+def test_agentv_5() -> None:
+    (case,) = cases(FIVE, "shop.yaml")
+    assert (case.question, case.target, case.reference_answer) == ("Say hi", "llm", "Hi")
+    assert criteria(case) == [("Greets", 1.0, False), ("Is short", 1.0, False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        (
+            SKILL.replace('"id": "b",', '"id": "b", "setup": "x",'),
+            "evals.json",
+            ["11:17 not-supported: `setup` has no counterpart"],
+        ),
+        (
+            SKILL.replace("SKILL.md", "none.md"),
+            "evals.json",
+            ["9:17 file-missing: `none.md`: no such file"],
+        ),
+        (
+            AGENTV + "      - {type: script, command: [a]}\n    workspace: {}\n",
+            "a.yaml",
+            [
+                "20:10 not-supported: the grader `script` has no counterpart",
+                "21:5 not-supported: `workspace` has no counterpart",
+            ],
+        ),
+        (
+            AGENTV.replace("target: llm", "threshold: 0.5"),
+            "a.yaml",
+            ["2:13 not-supported: `gate.thresholds.pass` in rubric-ci.yaml is the limit"],
+        ),
+        (
+            FIVE.replace("providers: [llm]", "providers: [llm, other]"),
+            "a.yaml",
+            ["2:1 not-supported: `providers` has no counterpart unless it names one target"],
+        ),
+        (
+            FIVE.replace("Say hi", "3"),
+            "a.yaml",
+            ["5:19 not-text: `input` must be text; `3` reads as a number"],
+        ),
+    ],
+    ids=["key", "file", "grader", "threshold", "providers", "type"],
+)
+def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str]) -> None:
+    found = loaded(text, name)
+    assert found.eval_file is None
+    assert [f"{d.span.line}:{d.span.column} {d.rule}: {d.message}" for d in found.diagnostics][
+        : len(expected)
+    ] == expected
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"evalcases": [], "tests": [{"id": "a", "input": "b"}]},
+        {"tests": [{"vars": {"a": 1}, "assert": []}], "prompts": []},
+        {"tests": [{"id": "a", "run": "pytest"}]},
+        {"tests": "cases.yaml"},
+        {"cases": [{"prompt": "a"}]},
+        {"evals": [{"name": "a"}]},
+        [{"prompt": "a"}],
+        "text",
+        None,
+    ],
+)
+def test_what_is_no_dialect(data: object) -> None:
+    assert dialect_of(data) is None
+
+
+def test_our_own_files_are_as_they_are() -> None:
+    source = open_source("a.yaml", "evalcases: [{id: a, input: b}]\n")
+    assert source.data == {"evalcases": [{"id": "a", "input": "b"}]}
+
+
+CLEAN = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
+
+
+@pytest.fixture
+def repository(checkout: Checkout) -> Checkout:
+    checkout.commit(
+        {
+            "skill/SKILL.md": "# Refunds\n",
+            "skill/evals/evals.json": SKILL,
+            "shop/suite.yaml": (
+                "tests:\n  - {id: a, input: Hi, assertions: "
+                "[{type: contains, value: hello}, {type: is-json, negate: true}]}\n"
+            ),
+            "other/promptfooconfig.yaml": "prompts: [a]\ntests: [{vars: {b: c}}]\n",
+            "rubric-ci.yaml": "targets: [{name: default, provider: mock, response: hello}]\n",
+        }
+    )
+    return checkout
+
+
+def test_a_search_finds_them_by_their_keys(repository: Checkout) -> None:
+    done = invoke(repository.root, CLEAN, "validate")
+    assert (done.returncode, done.stdout) == (0, "3 files checked: no problems\n")
+
+
+def test_they_are_graded(repository: Checkout) -> None:
+    done = invoke(repository.root, CLEAN, "run", "shop")
+    assert done.returncode == 0, done.stdout
+    report = json.loads((repository.root / ".rubric-ci/report.json").read_text())
+    (case,) = report["cases"]
+    assert (case["id"], case["score"], case["file"]) == ("a", 1.0, "shop/suite.yaml")
+    assert [each["line"] for each in case["evaluators"][0]["criteria"]] == [2, 2]
+
+
+def test_a_change_selects_single_cases_of_them(repository: Checkout) -> None:
+    path = Path("skill/evals/evals.json")
+    repository.write({path.as_posix(): SKILL.replace("Greets.", "Greets back.")})
+    options = ("--changed-since", "HEAD", "--list", "--judge", "openai/x")
+    done = invoke(repository.root, CLEAN, "run", *options)
+    assert done.stdout.splitlines()[:2] == [
+        "skill/evals/evals.json:11  b  default  case edited: expected_outcome, rubrics",
+        "1 case",
+    ]

@@ -50,7 +50,7 @@ golden: $(READY)
 
 # The documentation as a site, in build/site; a broken link or anchor fails it.
 docs: $(READY)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/.site/build.py
 
 # rubric-ci alone, two minutes; the READMEs in benchmarks/ say how to measure other tools with it.
 bench: $(READY)

@@ -1,7 +1,6 @@
 """The site builds without a warning, has every page, and loads nothing from another host."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,23 +16,57 @@ LOADED = re.compile(r"<(?:script|img|link)\b[^>]*?\b(?:src|href)=\"?(https?:[^\"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "WARNING" not in done.stderr
-    return folder
+    command = [sys.executable, "docs/.site/build.py", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No issues found" in done.stdout + done.stderr
+    return folder / "site"
+
+
+def pages() -> set[str]:
+    """Return the pages of the site, as Markdown files."""
+    found = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/*.md")}
+    found |= {f"commands/{path.name}" for path in ROOT.glob("docs/commands/*.md")}
+    return found | {
+        f"{n}.md" for n in ("index", "changelog", "contributing", "releasing", "security")
+    }
 
 
 def test_every_page_can_be_found_by_search(site: Path) -> None:
-    index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
-    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    pages = {f"{page.stem}/" for page in ROOT.glob("docs/*.md")}
-    pages |= {f"commands/{page.stem}/" for page in ROOT.glob("docs/commands/*.md")}
-    pages = {page.replace("commands/index/", "commands/") for page in pages}
-    assert found == {*pages, "", "changelog/", "contributing/", "releasing/", "security/"}
+    index = json.loads((site / "search.json").read_text(encoding="utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["items"]}
+    folders = {f"{page.removesuffix('.md')}/" for page in pages()}
+    assert found == {folder.removesuffix("index/") for folder in folders}
+
+
+def test_every_page_has_a_twin_in_markdown(site: Path) -> None:
+    assert {path.relative_to(site).as_posix() for path in site.rglob("*.md")} == pages()
+    twin = (site / "action.md").read_text(encoding="utf-8")
+    assert twin.startswith("# GitHub Action\n")
+    assert "](reports.md)" in twin
+    assert "](https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows)" in twin
+
+
+def test_llms_txt_lists_every_page(site: Path) -> None:
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith(
+        "# rubric-ci\n\n> Rubric-based LLM evals as a merge gate\n\n## Start\n- ["
+    )
+    listed = re.findall(r"^- \[.+?\]\(([\w/-]+\.md)\)", text, re.MULTILINE)
+    assert (len(listed), set(listed)) == (len(pages()), pages())
+    assert "- [Targets](targets.md): A target answers the cases: " in text
+
+
+@pytest.mark.parametrize("link", ["[a](scoring.md#no-such-anchor)", "[a](nopage.md)"])
+def test_a_broken_link_fails_the_build(link: str, tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.md").write_text(f"# A\n\n{link}\n")
+    (tmp_path / "pages/scoring.md").write_text("# B\n")
+    (tmp_path / "mkdocs.yml").write_text("site_name: a\ndocs_dir: pages\nsite_dir: site\n")
+    config = str(tmp_path / "mkdocs.yml")
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "-f", config]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
 
 
 def test_links_that_leave_the_site_lead_to_the_repository(site: Path) -> None:

@@ -7,6 +7,8 @@ from typing import assert_never
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.alarm_budget import Tested
 from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.model.judge_noise import same_marks_again
+from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RemovedCase
@@ -122,6 +124,12 @@ def _verdicts(case: Graded) -> list[VerdictWord]:
     return [trial.verdict for trial in trials_of(case)]
 
 
+def _again(case: CaseResult, was: Graded) -> tuple[MarkValue, ...]:
+    if not isinstance(case, Graded) or case.answer != was.answer:
+        return ()
+    return same_marks_again(case.evaluators, was.evaluators)
+
+
 def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseResult | None:
     """Return the earlier case as a report shows it; its answer if that is part of a change."""
     match was:
@@ -137,6 +145,7 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
                 score=was.score,
                 answer=was.answer if differs and found.change != "unchanged" else "",
                 source="report",
+                marks=_again(case, was),
             )
         case _:
             assert_never(was)

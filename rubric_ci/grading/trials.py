@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rubric_ci.model.evals import TrialRule
+from rubric_ci.model.judge_noise import marks_of
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (
     TIERS,
@@ -37,7 +38,7 @@ def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -
         chosen,
         reason=chosen.reason + _trial_summary(graded, errored, len(results)),
         waived=tuple(sorted({name for g in graded for name in g.waived})),
-        trials=tuple(_trial(g) for g in graded),
+        trials=_with_repeated_marks(graded),
         trials_to_pass=rank if rule else 0,
         usage=_spent(results),
     )
@@ -71,6 +72,15 @@ def with_confirming_trials(first: Graded, more: Sequence[CaseResult]) -> Graded:
     result = with_further_trials([first], more)
     assert isinstance(result, Graded)  # noqa: S101 - most of the trials that count have a verdict
     return result
+
+
+def _with_repeated_marks(graded: Sequence[Graded]) -> tuple[Trial, ...]:
+    """Return the trials; those of one answer keep their marks, which should not differ."""
+    times = Counter(g.answer for g in graded)
+    return tuple(
+        replace(_trial(g), marks=marks_of(g.evaluators)) if times[g.answer] > 1 else _trial(g)
+        for g in graded
+    )
 
 
 def _trial(graded: Graded) -> Trial:

@@ -9,6 +9,7 @@ from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.correction import CorrectedPassRate
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.judge_noise import CriterionNoise, judge_noise
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.scope import WHOLE, Scope
@@ -49,6 +50,7 @@ class Totals:
     recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
     reused_answers: int = 0  # cases whose answer is from the cache
     waived: int = 0  # graded cases that pass but for waived criteria
+    judge_noise: tuple[CriterionNoise, ...] = ()  # criteria with repeated marks, noisiest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +196,7 @@ def totals(cases: tuple[CaseResult, ...], preflight: Usage = NOTHING_USED) -> To
         cached_marks=sum(evaluator.cached_marks for evaluator in assessed),
         recorded_answers=sum(case.recorded for case in ended),
         reused_answers=sum(case.answer_reused for case in ended),
+        judge_noise=judge_noise(cases),
     )
 
 

@@ -17,8 +17,8 @@ T = TypeVar("T", "Trial", "Graded")
 VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
 AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared", "report"]
-"""`asked`: in this run; `reused`: from the cache; `recorded`: from a file of recorded answers;
-`shared`: that of the head, as nothing that determines it differs; `report`: from an earlier run."""
+"""`asked`: in this run; `reused`: from the cache; `recorded`: from a file; `report`: of an earlier
+run; `shared`: that of the head, as nothing that determines it differs."""
 
 Change: TypeAlias = Literal[
     "broken",
@@ -135,10 +135,10 @@ class Trial:
     score: float
     without_waived: VerdictWord | None = None  # if the criteria that are not waived give a better
     answer: str | None = None  # for `baseline rejudge`; None: not kept
+    marks: tuple[MarkValue, ...] = ()  # of each judged criterion, if another trial has the answer
 
 
-TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")
-"""From the worst verdict to the best."""
+TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")  # from the worst to the best
 
 Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
 """What a graded case counts as; `waived`: it passes but for waived criteria."""
@@ -176,6 +176,7 @@ class BaseResult:
     answered_at: str = ""  # RFC 3339, of a reused answer
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
     further_trials: int = 0  # of those, the ones that confirmed or refuted a suspected break
+    marks: tuple[MarkValue, ...] = ()  # of the same answer in a report
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
 

@@ -12,6 +12,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.render import comparison, grading_changes, heading, usage_text, wording
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored, folded
+from rubric_ci.report.judges import notes
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
@@ -248,11 +249,10 @@ class _Page:
 
     def _not_run(self, plan: _Plan) -> Iterator[str]:
         skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
-        lines = [escape.prose(line) for line in wording.not_run(self.report)]
-        for reason, cases in wording.grouped(skipped):
-            lines.append(f"{_names(cases)} skipped: {self._prose(reason, plan)}")
-        yield from _list("Not run", lines)
-        yield from _list("Notes", [self._prose(note, plan) for note in self.report.notes])
+        groups = wording.grouped(skipped)
+        left = [f"{_names(cases)} skipped: {self._prose(why, plan)}" for why, cases in groups]
+        yield from _list("Not run", [*map(escape.prose, wording.not_run(self.report)), *left])
+        yield from _list("Notes", [self._prose(note, plan) for note in notes(self.report)])
 
     def _why(self, plan: _Plan) -> Iterator[str]:
         groups = wording.reasons_to_run(self.report)

@@ -14,6 +14,7 @@ from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
 from rubric_ci.render import grading_changes, heading, palette, usage_text, wording
+from rubric_ci.report.judges import notes
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
@@ -211,7 +212,7 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
         yield _text(
             f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
         )
-    lines = [*wording.not_run(report), *report.notes]
+    lines = [*wording.not_run(report), *notes(report)]
     if report.grading_changes:
         yield _text(grading_changes.summary(report), "bold")
     for change in report.grading_changes[:MOST_DETAILS]:

@@ -1,9 +1,14 @@
-"""What a report shows of its judges without labels: how many votes a panel is worth."""
+"""What a report shows of its judges without labels: worth of a panel, marks that differ."""
+
+from typing import Final
 
 from rubric_ci.model.mark_value import LEVELS, mark_share
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Skipped
 from rubric_ci.statistics.effective_votes import centred, effective_votes
+from rubric_ci.text import numbers
+
+MOST_NOISE: Final = 5  # criteria; report.json has all
 
 
 def panel(report: RunReport) -> str:
@@ -22,3 +27,20 @@ def panel(report: RunReport) -> str:
     full = [row for row in rows if len(row) == judges]
     found = effective_votes(centred(full)) if full else None
     return f"{judges} judges, {found:.1f} effective votes" if found else ""
+
+
+def noise(report: RunReport) -> list[str]:
+    """Return a line for each criterion whose marks of one answer differ, the noisiest first."""
+    found = [each for each in report.totals.judge_noise if each.differing]
+    lines = [
+        f"judge noise: {each.id} ({each.file}): {each.differing:,} of "
+        f"{numbers.plural(each.repeated, 'answer')} got different marks when marked again"
+        for each in found[:MOST_NOISE]
+    ]
+    more = len(found) - MOST_NOISE
+    return [*lines, f"judge noise: {more:,} more criteria"] if more > 0 else lines
+
+
+def notes(report: RunReport) -> list[str]:
+    """Return the notes of a report and its judge noise."""
+    return [*report.notes, *noise(report)]

@@ -50,7 +50,8 @@ def finish(
     )
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
-    return with_comparison(report, inputs.baseline, settings, environment)
+    report = with_comparison(report, inputs.baseline, settings, environment)
+    return replace(report, totals=totals(report.cases, graded.preflight))
 
 
 def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Words and figures that every format shares."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
     ],
     ids=["nothing", "fresh", "cached", "replayed", "recorded"],
 )
-def test_provenance(totals: dict[str, int], replayed: bool, shown: list[str]) -> None:
+def test_provenance(totals: dict[str, Any], replayed: bool, shown: list[str]) -> None:
     report = a_report(
         graded("a"), errored("b"), scope=Scope().narrowed("replay") if replayed else Scope()
     )

@@ -13,6 +13,7 @@ from rubric_ci.render import grading_changes, heading, usage_text, wording
 from rubric_ci.render.html import charts
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.groups import CriterionGroup, FileGroup, criterion_groups, file_groups
+from rubric_ci.report.judges import notes
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import visible
 from rubric_ci.waivers import report as waivers
@@ -171,7 +172,7 @@ def _notes(report: RunReport) -> Iterator[TitledList]:
     yield "Waived, neither a pass nor a fail", tuple(waivers.applied_lines(report))
     broken = waivers.problem_lines(report)
     yield "Waivers to fix", tuple(f"{place}: {text}" for place, text in broken)
-    yield "Notes", (*wording.not_run(report), *report.notes)
+    yield "Notes", (*wording.not_run(report), *notes(report))
 
 
 def _broken(case: CaseResult) -> BrokenView:

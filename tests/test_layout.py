@@ -91,7 +91,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "selection/test_changed_cases.py": """
         project/base_state project/difference selection/prefilter""",
     "targets/test_agent.py": """
-        model/trace system/scratch targets/file_changes targets/trace targets/workspace""",
+        model/trace system/scratch targets/file_changes targets/trace targets/work_checks
+        targets/workspace""",
+    "assertions/test_work.py": "assertions/calls assertions/folder",
     "targets/test_targets.py": """
         targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
     "text/test_escape.py": "text/invisible",

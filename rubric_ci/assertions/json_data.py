@@ -75,11 +75,18 @@ def _is_valid(text: str, schema: JSON, _: bool) -> Outcome:
     found = parsed(text)
     if isinstance(found, NotJson):
         return Outcome(holds=False, found=found.reason)
-    error = next(_validator(json.dumps(schema)).iter_errors(found), None)
+    if reason := validity(found, schema):
+        return Outcome(holds=False, found=reason)
+    return Outcome(holds=True, found="it is valid", evidence=text.strip())
+
+
+def validity(value: JSON, schema: JSON) -> str:
+    """Return why a value is not valid by a JSON Schema, or ""."""
+    error = next(_validator(json.dumps(schema)).iter_errors(value), None)
     if error is None:
-        return Outcome(holds=True, found="it is valid", evidence=text.strip())
+        return ""
     place = ".".join(map(str, error.instance_path))
-    return Outcome(holds=False, found=f"{f'`{place}`: ' if place else ''}{error.message}")
+    return f"{f'`{place}`: ' if place else ''}{error.message}"
 
 
 def schema_problem(schema: JSON) -> str:

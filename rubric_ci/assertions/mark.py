@@ -1,26 +1,45 @@
 """The mark of an assertion on an answer."""
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, assert_never
 
+from rubric_ci.assertions.folder import check_name
 from rubric_ci.assertions.json_data import NotJson, parsed
 from rubric_ci.assertions.row import Outcome
 from rubric_ci.assertions.table import TABLE, described
+from rubric_ci.errors import CannotMeasure
 from rubric_ci.model.rubric import Assertion, Mark, Rubric
+from rubric_ci.model.trace import Step, WorkCheck
 from rubric_ci.text.json_path import Missing, value_at
 from rubric_ci.text.numbers import shortened
 
 MOST_EVIDENCE = 400  # characters
 
 
-def assertion_marks(rubric: Rubric, answer: str) -> dict[str, Mark]:
-    """Return the marks of all assertions of a rubric."""
-    return {c.id: mark(c, answer) for c in rubric if isinstance(c, Assertion)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Did:
+    """What a target did for its answer, as far as it reports that."""
+
+    steps: tuple[Step, ...] | None = None  # None: it reports none
+    checks: tuple[WorkCheck, ...] | None = None  # None: it has no workspace
 
 
-def mark(assertion: Assertion, answer: str) -> Mark:
+def assertion_marks(rubric: Rubric, answer: str, did: Did | None = None) -> dict[str, Mark]:
+    """Return the marks of all assertions; without `did`, of those about the answer's text.
+
+    Raises CannotMeasure where the target does not report what an assertion is about.
+    """
+    return {
+        c.id: mark(c, answer, did)
+        for c in rubric
+        if isinstance(c, Assertion) and (did or TABLE[c.key].of == "text")
+    }
+
+
+def mark(assertion: Assertion, answer: str, did: Did | None = None) -> Mark:
     """Return whether an answer meets an assertion, with what was sought and what was found."""
-    found = _outcome(assertion, answer)
+    found = _outcome(assertion, answer, did or Did())
     sought = described(
         assertion.key, assertion.value, negated=assertion.negated, field=assertion.field
     )
@@ -31,7 +50,34 @@ def mark(assertion: Assertion, answer: str) -> Mark:
     )
 
 
-def _outcome(assertion: Assertion, answer: str) -> Outcome:
+def _outcome(assertion: Assertion, answer: str, did: Did) -> Outcome:
+    match TABLE[assertion.key].of:
+        case "calls":
+            if did.steps is None:
+                raise CannotMeasure(
+                    f"`{assertion.key}`: the target reports no tool calls; set its `trace`"
+                )
+            return TABLE[assertion.key].check(did.steps, assertion.value, False)
+        case "folder":
+            return _in_folder(assertion, did)
+        case "text":
+            return _of_text(assertion, answer)
+        case _:
+            assert_never(TABLE[assertion.key].of)
+
+
+def _in_folder(assertion: Assertion, did: Did) -> Outcome:
+    name = check_name(assertion.key, assertion.value)
+    check = next((each for each in did.checks or () if each.name == name), None)
+    if check is None:
+        reason = "the target has no `workspace`" if did.checks is None else "it was not checked"
+        raise CannotMeasure(f"`{assertion.key}`: {reason}")
+    if check.error:
+        raise CannotMeasure(f"`{assertion.key}`: {check.error}")
+    return Outcome(check.holds, check.found, check.evidence)
+
+
+def _of_text(assertion: Assertion, answer: str) -> Outcome:
     text = _text(answer, assertion.field) if assertion.field else answer
     if isinstance(text, NotJson):
         return Outcome(holds=False, found=text.reason)

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.text.numbers import shortened
 
+CALLS: Final = "calls"
+FOLDER: Final = "folder"
 LONGEST = 80  # characters of a value in a message
 
 
@@ -25,12 +27,13 @@ class Row:
     """One key of an assertion."""
 
     key: str
-    check: Callable[[str, Any, bool], Outcome]  # text, value, whether case is ignored
+    check: Callable[[Any, Any, bool], Outcome]  # what `of` says, value, whether case is ignored
     says: str  # "contains {}"
     denies: str  # with `not`
     title: str
     meaning: str
     value: dict[str, Any]  # JSON Schema
+    of: Literal["text", "calls", "folder"] = "text"  # of the answer, the steps, the workspace
     folds: bool = False  # `ignore_case` has an effect
     growth: Literal["weaker", "stronger", ""] = ""  # of a larger number or a longer list
     problem: Callable[[Any], str] = lambda _: ""  # why a value of the right type cannot be used

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from rubric_ci.assertions import json_data, text, words
-from rubric_ci.assertions.row import Row, listed, shown
+from rubric_ci.assertions import calls, folder, json_data, text, words
+from rubric_ci.assertions.row import CALLS, Row, listed, shown
 from rubric_ci.model.json_value import JSON
 
 TABLE: Final[Mapping[str, Row]] = {
-    row.key: row for row in (*text.ROWS, *json_data.ROWS, *words.ROWS)
+    row.key: row for row in (*text.ROWS, *json_data.ROWS, *words.ROWS, *calls.ROWS, *folder.ROWS)
 }
 
 
@@ -20,6 +20,6 @@ def described(key: str, value: JSON, *, negated: bool, field: str) -> str:
 
 
 def _said(value: JSON, row: Row) -> str:
-    if row.growth and isinstance(value, list):
+    if isinstance(value, list) and (row.growth or row.of == CALLS):
         return listed(value)
-    return f"{value:,}" if row.growth else shown(value)
+    return f"{value:,}" if isinstance(value, int) and row.growth else shown(value)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.assertions.mark import assertion_marks
+from rubric_ci.assertions.mark import Did, assertion_marks
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.judge.evidence import missing_quotes
 from rubric_ci.judge.injection_scan import scan_for_injection
@@ -27,6 +27,7 @@ from rubric_ci.model.rubric import (
     scale,
 )
 from rubric_ci.model.scoring import score
+from rubric_ci.model.trace import steps_of
 from rubric_ci.system.masking import redact
 from rubric_ci.system.text_work import worked_on
 
@@ -37,7 +38,11 @@ async def rubric(
     case: EvalCase, answer: Answer, spec: RubricSpec, context: RunContext
 ) -> Assessment:
     """Check, request the judge's marks and weigh all; raises NoVerdict if it gives none."""
-    known = await worked_on(len(answer.text), assertion_marks, spec.rubric, answer.text)
+    did = Did(
+        steps=steps_of(answer.messages) if answer.messages else None,
+        checks=answer.work.checks if answer.work else None,
+    )
+    known = await worked_on(len(answer.text), assertion_marks, spec.rubric, answer.text, did)
     if not spec.rubric.judged:
         return _assessment(spec, Judgement(known), context)
     judge = judge_of(spec, context.judge)

@@ -72,6 +72,17 @@ class KeptFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCheck:
+    """What an assertion about the workspace found while it existed."""
+
+    name: str  # of the assertion
+    holds: bool = False
+    found: str = ""
+    evidence: str = ""
+    error: str = ""  # why it could not be checked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What an agent left in its workspace."""
 
@@ -79,3 +90,4 @@ class Work:
     changes: tuple[FileChange, ...] = ()
     files: tuple[KeptFile, ...] = ()
     notes: tuple[str, ...] = ()  # what was left out, and by which rule
+    checks: tuple[WorkCheck, ...] = ()

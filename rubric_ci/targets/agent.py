@@ -1,6 +1,6 @@
 """Agents: a program works in a fresh folder, and reports what it did."""
 
-import os
+import asyncio
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,10 +18,10 @@ from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
-from rubric_ci.system.text_work import worked_on
 from rubric_ci.targets import command
-from rubric_ci.targets.file_changes import work_left
+from rubric_ci.targets.file_changes import DIFF, work_left
 from rubric_ci.targets.trace import answer_of, read
+from rubric_ci.targets.work_checks import check_files, run_commands
 from rubric_ci.targets.workspace import Folders, Workspaces
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
@@ -37,7 +37,7 @@ async def answer(
         else:
             confine = partial(confined_argv, target=target, folders=folders)
             given = await command.answer(case, target, context, attempt, folders.work, confine)
-        return await with_work(given, target, folders)
+        return await _with_work(given, case, target, folders, context)
 
 
 async def _run(
@@ -61,14 +61,17 @@ async def _run(
     return answer_of(_trace(finished, target, agent), finished)
 
 
-async def with_work(given: Answer, target: CliTarget, folders: Folders) -> Answer:
+async def _with_work(
+    given: Answer, case: EvalCase, target: CliTarget, folders: Folders, context: RunContext
+) -> Answer:
     """Return the answer with what is left in the workspace."""
     settings = target.workspace or Workspace()
-    sandbox = os.path.basename(settings.sandbox[0]) if settings.sandbox else ""  # noqa: PTH119
-    work = await worked_on(
-        1_000_000, work_left, folders.before, folders.work, settings.keep, sandbox
-    )
-    return replace(given, work=work)
+    sandbox = Path(settings.sandbox[0]).name if settings.sandbox else ""
+    work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
+    checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
+    checks += await run_commands(case, folders.work, folders.home, context)
+    kept = work.changes if DIFF in settings.keep else ()
+    return replace(given, work=replace(work, changes=kept, checks=checks))
 
 
 def confined_argv(argv: tuple[str, ...], target: CliTarget, folders: Folders) -> tuple[str, ...]:

@@ -29,9 +29,10 @@ from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import call_key
 from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import FileChange, KeptFile, Work
+from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.system import masking
 from rubric_ci.targets import command, llm
+from rubric_ci.targets.work_checks import assertions_of
 from rubric_ci.text.redact import is_secret_name
 
 VERSION = 2  # of the key and the entry
@@ -97,6 +98,7 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     return {
         "command": [template, target.cwd, target.files_format, target.batched],
         "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
+        "checks": [[each.key, each.value] for each in assertions_of(case)],
         "prompt": [case.question, command.guidelines(case)],
         "files": [[part.path, part.text] for part in _files(case)],
         "id": case.id if named else "",
@@ -158,4 +160,5 @@ def _work(written: Mapping[str, JSON]) -> Work:
         changes=tuple(FileChange(**each) for each in written["changes"]),
         files=tuple(KeptFile(**each) for each in written["files"]),
         notes=tuple(written["notes"]),
+        checks=tuple(WorkCheck(**each) for each in written["checks"]),
     )

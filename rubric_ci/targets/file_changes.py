@@ -24,22 +24,21 @@ _CHUNK: Final = 2**20
 
 def work_left(before: Path, work: Path, keep: Sequence[str], sandbox: str = "") -> Work:
     """Return the changes and the files that `keep` names; raises CannotAnswer for too much."""
-    old, new = dict(_entries(before)), dict(_entries(work))
+    old, new = dict(entries(before)), dict(entries(work))
     changes: list[FileChange] = []
     notes: list[str] = []
-    if DIFF in keep:
-        left = MOST_DIFFS
-        for change in _changes(before, work, old, new):
-            shown = _shortened(change.diff, min(MOST_DIFF, left))
-            left -= len(shown)
-            changes.append(FileChange(path=change.path, kind=change.kind, diff=shown))
-            if shown != change.diff:
-                notes.append(f"the diff of {change.path} is cut to {len(shown):,} characters")
+    left = MOST_DIFFS
+    for change in _changes(before, work, old, new):
+        shown = _shortened(change.diff, min(MOST_DIFF, left))
+        left -= len(shown)
+        changes.append(FileChange(path=change.path, kind=change.kind, diff=shown))
+        if shown != change.diff:
+            notes.append(f"the diff of {change.path} is cut to {len(shown):,} characters")
     names = matcher(tuple(glob for glob in keep if glob != DIFF))
     files = [
         KeptFile(path=name, text=_shortened(text, MOST_DIFF))
         for name, status in sorted(new.items())
-        if names(name) and (text := _text(work / name, status)) is not None
+        if names(name) and (text := text_of(work / name, status)) is not None
     ]
     return Work(sandbox=sandbox, changes=tuple(changes), files=tuple(files), notes=tuple(notes))
 
@@ -48,7 +47,7 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most]
 
 
-def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Yield everything but folders, by its path; raises CannotAnswer for too much."""
     files = size = 0
     for place, names, others in os.walk(folder):
@@ -75,13 +74,13 @@ def _changes(
 ) -> Iterator[FileChange]:
     for name in sorted(old.keys() | new.keys()):
         if name not in new:
-            text = _text(before / name, old[name])
+            text = text_of(before / name, old[name])
             yield FileChange(path=name, kind="deleted", diff=_diff(name, text, ""))
         elif name not in old:
-            text = _text(work / name, new[name])
+            text = text_of(work / name, new[name])
             yield FileChange(path=name, kind="added", diff=_diff(name, "", text))
         elif not _same(before / name, old[name], work / name, new[name]):
-            was, now = _text(before / name, old[name]), _text(work / name, new[name])
+            was, now = text_of(before / name, old[name]), text_of(work / name, new[name])
             yield FileChange(path=name, kind="modified", diff=_diff(name, was, now))
 
 
@@ -111,7 +110,7 @@ def _opened(path: Path) -> "os._FileBinaryOpened":  # type: ignore[name-defined]
     return os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")
 
 
-def _text(path: Path, status: os.stat_result) -> str | None:
+def text_of(path: Path, status: os.stat_result) -> str | None:
     """Return the text of a file, the target of a link; None: it has none, or is too long."""
     if stat.S_ISLNK(status.st_mode):
         return f"link to {path.readlink()}\n"

@@ -53,6 +53,9 @@ def _option(criterion: dict[str, Any], key: str, path: Path) -> Iterator[Problem
     if criterion.get("ignore_case") is True and not TABLE[key].folds:
         message = f"`ignore_case` has no effect on `{key}`"
         yield Problem(ASSERTION_OPTION, (*path, "ignore_case"), message, "remove it", at_key=True)
+    if "field" in criterion and TABLE[key].of != "text":
+        message = f"`field` has no effect on `{key}`"
+        yield Problem(ASSERTION_OPTION, (*path, "field"), message, "remove it", at_key=True)
 
 
 def _value(

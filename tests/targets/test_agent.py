@@ -18,14 +18,19 @@ import pytest
 
 from rubric_ci import targets
 from rubric_ci.errors import NoVerdict
+from rubric_ci.llm.cache import Cache
 from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
+from rubric_ci.model.context import Side
+from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer
+from rubric_ci.model.rubric import Assertion, Rubric
 from rubric_ci.model.trace import FileChange, KeptFile, steps_of
 from rubric_ci.system import scratch
+from rubric_ci.targets import answer_cache
 from rubric_ci.targets.workspace import Workspaces
 from tests import platforms
 from tests.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines, printed
-from tests.cases import ENVIRONMENT, build_case, build_context
+from tests.cases import ENVIRONMENT, build_case, build_context, span
 
 pytestmark = platforms.SHELL
 
@@ -81,11 +86,11 @@ class Bench:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def answer(self, target: CliTarget) -> Answer:
+    def answer(self, target: CliTarget, case: EvalCase | None = None) -> Answer:
         """Let the target answer once."""
-        return self.answers(target, 1)[0]
+        return self.answers(target, 1, case)[0]
 
-    def answers(self, target: CliTarget, count: int) -> list[Answer]:
+    def answers(self, target: CliTarget, count: int, case: EvalCase | None = None) -> list[Answer]:
         """Let the target answer several trials at the same time."""
 
         async def all_of_them() -> list[Answer]:
@@ -93,7 +98,7 @@ class Bench:
             workspaces = Workspaces()
             try:
                 made = (
-                    targets.answer(build_case(), target, context, n, workspaces=workspaces)
+                    targets.answer(case or build_case(), target, context, n, workspaces=workspaces)
                     for n in range(count)
                 )
                 return await asyncio.gather(*made)
@@ -318,6 +323,68 @@ def test_the_home_is_empty_and_only_named_variables_are_passed(bench: Bench) -> 
     assert "OTHER_TOKEN" not in text
     assert "MINE" in text
     assert text.endswith("/home")
+
+
+def rubric(*criteria: tuple[str, Any]) -> EvalCase:
+    found = tuple(
+        Assertion(id=f"{key}-{n}", text="t", key=key, value=value, span=span())
+        for n, (key, value) in enumerate(criteria)
+    )
+    spec = RubricSpec(name="rubric", rubric=Rubric(found), span=span())
+    return build_case(evaluators=(spec,))
+
+
+CHECKS = rubric(
+    ("exists", "made"),
+    ("exists", "*.md"),
+    ("file_contains", {"path": "./made", "text": "by"}),
+    ("file_contains", {"path": "../before/a", "text": "1"}),
+    ("unchanged", "a"),
+    ("unchanged", "b"),
+    ("command", "test -f made && touch later"),
+    ("command", "echo $ANTHROPIC_API_KEY; echo why >&2; exit 3"),
+    ("command", "no-such-program"),
+)
+
+
+def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -> None:
+    bench.files(shop__a="1\n", shop__b="1\n")
+    body = "Path('made').write_text('by the agent'); Path('b').write_text('2')"
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    found = bench.answer(worked(target, copy="shop", keep=()), CHECKS)
+    assert found.work is not None
+    assert found.work.changes == ()
+    assert [(each.name, each.holds, each.found) for each in found.work.checks[:6]] == [
+        ('exists: "made"', True, "there is made"),
+        ('exists: "*.md"', False, "there is none"),
+        ('file_contains: {"path": "./made", "text": "by"}', True, "it is in line 1"),
+        (
+            'file_contains: {"path": "../before/a", "text": "1"}',
+            False,
+            "there is no such file with text",
+        ),
+        ('unchanged: "a"', True, "nothing of it is changed"),
+        ('unchanged: "b"', False, "changed: b"),
+    ]
+    passes, fails, missing = found.work.checks[6:]
+    assert (passes.holds, passes.found) == (True, "exit status 0")
+    assert (fails.holds, fails.found, fails.evidence) == (False, "exit status 3", "why")
+    assert missing.error.startswith("the command could not be run: exit status 127")
+
+
+def test_answers_with_work_are_cached(bench: Bench, tmp_path: Path) -> None:
+    body = "Path('made').write_text('x')"
+    target = worked(bench.program("codex", printed("codex", "ok"), body), keep=("diff", "made"))
+    found = bench.answer(target, CHECKS)
+    side = Side(reuse=True, dependencies=lambda _, __: "")
+    context = build_context(
+        bench.root, environment=bench.environment, cache=Cache(tmp_path / "cache"), side=side
+    )
+    answer_cache.keep(CHECKS, target, context, found)
+    kept = answer_cache.find(CHECKS, target, context)
+    assert answer_cache.find(rubric(("exists", "other")), target, context) is None
+    assert kept is not None
+    assert (kept.work, kept.messages) == (found.work, found.messages)
 
 
 # Commands

@@ -1,0 +1,229 @@
+"""Assertions about the calls of tools that an agent made.
+
+A call that failed was tried: it counts where calls are forbidden or limited, and does not count
+where one is required. A call may come several times; one is enough where one is required.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from rubric_ci.assertions.json_data import schema_problem, validity
+from rubric_ci.assertions.row import CALLS, Outcome, Row, shown
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.trace import Step
+
+_PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
+_SHOWN: Final = 5  # calls in a message
+
+Steps = Sequence[Step]
+
+
+def _called(steps: Steps, pattern: str, _: bool) -> Outcome:
+    return _found(_matching(steps, pattern), _failed(steps, pattern))
+
+
+def _never_called(steps: Steps, pattern: str, _: bool) -> Outcome:
+    calls = list(_matching(steps, pattern, failed=True))
+    if not calls:
+        return Outcome(holds=True, found=_not_called(steps))
+    return Outcome(holds=False, found=f"it is called {_times(len(calls))}: {_line(calls[0])}")
+
+
+def _called_with(steps: Steps, value: dict[str, Any], _: bool) -> Outcome:
+    calls = list(_matching(steps, value["name"]))
+    reasons = [(call, validity(call.arguments, value["arguments"])) for call in calls]
+    if fits := [call for call, reason in reasons if not reason]:
+        return Outcome(holds=True, found="it is called so", evidence=_line(fits[0]))
+    if reasons:
+        return Outcome(holds=False, found=f"the arguments do not fit: {reasons[-1][1]}")
+    return _found(iter(()), _failed(steps, value["name"]))
+
+
+def _in_order(steps: Steps, patterns: list[str], _: bool) -> Outcome:
+    rest = iter([step for step in steps if not step.error])
+    for number, pattern in enumerate(patterns, start=1):
+        if not any(_fits(step, pattern) for step in rest):
+            after = f" after {shown(patterns[number - 2])}" if number > 1 else ""
+            return Outcome(holds=False, found=f"{shown(pattern)} is not called{after}")
+    return Outcome(holds=True, found="all are called in this order")
+
+
+def _no_other(steps: Steps, patterns: list[str], _: bool) -> Outcome:
+    others = [step for step in steps if not any(_fits(step, each) for each in patterns)]
+    if not others:
+        return Outcome(holds=True, found=_not_called(steps))
+    return Outcome(holds=False, found=f"{_times(len(others))}: {_line(others[0])}")
+
+
+def _at_most(steps: Steps, most: int, _: bool) -> Outcome:
+    return Outcome(holds=len(steps) <= most, found=f"there are {len(steps):,}")
+
+
+def _found(calls: Iterator[Step], failed: int) -> Outcome:
+    call = next(calls, None)
+    if call:
+        return Outcome(holds=True, found="it is called", evidence=_line(call))
+    tried = f"it is not called without an error, but {_times(failed)} with one"
+    return Outcome(holds=False, found=tried if failed else "it is not called")
+
+
+def _matching(steps: Steps, pattern: str, *, failed: bool = False) -> Iterator[Step]:
+    return (step for step in steps if _fits(step, pattern) and (failed or not step.error))
+
+
+def _failed(steps: Steps, pattern: str) -> int:
+    return sum(bool(step.error) for step in steps if _fits(step, pattern))
+
+
+def _fits(step: Step, pattern: str) -> bool:
+    """Return True if the tool's name fits, and one of its arguments, or all of them as JSON."""
+    parts = _PATTERN.fullmatch(pattern.strip())
+    if parts is None or not _glob(step.tool, parts["tool"]):
+        return False
+    return parts["arguments"] is None or any(
+        _glob(text, parts["arguments"]) for text in _arguments(step.arguments)
+    )
+
+
+def _arguments(arguments: JSON) -> Iterator[str]:
+    values = arguments.values() if isinstance(arguments, dict) else ()
+    for value in (*values, arguments):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield " ".join(text.split())
+
+
+def _glob(text: str, pattern: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _line(step: Step) -> str:
+    arguments = "" if step.arguments is None else json.dumps(step.arguments, ensure_ascii=False)
+    return f"{step.tool}({arguments})"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _not_called(steps: Steps) -> str:
+    names = list(dict.fromkeys(step.tool for step in steps))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"called: {', '.join(names[:_SHOWN])}{more}" if names else "no tool is called"
+
+
+def _pattern_problem(value: Any) -> str:
+    for pattern in value if isinstance(value, list) else [value]:
+        if isinstance(pattern, str) and not _PATTERN.fullmatch(pattern.strip()):
+            return f"{shown(pattern)} is not a tool, or `Name(arguments)`"
+    return ""
+
+
+def _with_problem(value: Any) -> str:
+    if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
+        return ""
+    return schema_problem(value["arguments"])
+
+
+_TEXT: Final = {"$ref": "#/$defs/text"}
+_LIST: Final = {"type": "array", "minItems": 1, "items": _TEXT}
+
+ROWS: Final = (
+    Row(
+        key="called",
+        of=CALLS,
+        check=_called,
+        says="calls {}",
+        denies="does not call {}",
+        title="Called",
+        meaning=(
+            "The agent called this tool without an error; with `Name(glob)` one of its arguments, "
+            "as one line, fits the glob."
+        ),
+        value={**_TEXT, "examples": ["Bash(npm test*)"]},
+        problem=_pattern_problem,
+    ),
+    Row(
+        key="never_called",
+        of=CALLS,
+        check=_never_called,
+        says="never calls {}",
+        denies="calls {}",
+        title="Never called",
+        meaning="The agent did not call this tool, not even with an error.",
+        value={**_TEXT, "examples": ["Bash(git push*)"]},
+        problem=_pattern_problem,
+    ),
+    Row(
+        key="called_with",
+        of=CALLS,
+        check=_called_with,
+        says="makes the call {}",
+        denies="does not make the call {}",
+        title="Called with",
+        meaning=(
+            "The agent called this tool without an error, and the arguments of one such call are "
+            "valid by the JSON Schema."
+        ),
+        value={
+            "type": "object",
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+            "properties": {
+                "name": {
+                    **_TEXT,
+                    "title": "Name",
+                    "description": "Tool, as for `called`.",
+                    "examples": ["find_order"],
+                },
+                "arguments": {
+                    "type": "object",
+                    "title": "Arguments",
+                    "description": "JSON Schema of the arguments.",
+                    "examples": [{"required": ["number"]}],
+                },
+            },
+            "examples": [{"name": "find_order", "arguments": {"required": ["number"]}}],
+        },
+        problem=_with_problem,
+    ),
+    Row(
+        key="calls_in_order",
+        of=CALLS,
+        check=_in_order,
+        says="calls in this order {}",
+        denies="does not call in this order {}",
+        title="Calls in order",
+        meaning=(
+            "The agent called these tools in this order without an error; other calls may be in "
+            "between."
+        ),
+        value={**_LIST, "examples": [["Read", "Edit"]]},
+        problem=_pattern_problem,
+    ),
+    Row(
+        key="no_other_calls",
+        of=CALLS,
+        check=_no_other,
+        says="calls nothing but {}",
+        denies="calls something other than {}",
+        title="No other calls",
+        meaning="Every call, also one with an error, fits one of these.",
+        value={**_LIST, "examples": [["Read", "Bash(ls*)"]]},
+        growth="weaker",
+        problem=_pattern_problem,
+    ),
+    Row(
+        key="max_calls",
+        of=CALLS,
+        check=_at_most,
+        says="makes at most {} calls",
+        denies="makes more than {} calls",
+        title="Maximum of calls",
+        meaning="The agent made at most so many calls, those with an error included.",
+        value={"type": "integer", "minimum": 0, "examples": [12]},
+        growth="weaker",
+    ),
+)

@@ -1,0 +1,116 @@
+"""Assertions about the workspace that an agent leaves: files, and a command that runs in it.
+
+They are checked as soon as the agent has ended, while its folder exists (`targets/`); here they
+are values and words.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from rubric_ci.assertions.row import FOLDER, Outcome, Row, line_of
+from rubric_ci.model.json_value import JSON
+from rubric_ci.text.globs import matcher
+
+_TEXT: Final = {"$ref": "#/$defs/text"}
+
+
+def exists(paths: Collection[str], glob: str) -> Outcome:
+    """Return whether a file fits a glob."""
+    found = next(filter(matcher([glob]), sorted(paths)), None)
+    return Outcome(holds=found is not None, found=f"there is {found}" if found else "there is none")
+
+
+def file_contains(text: str | None, value: Mapping[str, str]) -> Outcome:
+    """Return whether the text of a file has a substring; None: there is no such text."""
+    if text is None:
+        return Outcome(holds=False, found="there is no such file with text")
+    position = text.find(value["text"])
+    if position < 0:
+        return Outcome(holds=False, found="it does not occur")
+    return Outcome(True, f"it is in {line_of(text, position)}", value["text"])
+
+
+def unchanged(changed: Collection[str], glob: str) -> Outcome:
+    """Return whether no path that was changed, added or deleted fits a glob."""
+    found = list(filter(matcher([glob]), sorted(changed)))
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    shown_paths = f"changed: {', '.join(found[:3])}{more}"
+    return Outcome(holds=not found, found=shown_paths if found else "nothing of it is changed")
+
+
+def command(status: int, output: str) -> Outcome:
+    """Return whether a command ended with status 0."""
+    return Outcome(holds=status == 0, found=f"exit status {status}", evidence=output)
+
+
+def _elsewhere(found: Outcome, _: Any, __: bool) -> Outcome:
+    return found
+
+
+ROWS: Final = (
+    Row(
+        key="exists",
+        of=FOLDER,
+        check=_elsewhere,
+        says="leaves the file {}",
+        denies="leaves no file {}",
+        title="Exists",
+        meaning="The workspace has a file that fits this glob at the end.",
+        value={**_TEXT, "examples": ["out/report.md"]},
+    ),
+    Row(
+        key="file_contains",
+        of=FOLDER,
+        check=_elsewhere,
+        says="leaves a file with a text {}",
+        denies="leaves no file with a text {}",
+        title="File contains",
+        meaning="A file of the workspace has this substring at the end.",
+        value={
+            "type": "object",
+            "required": ["path", "text"],
+            "additionalProperties": False,
+            "properties": {
+                "path": {
+                    **_TEXT,
+                    "title": "Path",
+                    "description": "File, relative to the workspace.",
+                    "examples": ["out/report.md"],
+                },
+                "text": {
+                    **_TEXT,
+                    "title": "Text",
+                    "description": "Substring.",
+                    "examples": ["Total: 42"],
+                },
+            },
+            "examples": [{"path": "out/report.md", "text": "Total: 42"}],
+        },
+    ),
+    Row(
+        key="unchanged",
+        of=FOLDER,
+        check=_elsewhere,
+        says="leaves unchanged {}",
+        denies="changes {}",
+        title="Unchanged",
+        meaning="No file that fits this glob was changed, added or deleted.",
+        value={**_TEXT, "examples": ["tests/**"]},
+    ),
+    Row(
+        key="command",
+        of=FOLDER,
+        check=_elsewhere,
+        says="leaves a folder in which this succeeds: {}",
+        denies="leaves a folder in which this fails: {}",
+        title="Command",
+        meaning="This shell command ends with exit status 0 in the workspace.",
+        value={**_TEXT, "examples": ["pytest -q"]},
+    ),
+)
+
+
+def check_name(key: str, value: JSON) -> str:
+    """Return the name under which the outcome of a check is kept."""
+    return f"{key}: {json.dumps(value, sort_keys=True)}"

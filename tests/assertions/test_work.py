@@ -1,0 +1,180 @@
+"""Assertions about what an agent did: which calls count, and what its folder shows."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.assertions import folder
+from rubric_ci.assertions.folder import check_name
+from rubric_ci.assertions.mark import Did, assertion_marks, mark
+from rubric_ci.assertions.row import Outcome
+from rubric_ci.assertions.table import TABLE
+from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.rubric import Assertion, Rubric
+from rubric_ci.model.trace import Step, WorkCheck
+from tests.cases import span
+
+READ = Step(tool="Read", arguments={"path": "a.py"}, result="1")
+PUSH = Step(tool="Bash", arguments={"command": "git push --force\n origin", "why": "[x]"})
+DENIED = Step(tool="Bash", arguments={"command": "rm -rf /"}, error="denied")
+EDIT = Step(tool="Edit", arguments={"path": "a.py", "count": 2})
+ALL = (READ, PUSH, DENIED, EDIT)
+
+
+def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
+    return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "steps", "reasoning"),
+    [
+        ("called", "Read", ALL, "Calls `Read`: it is called"),
+        ("called", "Bash(git push --force*)", ALL, "Calls `Bash(git push --force*)`: it is called"),
+        ("called", "*(2)", ALL, "Calls `*(2)`: it is called"),
+        ("called", "Bash([x])", ALL, "Calls `Bash([x])`: it is called"),
+        ("called", 'Edit({"path": "a.py", "count": 2})', ALL, None),
+        ("called_with", {"name": "Edit", "arguments": {"required": ["count"]}}, ALL, None),
+        ("calls_in_order", ["Read", "Edit"], ALL, None),
+        ("calls_in_order", ["Read", "Read"], (READ, EDIT, READ), None),
+        (
+            "no_other_calls",
+            ["Read", "Bash", "Edit"],
+            ALL,
+            "Calls nothing but `Read`, `Bash`, `Edit`: called: Read, Bash, Edit",
+        ),
+        ("no_other_calls", ["Read"], (), "Calls nothing but `Read`: no tool is called"),
+        ("never_called", "Bash(git pull*)", ALL, None),
+        ("max_calls", 4, ALL, "Makes at most 4 calls: there are 4"),
+        ("max_calls", 0, (), None),
+    ],
+)
+def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None) -> None:
+    found = mark(an_assertion(key, value), "", Did(steps=steps))
+    assert found.value is True
+    assert reasoning is None or found.reasoning == reasoning
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "steps", "found"),
+    [
+        ("called", "Write", ALL, "it is not called"),
+        pytest.param(
+            *("called", "Bash(rm *)", ALL),
+            "it is not called without an error, but once with one",
+            id="a call that failed does not count where one is required",
+        ),
+        ("called", "Bash(git push)", ALL, "it is not called"),
+        ("called", "read", ALL, "it is not called"),
+        pytest.param(
+            *("never_called", "Bash(rm *)", ALL),
+            'it is called once: Bash({"command": "rm -rf /"})',
+            id="a call that failed was tried",
+        ),
+        (
+            "never_called",
+            "Bash",
+            (PUSH, PUSH),
+            'it is called 2 times: Bash({"command": "git push --force\\n origin", "why": "[x]"})',
+        ),
+        (
+            "called_with",
+            {"name": "Edit", "arguments": {"properties": {"count": {"maximum": 1}}}},
+            ALL,
+            "the arguments do not fit: `count`: 2 is greater than the maximum of 1",
+        ),
+        (
+            "called_with",
+            {"name": "Bash", "arguments": {}},
+            (DENIED,),
+            "it is not called without an error, but once with one",
+        ),
+        ("calls_in_order", ["Edit", "Read"], ALL, "`Read` is not called after `Edit`"),
+        ("calls_in_order", ["Read", "Read"], ALL, "`Read` is not called after `Read`"),
+        ("calls_in_order", ["Bash(rm*)"], ALL, "`Bash(rm*)` is not called"),
+        pytest.param(
+            *("no_other_calls", ["Read", "Edit"], (READ, DENIED)),
+            'once: Bash({"command": "rm -rf /"})',
+            id="a call that failed is another one",
+        ),
+        pytest.param("max_calls", 1, (READ, DENIED), "there are 2", id="failed calls are counted"),
+    ],
+)
+def test_calls_that_do_not_hold(key: str, value: Any, steps: Any, found: str) -> None:
+    marked = mark(an_assertion(key, value), "", Did(steps=steps))
+    assert marked.value is False
+    assert marked.reasoning.endswith(f": {found}")
+    assert mark(an_assertion(key, value, negated=True), "", Did(steps=steps)).value is True
+
+
+def test_the_call_is_the_evidence() -> None:
+    found = mark(an_assertion("called", "Edit"), "", Did(steps=ALL))
+    assert found.evidence == 'Edit({"path": "a.py", "count": 2})'
+
+
+@pytest.mark.parametrize(
+    ("key", "did", "message"),
+    [
+        ("called", Did(), "`called`: the target reports no tool calls; set its `trace`"),
+        ("exists", Did(), "`exists`: the target has no `workspace`"),
+        ("exists", Did(checks=()), "`exists`: it was not checked"),
+        ("exists", Did(checks=(WorkCheck(name='exists: "a"', error="x"),)), "`exists`: x"),
+    ],
+)
+def test_what_is_not_reported_gives_no_mark(key: str, did: Did, message: str) -> None:
+    with pytest.raises(CannotMeasure) as caught:
+        mark(an_assertion(key, "a"), "", did)
+    assert str(caught.value) == message
+
+
+def test_the_outcome_of_a_check_is_the_mark() -> None:
+    checks = (WorkCheck(name=check_name("exists", "a"), holds=True, found="there is a"),)
+    found = mark(an_assertion("exists", "a"), "", Did(checks=checks))
+    assert (found.value, found.reasoning) == (True, "Leaves the file `a`: there is a")
+
+
+def test_an_answer_alone_shows_no_work() -> None:
+    rubric = Rubric((an_assertion("called", "Read"), an_assertion("contains", "a")))
+    assert list(assertion_marks(rubric, "a")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "holds", "found"),
+    [
+        (folder.exists(["out/a.md", "b"], "out/*.md"), True, "there is out/a.md"),
+        (folder.exists(["b"], "a"), False, "there is none"),
+        (folder.file_contains("x\ny: 42\n", {"path": "a", "text": "42"}), True, "it is in line 2"),
+        (folder.file_contains("x", {"path": "a", "text": "42"}), False, "it does not occur"),
+        (
+            folder.file_contains(None, {"path": "a", "text": "4"}),
+            False,
+            "there is no such file with text",
+        ),
+        (folder.unchanged(["a"], "tests/**"), True, "nothing of it is changed"),
+        (
+            folder.unchanged(["tests/a", "tests/b", "tests/c", "tests/d"], "tests/**"),
+            False,
+            "changed: tests/a, tests/b, tests/c and 1 more",
+        ),
+        (folder.command(0, ""), True, "exit status 0"),
+        (folder.command(2, "E"), False, "exit status 2"),
+    ],
+)
+def test_what_a_folder_shows(outcome: Outcome, holds: bool, found: str) -> None:
+    assert (outcome.holds, outcome.found) == (holds, found)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("called", "Bash(", "`Bash(` is not a tool, or `Name(arguments)`"),
+        ("calls_in_order", ["Read", "a b"], "`a b` is not a tool, or `Name(arguments)`"),
+        ("called_with", {"name": "a", "arguments": {"type": 3}}, "3 is not valid"),
+        ("called", "mcp__*__find(a (b))", ""),
+        ("called", 3, ""),
+        ("called_with", {"name": "a"}, ""),
+    ],
+)
+def test_values_that_cannot_be_used(key: str, value: Any, reason: str) -> None:
+    found = TABLE[key].problem(value)
+    assert reason in found
+    assert bool(found) == bool(reason)

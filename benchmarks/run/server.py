@@ -61,12 +61,18 @@ async def completion(request: dict[str, Any], seconds: float) -> bytes:
 
 
 def reply(request: dict[str, Any]) -> str:
-    """Say what the asking tool can use: ours by alias, the others a mark under several names."""
+    """Say what the asking tool can use: ours by alias, the others a mark under several names.
+
+    A prompt with `BREAK` has the answer `BROKEN`, which meets no checklist criterion.
+    """
     prompt = json.dumps(request["messages"])
+    good = {**ROUNDED, "satisfied": "BROKEN" not in prompt}
     ours = sorted(set(re.findall(r'(c\d+): \\+"(\w+)\\+" is ', prompt)))
     if ours:
-        marks = {a: {"evidence": "", "reasoning": "fine", name: ROUNDED[name]} for a, name in ours}
+        marks = {a: {"evidence": "", "reasoning": "fine", name: good[name]} for a, name in ours}
         return json.dumps(marks)
+    if "BREAK" in prompt:
+        return "BROKEN"
     ids = re.findall(r"criterion-\d", prompt)
     checks = [{"id": i, "satisfied": True, "reasoning": "fine"} for i in dict.fromkeys(ids)]
     return json.dumps(

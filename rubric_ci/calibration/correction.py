@@ -21,11 +21,13 @@ from rubric_ci.model.rubric import Judgement, Mark, Rubric
 from rubric_ci.model.scoring import Thresholds, Verdict, score
 from rubric_ci.project.file_names import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.statistics import moved_rate
 from rubric_ci.statistics.significance import t_quantile
 
 MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 
 FAR: Final = 2  # standard errors
+MOVED: Final = 1.96  # the same, of the rate after a move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,8 @@ def correct(
     (A - B)² q(1 - q)/N + q² A(1 - A)/(m₁ + 1) + (1 - q)² B(1 - B)/(m₀ + 1)
     (Lee et al., arXiv:2511.21140, and Chen et al., arXiv:2601.05420, for random draws within the
     judge's verdicts). `variance` replaces q(1 - q)/N where cases are clustered. Labels that were
-    chosen by what a person thinks make the result wrong.
+    chosen by what a person thinks make the result wrong. A and B hold while the pass rate of people
+    stays; for another report than that of the draws, the interval has the one after a move as well.
     """
     q, a, b = judged, _share(passes), _share(fails)
     value = q * a + (1 - q) * b
@@ -59,7 +62,24 @@ def correct(
         ((1 - q) ** 2 * b * (1 - b) / (fails.labelled + 1), fails.labelled),
     )
     reach = _quantile(parts) * sqrt(fsum(part for part, _ in parts))
-    return CorrectedRate(value=value, low=max(0.0, value - reach), high=min(1.0, value + reach))
+    low, high = value - reach, value + reach
+    answers = passes.of + fails.of
+    if answers and judged != passes.of / answers:
+        moved, error = _moved(judged, sampling, passes, fails)
+        low, high = min(low, moved - MOVED * error), max(high, moved + MOVED * error)
+    return CorrectedRate(value=value, low=max(0.0, low), high=min(1.0, high))
+
+
+def _moved(judged: float, sampling: float, passes: Stratum, fails: Stratum) -> tuple[float, float]:
+    """Return the pass rate and its standard error if the pass rate of people has moved."""
+    answers = passes.of + fails.of
+    rate, a, b = (passes.of + 0.5) / (answers + 1), _share(passes), _share(fails)
+    return moved_rate.estimate(
+        moved_rate.Measured(value=judged, variance=sampling),
+        moved_rate.Measured(value=rate, variance=rate * (1 - rate) / (answers + 1)),
+        moved_rate.Measured(value=a, variance=a * (1 - a) / (passes.labelled + 1)),
+        moved_rate.Measured(value=b, variance=b * (1 - b) / (fails.labelled + 1)),
+    )
 
 
 def why_left(judged: float, variance: float, passes: Stratum, fails: Stratum) -> str:

@@ -94,6 +94,11 @@ def compare(head: CaseResult, base: CaseResult) -> Compared:
     return same(head)
 
 
+def may_decide_together(clusters: int) -> bool:
+    """Return True if so many clusters could show together that the change breaks cases."""
+    return 0.5**clusters <= GROUP_LEVEL
+
+
 def group_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float | None:
     """Return the p-value of the null hypothesis that head and base differ by chance.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, assert_never
 
-from rubric_ci.comparison import wording
+from rubric_ci.comparison import verdicts, wording
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
@@ -59,7 +59,8 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
     """Yield how many more requests confirm suspected breaks, if every case is a suspect."""
     if not isinstance(sides, Sides):
         return
-    work = _if_all_are_suspects(sides, inputs)
+    asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
+    work = _if_all_are_suspects(asked, sides, inputs)
     judged = total(estimate_cost(work, preflight=False))
     answers = sum(
         side.trials for side in work for task in side.tasks if isinstance(task.target, LlmTarget)
@@ -70,15 +71,18 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
     cost = "price unknown"
     if judged and judged.cost_usd is not None:
         cost = numbers.dollars(judged.cost_usd) + (" without the answers" if answers else "")
+    together = verdicts.may_decide_together(len({task.cluster or _key(task) for task in asked}))
+    none = "; none if nearly all cases break" if together else ""
     yield (
         f"up to {numbers.plural(requests, 'more request')} to confirm suspected breaks "
-        f"on both sides, {cost}"
+        f"on both sides, {cost}{none}"
     )
 
 
-def _if_all_are_suspects(sides: Sides, inputs: RunInput) -> tuple[ExpectedWork, ...]:
+def _if_all_are_suspects(
+    asked: Sequence[Task], sides: Sides, inputs: RunInput
+) -> tuple[ExpectedWork, ...]:
     """Return the further trials of both sides; also under the base's rubrics where they differ."""
-    asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
     rubrics = sides.base.rubrics
     changed = [task for task in asked if _key(task) in rubrics]
     if changed:

@@ -153,7 +153,7 @@ NOTES = {
     "the judge passes some fewer": (
         LABELS,
         a_suite(every=3),
-        "Pass rate judged 0.66; 0.66 (0.52 to 0.80) corrected by 28 labels of 2026-10-02.",
+        "Pass rate judged 0.66; 0.66 (0.46 to 0.81) corrected by 28 labels of 2026-10-02.",
     ),
     "several evaluators": (
         LABELS,
@@ -222,3 +222,20 @@ def test_assertions_are_not_labelled() -> None:
     spec = replace(SPEC, rubric=Rubric((brief, *SPEC.rubric)))
     case = build_case(id="case-1", file="e.yaml", evaluators=(spec,))
     assert [each.criterion.id for each in questions_of(SUITE, [case])] == ["c"]
+
+
+@pytest.mark.parametrize("specificity", [0.5, 0.9])
+def test_the_interval_contains_the_rate_after_a_move(specificity: float) -> None:
+    """People pass 10 points fewer than when the labels were drawn."""
+    population = Population(truth=0.8, sensitivity=0.97, specificity=specificity)
+    _, _, covers = wrong(population, 0.1, 300)
+    assert covers >= 0.9
+
+
+def test_the_report_of_the_draw_has_no_wider_interval() -> None:
+    strata = (Stratum(labelled=19, passes=17, of=80), Stratum(labelled=9, passes=2, of=20))
+    alone = [replace(each, of=0) for each in strata]
+    assert correct(0.8, 100, *strata) == correct(0.8, 100, *alone)
+    moved, before = correct(0.78, 100, *strata), correct(0.78, 100, *alone)
+    assert (moved.low, moved.value) < (before.low, before.value + 1e-12)
+    assert moved.high >= before.high

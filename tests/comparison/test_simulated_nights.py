@@ -8,10 +8,10 @@ from benchmarks.regression.merges import red_nights
 
 @pytest.mark.parametrize("correlation", [0.0, 0.2])
 def test_an_issue_needs_more_than_one_night_that_is_alike(correlation: float) -> None:
-    night, issue = rates(20, correlation, nights=5, suites=8)
+    night, issue, _ = rates(20, correlation, nights=5, suites=8)
     assert issue <= 0.05
     assert night <= 0.05 or correlation > 0
 
 
 def test_merges_make_no_quiet_night_red() -> None:
-    assert red_nights("beta", 60, "new trials", seed=0) <= 0.05
+    assert max(red_nights("beta", 60, seed=0)) <= 0.1

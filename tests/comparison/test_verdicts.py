@@ -131,6 +131,15 @@ def test_most_cases_are_tested_together(worse: int, same: int, p_value: float | 
     assert verdicts.group_p_value(pairs) == (p_value and pytest.approx(p_value))
 
 
+@pytest.mark.parametrize(("clusters", "may"), [(9, False), (10, True), (40, True)])
+def test_ten_clusters_can_be_tested_together(clusters: int, *, may: bool) -> None:
+    assert verdicts.may_decide_together(clusters) is may
+    pairs = [(replace(FAIL, id=f"{n}"), PASS) for n in range(clusters)]
+    p_value = verdicts.group_p_value(pairs)
+    assert p_value is not None
+    assert (p_value <= verdicts.GROUP_LEVEL) is may
+
+
 def test_cases_of_one_cluster_are_one_difference() -> None:
     pairs = [(replace(FAIL, id=f"{n}", cluster="one"), PASS) for n in range(20)]
     assert verdicts.group_p_value(pairs) == 0.5

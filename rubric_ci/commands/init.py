@@ -91,7 +91,7 @@ _FILES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What is written: the choices of the command line, for what the folder holds."""
+    """The files to write: the choices of the command line, for a folder."""
 
     settings: InitSettings
     found: Found

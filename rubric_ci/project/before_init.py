@@ -1,4 +1,4 @@
-"""What `rubric-ci init` finds in a folder: git, its default branch and host, the configuration."""
+"""A folder before `rubric-ci init`: git, its default branch and host, the configuration."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What is there before `init`."""
+    """A folder before `init`."""
 
     root: Path | None  # of the git repository that holds the folder
     branch: str  # the default branch

@@ -1,4 +1,4 @@
-"""What a checkout is compared with: its base commits, each found and read once, when asked for.
+"""The base commits that a checkout is compared with, each found and read once, when asked for.
 
 A pull request has two: the tip of its base branch, whose policy holds, and the merge base, which
 its cases are compared with. An old merge base could hold a policy that the branch has replaced.

@@ -1,4 +1,4 @@
-"""What differs between the working tree and a base, without reading any eval file."""
+"""The difference between the working tree and a base, without reading any eval file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What exists near a path that does not: files and folders, and matches of `depends_on`.
+"""The files and folders near a path that does not exist, and matches of `depends_on`.
 
 Paths of the first half are plain strings, as in `discovery`: `Path` (PTH) is several times slower.
 """

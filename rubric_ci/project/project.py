@@ -1,4 +1,4 @@
-"""What serves an eval file: the configuration, the targets files, the rule switches.
+"""The files that serve an eval file: the configuration, the targets files, the rule switches.
 
 The configuration comes first, then the targets file nearest to the eval file, then those of the
 folders above it. One instance reads one state of the repository: the working tree or a commit.
@@ -43,7 +43,7 @@ class RepositoryFiles(Protocol):
         """Return a file's bytes, or None if there is no such file; raises CannotReadFile."""
 
     def lookup(self, name: str, /) -> Lookup:
-        """Return what resolves the references of an eval file."""
+        """Return the lookup of the references of an eval file."""
 
     def matching(self, glob: str, /) -> Iterable[str]:
         """Return the files that match a glob from the root."""
@@ -94,7 +94,7 @@ class Project:
 
     @cached_property
     def summary(self) -> ConfigSummary:
-        """What the configuration holds of the right shape, errors or not."""
+        """The parts of the configuration that have the right shape, errors or not."""
         return self.summarize(self.config_name) if self.config_name else ConfigSummary()
 
     @property
@@ -131,7 +131,7 @@ class Project:
         )
 
     def summarize(self, name: str) -> ConfigSummary:
-        """Return what a configuration or a targets file holds of the right shape."""
+        """Return the parts of a configuration or a targets file that have the right shape."""
         text = self._text(name)
         return summarize_config(Document(name, text)) if isinstance(text, str) else ConfigSummary()
 
@@ -216,7 +216,7 @@ class Project:
         return load(name, text, lookup, sidecar, self.rules, default_evaluator=default, find=find)
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:
-        """Return what finds the files that `evalcases` of an eval file names."""
+        """Return the search of the files that `evalcases` of an eval file names."""
         lookup = self.files.lookup(place or name)
 
         def find(reference: str) -> Sequence[Found | NotFound]:

@@ -30,7 +30,7 @@ class WorkingTree(NamedTuple):
         return discovery.read_bytes(discovery.shown(path), self.root) if exists else None
 
     def lookup(self, name: str) -> Lookup:
-        """Return what resolves the references of an eval file."""
+        """Return the lookup of the references of an eval file."""
         return discovery.lookup(self.root, self.path(name))
 
     def matching(self, glob: str) -> list[str]:

@@ -83,9 +83,9 @@ def rubrics(**options: Any) -> None:
 @options.github(
     "--issue",
     default="",
-    metavar="TITLE",
-    help="In a workflow: keep one issue with this title open while the comparison fails. A failure "
-    "to post does not change the exit code.",
+    metavar="NAME",
+    help="In a workflow: keep one issue open while the comparison fails; its title is this name "
+    "and what is wrong. A failure to post does not change the exit code.",
 )
 def compare(**options: Any) -> None:
     """Compare two reports and list significant regressions.

@@ -16,15 +16,15 @@ Done: TypeAlias = Literal["opened", "updated", "unchanged", "closed", "not neede
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueKey:
-    """The repository and title of an issue; each title has its own issue."""
+    """The repository and name of an issue; each name has its own issue, and begins its title."""
 
     repository: str  # owner/name
-    title: str
+    name: str
 
     @property
     def marker(self) -> str:
         """A hidden HTML comment at the start of the body."""
-        return f"<!-- rubric-ci issue: {re.sub(r'[^A-Za-z0-9._-]', '-', self.title)} -->"
+        return f"<!-- rubric-ci issue: {re.sub(r'[^A-Za-z0-9._-]', '-', self.name)} -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,14 @@ class IssueResult:
     url: str = ""
 
 
-def keep_issue(server: Server, topic: IssueKey, body: str, *, red: bool) -> IssueResult:
-    """Open or update the issue if `red`, else close it with this body."""
+def keep_issue(
+    server: Server, topic: IssueKey, body: str, *, red: bool, wrong: str = ""
+) -> IssueResult:
+    """Open or update the issue if `red`, else close it with this body.
+
+    `wrong`: what is wrong, for the title; a closed issue keeps the last one.
+    """
+    title = f"{topic.name}: {wrong}" if wrong else topic.name
 
     def attempt() -> IssueResult:
         with connected(server, topic.repository) as client:
@@ -45,8 +51,8 @@ def keep_issue(server: Server, topic: IssueKey, body: str, *, red: bool) -> Issu
             ours = _find_own(client, repository, topic)
             wanted = f"{topic.marker}\n{body}"
             if ours is None:
-                return _open(repository, topic, wanted) if red else IssueResult(done="not needed")
-            return _update(ours, wanted) if red else _close(ours, wanted)
+                return _open(repository, title, wanted) if red else IssueResult(done="not needed")
+            return _update(ours, title, wanted) if red else _close(ours, wanted)
 
     # Each attempt searches first, so it finds an issue whose response was lost.
     return with_retries(server, attempt)
@@ -62,15 +68,16 @@ def _find_own(client: "Github", repository: "Repository", topic: IssueKey) -> "I
     return next((issue for issue in marked if is_by(issue.user, login)), None)
 
 
-def _open(repository: "Repository", topic: IssueKey, body: str) -> IssueResult:
-    issue = repository.create_issue(title=topic.title, body=body)
+def _open(repository: "Repository", title: str, body: str) -> IssueResult:
+    issue = repository.create_issue(title=title, body=body)
     return IssueResult(done="opened", number=issue.number, url=issue.html_url)
 
 
-def _update(issue: "Issue", body: str) -> IssueResult:
-    if issue.body.replace("\r\n", "\n").rstrip() == body.rstrip():
+def _update(issue: "Issue", title: str, body: str) -> IssueResult:
+    same = issue.body.replace("\r\n", "\n").rstrip() == body.rstrip()
+    if same and issue.title == title:
         return IssueResult(done="unchanged", number=issue.number, url=issue.html_url)
-    issue.edit(body=body)
+    issue.edit(title=title, body=body)
     return IssueResult(done="updated", number=issue.number, url=issue.html_url)
 
 

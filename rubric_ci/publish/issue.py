@@ -67,7 +67,7 @@ class Subject:
         return reference.since(self.log, holds) if self.log else None
 
 
-def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -> str:
+def update_issue(subject: Subject, name: str, environment: Mapping[str, str]) -> str:
     """Open, update or close the issue; return one line about it, also if GitHub fails.
 
     A run that lacks verdicts and shows neither neither opens nor closes it. The first night that is
@@ -80,8 +80,9 @@ def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -
         return "issue left as it is: some case has no verdict"
     body = render(subject, f"{event.server_url}/{event.repository}")
     try:
-        key = IssueKey(repository=event.repository, title=title)
-        result = keep_issue(build_server(environment), key, body, red=subject.red)
+        key = IssueKey(repository=event.repository, name=name)
+        server, about = build_server(environment), wrong(subject)
+        result = keep_issue(server, key, body, red=subject.red, wrong=about)
     except (CannotReachGitHub, CannotConfigure) as error:
         return f"no issue: {error_line(error)}"
     number = f" #{result.number}" if result.number else ""
@@ -91,6 +92,31 @@ def update_issue(subject: Subject, title: str, environment: Mapping[str, str]) -
     return line
 
 
+def wrong(subject: Subject) -> str:
+    """Return what is wrong, for the title: "2 cases fail; the gate fails every night since …"."""
+    parts = []
+    if gate_state(subject.head) == "fail":
+        since = _every_night(subject, lambda night: night.gate == "fail")
+        held = len([*_failing(subject)])
+        failing = f"{numbers.plural(held, 'case')} {'fails' if held == 1 else 'fail'}"
+        parts += [failing] * bool(held) + [f"the gate fails{since}"] * bool(since or not held)
+    if subject.moved:
+        parts.append("the judge moved")
+    elif subject.worse:
+        keys = {(case.file, case.id) for case in compared.broken(subject.head)}
+        since = _every_night(subject, lambda night: night.worse and keys <= {*night.regressed})
+        parts.append(f"{compared.headline(subject.head)}{since}")
+    return "; ".join(parts)
+
+
+def _every_night(subject: Subject, holds: Callable[[Night], bool]) -> str:
+    """Return since when something holds, unless it is since this night."""
+    first = subject.since(holds)
+    if first is None or first.started_at == subject.head.started_at:
+        return ""
+    return f" every night since {first.started_at[:10]}"
+
+
 def render(subject: Subject, repository_url: str) -> str:
     """Return the body in GitHub's markdown."""
     blocks = [
@@ -98,10 +124,15 @@ def render(subject: Subject, repository_url: str) -> str:
         "\n".join((_gate(subject, repository_url), _reference(subject, repository_url))),
         *_table(("Broken", "Since", "Evidence"), _broken(subject, repository_url)),
         *_table(("Fails the gate", "Why"), _failing(subject)),
-        "\n".join(f"- {escape.prose(line)}" for line in compared.lines(subject.head)),
+        _figures(subject.head),
         " · ".join(_links(subject, repository_url)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _figures(head: RunReport) -> str:
+    body = "\n".join(f"- {escape.prose(line)}" for line in compared.lines(head))
+    return f"<details><summary>Figures</summary>\n\n{body}\n\n</details>" if body else ""
 
 
 def _headline(subject: Subject) -> str:

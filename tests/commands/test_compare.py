@@ -192,7 +192,10 @@ def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
         f"issue #1 unchanged: {url}\n",
         f"issue #1 closed: {url}\n",
     ]
-    assert (issue.title, issue.state) == ("Evals are worse", "closed")
+    assert (issue.title, issue.state) == (
+        "Evals are worse: 1 case fails; worse than the baseline: 1 case broken",
+        "closed",
+    )
     assert "the gate passes; not worse than the baseline" in issue.body
 
 

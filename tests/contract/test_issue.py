@@ -6,7 +6,7 @@ from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.issues import IssueKey, keep_issue
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
-TOPIC = IssueKey(repository="acme/app", title="Evals: worse than before")
+TOPIC = IssueKey(repository="acme/app", name="Evals: worse than before")
 MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
 
 
@@ -32,7 +32,20 @@ def test_one_issue_from_red_to_green(contract: GitHub) -> None:
         write(contract, "green again", red=False),
     ]
     assert done == ["not needed", "opened", "updated", "unchanged", "closed", "not needed"]
-    assert states(contract) == [(TOPIC.title, "closed", f"{MARKER}green again")]
+    assert states(contract) == [(TOPIC.name, "closed", f"{MARKER}green again")]
+
+
+def test_the_title_follows_what_is_wrong(contract: GitHub) -> None:
+    titles = []
+    for wrong in ("1 case fails", "2 cases fail", "2 cases fail", ""):
+        done = keep_issue(server(contract), TOPIC, "text", red=bool(wrong), wrong=wrong).done
+        titles += [(done, issue.title) for issue in contract.issues.values()]
+    assert titles == [
+        ("opened", f"{TOPIC.name}: 1 case fails"),
+        ("updated", f"{TOPIC.name}: 2 cases fail"),
+        ("unchanged", f"{TOPIC.name}: 2 cases fail"),
+        ("closed", f"{TOPIC.name}: 2 cases fail"),
+    ]
 
 
 def test_red_again_is_another_issue(contract: GitHub) -> None:
@@ -44,7 +57,7 @@ def test_red_again_is_another_issue(contract: GitHub) -> None:
 def test_it_is_found_on_the_last_page_and_among_others(contract: GitHub) -> None:
     for number in range(100, 305):
         contract.issues[number] = Issue(number, User("ann"), "a bug", "text")
-    contract.issues[400] = Issue(400, User("mallory"), TOPIC.title, f"{MARKER}fake")
+    contract.issues[400] = Issue(400, User("mallory"), TOPIC.name, f"{MARKER}fake")
     assert write(contract, "first", red=True) == "opened"
     assert write(contract, "second", red=True) == "updated"
     assert contract.issues[400].body == f"{MARKER}fake"
@@ -52,19 +65,19 @@ def test_it_is_found_on_the_last_page_and_among_others(contract: GitHub) -> None
 
 
 def test_topics_are_kept_apart(contract: GitHub) -> None:
-    other = IssueKey(repository="acme/app", title="Nightly")
+    other = IssueKey(repository="acme/app", name="Nightly")
     write(contract, "a", red=True)
     write(contract, "b", red=True, topic=other)
     write(contract, "a", red=False)
     assert [(title, state) for title, state, _ in states(contract)] == [
-        (TOPIC.title, "closed"),
+        (TOPIC.name, "closed"),
         ("Nightly", "open"),
     ]
 
 
 def test_a_person_s_token_knows_its_own_issue(contract: GitHub) -> None:
     contract.tokens["pat"] = Token(User("ann"))
-    contract.issues[9] = Issue(9, BOT, TOPIC.title, f"{MARKER}of the bot")
+    contract.issues[9] = Issue(9, BOT, TOPIC.name, f"{MARKER}of the bot")
     keep_issue(server(contract, "pat"), TOPIC, "mine", red=True)
     assert keep_issue(server(contract, "pat"), TOPIC, "mine", red=False).done == "closed"
     assert contract.issues[9].state == "open"

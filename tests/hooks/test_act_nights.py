@@ -193,7 +193,7 @@ def test_seven_nights(nights: Nights) -> None:
     assert state(first) == (False, "fail", "not-worse"), first.log
     assert nights.trials() == {"greeting": "PPP", "farewell": "FFF"}
     (issue,) = nights.github.issues.values()
-    assert (issue.state, issue.title) == ("open", "Nightly evals")
+    assert (issue.state, issue.title) == ("open", "Nightly evals: 1 case fails")
     assert "the gate fails; not worse than the reference" in issue.body
     published = nights.publish()
     assert published.succeeded, published.log

@@ -59,12 +59,16 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
 | `a`<br><sub>e.yaml</sub> | because |
 | `b`<br><sub>e.yaml</sub> | because |
 
+<details><summary>Figures</summary>
+
 - 1 broken, 1 failing before as well
 - 1 suspect, 1 confirmed (p = 6.1e-07)
 - Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): \
 too few cases for a test
 - No slow slide over 2 nights (evidence 4.81 of 8,000)
 - Reference: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
+
+</details>
 
 [Run]({SITE}/actions/runs/3) · [Changes since the reference]({SITE}/compare/{"1" * 40}...{"3" * 40})
 """
@@ -156,6 +160,31 @@ def test_nights_without_a_verdict_do_not_restart_the_count() -> None:
     assert "it fails since [2026-01-03]" in issue.render(about, SITE)
 
 
+@pytest.mark.parametrize(
+    ("nights", "wrong"),
+    [
+        ([(case("a", 3), case("b", 3))], ""),
+        (
+            [(case("a", 3), case("b", 0, 3))],
+            "1 case fails; the gate fails every night since 2026-01-01",
+        ),
+        ([(case("a", 3), case("b", 3)), GOOD], "1 case fails"),
+        ([WORSE], "2 cases fail; the gate fails every night since 2026-01-01"),
+        (
+            [WORSE, WORSE],
+            (
+                "2 cases fail; the gate fails every night since 2026-01-01; "
+                "worse than the reference: 1 case broken every night since 2026-01-02"
+            ),
+        ),
+    ],
+    ids=["nothing", "since the first night", "since this night", "suspected", "confirmed"],
+)
+def test_the_title_is_what_is_wrong(nights: Sequence[Sequence[CaseResult]], wrong: str) -> None:
+    about = subject(*(night(n, *cases) for n, cases in enumerate(nights, 2)))
+    assert issue.wrong(about) == wrong
+
+
 def test_a_baseline_without_a_log() -> None:
     head = a_report(graded("a"))
     about = Subject(head=compared(head, a_report(graded("a", "pass"))))
@@ -175,7 +204,11 @@ def test_a_baseline_without_a_log() -> None:
 | :-- | :-- |
 | `a`<br><sub>e.yaml</sub> | because |
 
+<details><summary>Figures</summary>
+
 - 1 broken
 - Mean score -1.000 (1 case in both reports, p = 1): too few cases for a test
+
+</details>
 """
     )

@@ -214,8 +214,8 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         "adopt",
         *("judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept", "baseline accept-merge", "baseline rejudge"),
-        *("history add", "history show", "history page", "history badge"),
-        *("history export", "history criteria", "history import", "history publish"),
+        *("history add", "history show", "history criteria", "history page", "history badge"),
+        *("history export", "history import", "history publish"),
         *("plan", "report merge", "report comment"),
         "cache",
     ]

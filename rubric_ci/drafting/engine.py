@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
+from rubric_ci.drafting.check import check_draft
 from rubric_ci.drafting.lint import lint_messages
 from rubric_ci.drafting.prompt import draft_call
 from rubric_ci.drafting.reply import Draft, Kind, read_draft
 from rubric_ci.errors import NoVerdict
-from rubric_ci.evaluators import evaluate
 from rubric_ci.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, Usage
-from rubric_ci.model.results import Answer, Unassessed
 from rubric_ci.system import task_groups
 
 
@@ -107,7 +106,7 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         warnings=lint_messages(reply.value.rubric, case),
         usage=reply.usage,
     )
-    return await _with_reference_check(made, context) if drafter.check else made
+    return await _checked(made, context) if drafter.check else made
 
 
 async def _cached_or_asked(
@@ -125,25 +124,12 @@ async def _cached_or_asked(
     return reply
 
 
-async def _with_reference_check(made: Drafted, context: RunContext) -> Drafted:
-    """Have the judge mark the reference answer by the draft; warn if it does not pass."""
-    case = made.case
-    if not case.reference_answer:
-        return _with_warning(made, "there is no reference answer to check the draft with")
-    spec = RubricSpec(name="draft", rubric=made.draft.rubric, span=case.span)
-    result = await evaluate(case, Answer(text=case.reference_answer), spec, context)
-    made = replace(made, usage=made.usage + result.usage)
-    if isinstance(result, Unassessed):
-        return replace(made, unchecked=result.reason)
-    if result.verdict == "pass":
-        return made
-    missed = ", ".join(c.id for c in result.criteria if c.normalised < 1)
-    return _with_warning(
+async def _checked(made: Drafted, context: RunContext) -> Drafted:
+    found = await check_draft(made.case, made.draft, context)
+    return replace(
         made,
-        f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}; "
-        f"below full marks: {missed}",
+        draft=found.draft,
+        warnings=(*made.warnings, *found.warnings),
+        unchecked=found.unchecked,
+        usage=made.usage + found.usage,
     )
-
-
-def _with_warning(made: Drafted, warning: str) -> Drafted:
-    return replace(made, warnings=(*made.warnings, warning))

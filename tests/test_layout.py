@@ -119,7 +119,8 @@ IMPURE: Final = """
     calibration/sentinel calibration/correction calibration/gate calibration/label_file
     calibration/cascade calibration/label_session calibration/measure calibration/rejudge
     calibration/rejudge_report calibration/sample
-    drafting/engine drafting/publish drafting/pull_request drafting/review drafting/rewrite
+    drafting/check drafting/engine drafting/publish drafting/pull_request drafting/review
+    drafting/rewrite
     drafting/select drafting/summary
     evaluators/__init__ evaluators/code_judge evaluators/composite
     evaluators/llm_judge evaluators/rubric

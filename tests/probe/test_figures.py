@@ -46,6 +46,7 @@ YES, NO = [True] * 4, [False] * 4
         (noticed(*YES) + unmoved(False, False, *YES), "jumpy"),
         (noticed(*YES) + unmoved(False, False, *YES * 3), "sound"),
         (noticed(*NO), "never-fails"),
+        (noticed(*NO, later=True, as_long=True, family="number-changed"), "never-fails"),
         (noticed(*NO) + unmoved(False, False), "jumpy"),
         (noticed(*YES, *NO), "misses-some"),
         (noticed(*YES * 3, False), "sound"),

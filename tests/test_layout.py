@@ -24,6 +24,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "agents/test_agents.py": """
         agents/agent agents/atif agents/claude_code agents/codex agents/copilot
         agents/gemini_cli agents/otlp""",
+    "commands/test_import.py": "commands/import_files dialects/promptfoo",
     "dialects/test_table.py": """
         dialects/agent_skills dialects/agentv dialects/agentv_graders dialects/translation""",
     "commands/test_run_tool.py": "adoption/runner run/tool",

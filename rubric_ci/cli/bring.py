@@ -1,4 +1,4 @@
-"""The commands that bring what other eval tools have: `adopt`."""
+"""The commands that bring what other eval tools have: `import` and `adopt`."""
 
 from pathlib import Path
 from typing import Any
@@ -6,8 +6,27 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.command import LINES, command, examples, option
+from rubric_ci.cli.command import FILE, LINES, command, examples, option
 from rubric_ci.model import defaults
+
+
+@command(name="import", epilog=examples("import promptfooconfig.yaml --output-dir evals"))
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@option(
+    "--output-dir",
+    type=FILE,
+    metavar="FOLDER",
+    help="Folder for the eval files; default: beside each file.",
+)
+def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
+    """Write eval files from files of promptfoo, Agent Skills or AgentV.
+
+    FILES are their files; what has no counterpart is listed with its line, and the exit code is 1.
+    """
+    from rubric_ci.commands.import_files import ImportSettings
+    from rubric_ci.commands.import_files import import_files as import_all
+
+    raise SystemExit(import_all(ImportSettings(files, output_dir)))
 
 
 @command(

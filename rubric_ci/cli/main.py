@@ -43,7 +43,7 @@ COMMANDS: Final = {
         "waive": "every_day",
         "probe": "probe",
     },
-    "Bring": {"adopt": "bring"},
+    "Bring": {"import": "bring", "adopt": "bring"},
     "Trust the judge": {"judge": "judge"},
     "Nights": {"baseline": "nights", "history": "nights"},
     "CI": {"plan": "run", "report": "ci"},
@@ -51,6 +51,7 @@ COMMANDS: Final = {
 }
 """Headings of `--help` in the order of use: the commands below each, and the module of each."""
 
+_NAMES: Final = {"import": "import_files"}  # a word of the language
 _MODULES: Final = {name: module for names in COMMANDS.values() for name, module in names.items()}
 
 
@@ -60,7 +61,7 @@ class _Commands(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _MODULES and cmd_name not in self.commands:
             module = import_module(f"rubric_ci.cli.{_MODULES[cmd_name]}")
-            self.add_command(getattr(module, cmd_name))
+            self.add_command(getattr(module, _NAMES.get(cmd_name, cmd_name)))
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, _: click.Context) -> list[str]:

@@ -178,9 +178,9 @@ def test_a_section_fits_half_a_screen(words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
 def test_a_page_has_no_placeholders(words: tuple[str, ...]) -> None:
     text = page(words)
-    assert "..." not in text.replace("]...", "").replace("PARTS...", "").replace(
-        "RESULTS...", ""
-    ).replace("[ARGS]...", "")
+    for repeated in ("]...", "PARTS...", "RESULTS...", "FILES..."):
+        text = text.replace(repeated, "")
+    assert "..." not in text
     assert '[default: ""]' not in text
     assert " TEXT" not in text  # NAME, GLOB, MODEL …
     assert " PATH " not in text  # FILE or FOLDER
@@ -211,7 +211,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
     assert words == [
         *("init", "demo"),
         *("validate", "run", "generate rubrics", "compare", "waive", "probe"),
-        "adopt",
+        *("import", "adopt"),
         *("judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept", "baseline accept-merge", "baseline rejudge"),
         *("history add", "history show", "history criteria", "history page", "history badge"),

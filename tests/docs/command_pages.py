@@ -22,6 +22,7 @@ GUIDES: Final = {
     "compare": ("Regressions", "regression.md"),
     "waive": ("Waivers", "waivers.md"),
     "probe": ("Do your criteria notice?", "probe.md"),
+    "import": ("Eval files of other tools", "dialects.md"),
     "adopt": ("Add the gate to other eval tools", "adopt.md"),
     "judge": ("Calibration", "calibration.md"),
     "baseline": ("Nights", "nights.md"),

@@ -1,0 +1,108 @@
+"""What one request for all criteria costs in accuracy, over scripted judges with a known halo.
+
+Our own machinery asks, parses and counts; only the model is scripted. It reads the criteria in the
+order of the request and gives each mark that is right but for its error rate, or, with the
+probability of the halo, the mark of the criterion before. Alone in a request, a criterion has none
+before it.
+"""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from rubric_ci.judge.judges import decide
+from rubric_ci.judge.panel import PanelRequest
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, score
+
+ANSWERS: Final = 2000
+CRITERIA: Final = 6
+GOOD: Final = 0.85  # share of criteria that an answer meets
+ERROR: Final = 0.03  # of a mark on its own
+HALOS: Final = (0.0, 0.05, 0.1, 0.2, 0.3)
+HERE: Final = Span(1, 1, 1, 1)
+RUBRIC: Final = Rubric(
+    tuple(
+        Check(id=f"c-{n}", text=f"Meets point number {n}", required=n < 2, span=HERE)
+        for n in range(CRITERIA)
+    )
+)
+SETTINGS: Final = {
+    "batched": JudgeConfig(endpoint=Endpoint(model="scripted")),
+    "batched, 3 votes": JudgeConfig(endpoint=Endpoint(model="scripted"), votes=3),
+    "isolated": JudgeConfig(endpoint=Endpoint(model="scripted"), mode="isolated"),
+}
+
+
+class Scripted:
+    """The judge of one answer: it knows the truth, and its halo."""
+
+    def __init__(self, truth: dict[str, bool], halo: float, draw: Random) -> None:
+        self.truth, self.halo, self.draw = truth, halo, draw
+        self.characters = 0
+
+    async def __call__(self, call: ModelCall) -> ModelReply:
+        prompt = call.messages[1].content
+        self.characters += sum(len(message.content) for message in call.messages)
+        marks: dict[str, bool] = {}
+        for alias, text in re.findall(r"^(c\d+): .*\n    (.*)$", prompt, re.MULTILINE):
+            wrong = self.draw.random() < ERROR
+            own = self.truth[text] != wrong
+            before = [*marks.values()][-1:] if self.draw.random() < self.halo else []
+            marks[alias] = before[0] if before else own
+        text = json.dumps({alias: {"satisfied": mark} for alias, mark in marks.items()})
+        return ModelReply(text=text, usage=Usage(calls=1))
+
+
+async def measured(judge: JudgeConfig, halo: float) -> tuple[float, float, float, float]:
+    """Return the shares of wrong marks and verdicts, requests and characters per answer."""
+    draw = Random(7)
+    marks = verdicts = calls = characters = 0
+    for number in range(ANSWERS):
+        truth = {criterion.text: draw.random() < GOOD for criterion in RUBRIC.judged}
+        model = Scripted(truth, halo, Random(f"{number} {halo}"))
+        found = await decide(
+            PanelRequest(
+                case=EvalCase(id="a", file="a.yaml", span=HERE),
+                answer="An answer of a usual length. " * 30,
+                rubric=RUBRIC,
+                judge=judge,
+                context=RunContext(call_model=model, root=Path(), environment={}),
+                about="a",
+            )
+        )
+        right = Judgement({c.id: Mark(value=truth[c.text]) for c in RUBRIC.judged})
+        marks += sum(found.judgement[c.id].value != truth[c.text] for c in RUBRIC.judged)
+        given, meant = (
+            score(RUBRIC, each, DEFAULT_THRESHOLDS) for each in (found.judgement, right)
+        )
+        verdicts += given.verdict != meant.verdict
+        calls += found.usage.calls
+        characters += model.characters
+    total = ANSWERS
+    return marks / total / CRITERIA, verdicts / total, calls / total, characters / total
+
+
+async def main() -> None:
+    """Print the table of the README."""
+    print("| halo | setting | wrong marks | wrong verdicts | requests | input characters |")
+    print("|---|---|---|---|---|---|")
+    for halo in HALOS:
+        for name, judge in SETTINGS.items():
+            marks, verdicts, calls, characters = await measured(judge, halo)
+            print(
+                f"| {halo:.0%} | {name} | {marks:.1%} | {verdicts:.1%} | {calls:.0f} "
+                f"| {characters:,.0f} |"
+            )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

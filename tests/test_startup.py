@@ -16,6 +16,10 @@ HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
     *("rich", "pydantic", "asyncio", "jinja2"),
 }
+OF_A_RUN = {  # their classes take longer to create than a file takes to check
+    *("rubric_ci.model.report", "rubric_ci.model.results", "rubric_ci.model.config"),
+    *("rubric_ci.model.evals", "rubric_ci.model.options"),
+}
 EVAL = "evalcases:\n  - id: one\n    input: Hi\n    rubrics: [Greets back]\n"
 BROKEN = "evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets back]\n"
 
@@ -54,6 +58,7 @@ def test_light_commands_load_nothing_heavy(tmp_path: Path, arguments: list[str],
     modules = loaded(tmp_path, *arguments)
     assert "click" in modules
     assert modules.isdisjoint(HEAVY)
+    assert modules.isdisjoint(OF_A_RUN)
 
 
 def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:

@@ -31,7 +31,10 @@ NODE = TOOLS / "node_modules/node/bin/node"
 DEEPEVAL = TOOLS / "deepeval/bin/python"
 TIMEOUT = 400
 SLOW = 30  # seconds; what takes longer is measured once
-CRITERIA = 4
+CRITERIA = (  # plain ones: a notice about each would be measured as well
+    *("Names a sorting algorithm", "Gives its running time in the worst case"),
+    *("Is written in English", "Ends with a short example"),
+)
 
 
 @dataclass(frozen=True)
@@ -242,7 +245,7 @@ def cases(work: Work) -> list[dict[str, str]]:
 
 
 def criteria() -> list[str]:
-    return [f"Fulfils demand number {n} of the style guide" for n in range(1, CRITERIA + 1)]
+    return list(CRITERIA)
 
 
 # ---------------------------------------------------------------- ours

@@ -4,7 +4,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
+from math import inf
 from typing import Literal
 
 from rubric_ci.comparison import wording as compared
@@ -32,6 +34,7 @@ GATE_ICONS: Mapping[heading.Tone, str] = {
     "nothing": "⏭️",
 }
 _NO_LINKS = Links()
+_cell = lru_cache(maxsize=1_000)(escape.markdown)  # most passing cases have the same reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +73,8 @@ def render(
     if text := page.text(whole, limit):
         return text
     likely = bisect_left(smaller, True, key=lambda plan: bool(page.text(plan, limit)))
-    for plan in smaller[likely:]:
-        if text := page.text(plan, limit):
-            return text
-    return numbers.shortened(page.text(smaller[-1]), limit)
+    texts = filter(None, (page.text(plan, limit) for plan in smaller[likely:]))
+    return next(texts, None) or numbers.shortened(page.text(smaller[-1]), limit)
 
 
 def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
@@ -112,7 +113,7 @@ class _Page:
     errored: list[Errored]
     passing: list[Graded]
 
-    def text(self, plan: _Plan, limit: int | None = None) -> str:
+    def text(self, plan: _Plan, limit: float = inf) -> str:
         """Return the text of a plan; empty, and not written to its end, if it is too long."""
         sections = (
             self._verdict(),
@@ -130,8 +131,7 @@ class _Page:
         blocks, length = [], -1
         for block in chain.from_iterable(sections):
             blocks.append(block)
-            length += len(block) + 2
-            if limit is not None and length > limit:
+            if (length := length + len(block) + 2) > limit:
                 return ""
         return "\n\n".join(blocks) + "\n"
 
@@ -225,8 +225,8 @@ class _Page:
             return
         opened = len(self.passing) == len(self.report.cases) <= UNFOLDED
         title = f"{ICONS['pass']} {numbers.plural(len(self.passing), 'passing case')}"
-        rows = iter([self._rows(self.passing)])
-        blocks = rows if plan.passing == "rows" else _all(self.passing, self._detail(plan))
+        each = _all(self.passing, self._detail(plan))
+        blocks = iter([self._rows(self.passing)]) if plan.passing == "rows" else each
         yield from folded(title, blocks, opened=opened)
 
     def _rows(self, cases: Iterable[CaseResult]) -> str:
@@ -245,7 +245,7 @@ class _Page:
         cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
         if self.report.comparison:
             cells.append(escape.markdown(compared.in_words(case)))
-        return [*cells, escape.markdown(numbers.shortened(wording.reason(case), 120))]
+        return [*cells, _cell(numbers.shortened(wording.reason(case), 120))]
 
     def _not_run(self, plan: _Plan) -> Iterator[str]:
         skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]

@@ -1,15 +1,18 @@
 """Numbers, costs and durations as all formats show them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rubric_ci.model.report import Totals
 from rubric_ci.model.scoring import format_score
-from rubric_ci.model.usage import Usage
+
+if TYPE_CHECKING:  # `validate` counts as well, and loads no classes of a run
+    from rubric_ci.model.report import Totals
+    from rubric_ci.model.usage import Usage
 
 score = format_score  # the same as in verdict reasons
 
 
-def cost(totals: Totals | Usage) -> str:
+def cost(totals: "Totals | Usage") -> str:
     """Return model calls and cost; calls of unknown cost are never counted as free."""
     if not totals.calls:
         return "no model calls"
@@ -20,7 +23,7 @@ def cost(totals: Totals | Usage) -> str:
     return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
 
 
-def usage(totals: Totals | Usage) -> str:
+def usage(totals: "Totals | Usage") -> str:
     """Return tokens, cache hits and repeated requests, or ""."""
     parts = [
         f"{totals.input_tokens:,} + {totals.output_tokens:,} tokens" if totals.input_tokens else "",

@@ -64,6 +64,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_validate.py": """
         project/checker project/fixer validation/output/formats""",
     "commands/test_case_files.py": "yaml_text/case_files",
+    "commands/test_several_targets.py": "render/side_by_side report/matrix",
     "commands/test_prompt_targets.py": "yaml_text/prompt_file",
     "commands/test_waivers.py": """
         commands/waive waivers/file""",

@@ -63,10 +63,11 @@ _trials = options.judging(
 )
 @options.select(
     "--target",
+    "targets",
     metavar="NAME",
-    default="",
+    multiple=True,
     shell_complete=completion.targets,
-    help="Use this target for every case; overrides eval files.",
+    help="Target of every case, not its own (repeatable).",
 )
 @options.select(
     "--shard",
@@ -147,7 +148,15 @@ def run(stop_first: bool, **options: Any) -> None:
     from rubric_ci.commands.run import run as run_evals
     from rubric_ci.model.options import RunSettings
 
-    raise SystemExit(run_evals(RunSettings(**_with_places(options))))
+    raise SystemExit(run_evals(RunSettings(**_with_places(_with_targets(options)))))
+
+
+def _with_targets(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with one target as `target`, and several as `targets`."""
+    given = tuple(dict.fromkeys(options["targets"]))
+    if len(given) > 1:
+        return {**options, "targets": given}
+    return {**options, "target": "".join(given), "targets": ()}
 
 
 def _with_places(options: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def payload(
     parts = (part for each in case.input_messages for part in each.parts)
     files = [p for p in parts if isinstance(p, FilePart) and not p.guideline]
     return {
-        "id": case.id,
+        "id": case.own_id,
         "question": case.question,
         "expected_outcome": case.expected_outcome,
         "expected_messages": [message(m) for m in case.expected_messages],

@@ -40,7 +40,7 @@ def choose_cases(
 ) -> tuple[EvalCase, ...]:
     """Return the cases that match a glob of `ids` and have one of `tags`; empty matches all."""
     for pattern in ids:
-        if not any(fnmatchcase(case.id, pattern) for case in cases):
+        if not any(_is_called(case, pattern) for case in cases):
             known = [case.id for case in cases]
             raise CannotFindEvals(
                 f"no case matches --case {pattern}", suggest(pattern, known, most=0)
@@ -54,8 +54,12 @@ def choose_cases(
 
 def is_asked_for(case: EvalCase, *, ids: Sequence[str], tags: Sequence[str]) -> bool:
     """Return True if a case matches a glob of `ids` and has one of `tags`; empty matches all."""
-    named = not ids or any(fnmatchcase(case.id, pattern) for pattern in ids)
+    named = not ids or any(_is_called(case, pattern) for pattern in ids)
     return named and (not tags or any(tag in case.tags for tag in tags))
+
+
+def _is_called(case: EvalCase, pattern: str) -> bool:
+    return fnmatchcase(case.id, pattern) or fnmatchcase(case.own_id, pattern)
 
 
 def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from posixpath import dirname
 from typing import TypeAlias
 
-from rubric_ci.errors import MissingVariable
+from rubric_ci.errors import CannotConfigure, MissingVariable
 from rubric_ci.grading.resolve import (
     Task,
     choose_cluster,
@@ -25,7 +25,7 @@ from rubric_ci.grading.resolve import (
 )
 from rubric_ci.llm import batch
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.parsing.env_vars import Variables
@@ -37,11 +37,28 @@ def build_tasks(
 ) -> tuple[Task, ...]:
     """Return a task per case; raises UserError if a target, judge or variable is missing."""
     known: Setups = {}
+    for file in loaded.files:
+        _check_gate(file, loaded.config_for(file.path).gate.targets)
     tasks = tuple(build_task(case, why, loaded, settings, known) for case, why in chosen)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
+
+
+def _check_gate(file: EvalFile, gating: Sequence[str]) -> None:
+    """Raise CannotConfigure for a case of several targets that the gate would not be about."""
+    by_case: dict[str, set[str]] = defaultdict(set)
+    for case in file.cases:
+        if gating and case.written_id:
+            by_case[case.written_id].add(case.target)
+    for name, targets in by_case.items():
+        if targets.isdisjoint(gating):
+            listed = ", ".join(f"`{target}`" for target in gating)
+            raise CannotConfigure(
+                f"{file.path}: case `{name}`: `gate.targets` is {listed}, and none of them answers",
+                "add one of them to the targets that are compared, or change `gate.targets`",
+            )
 
 
 def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tuple[Task, ...]:

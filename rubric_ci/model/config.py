@@ -268,6 +268,7 @@ class GateConfig:
     min_pass_rate: float | None = None  # of all cases
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     max_waivers: int | None = None
+    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
     on_weaker_grading: Literal["note", "fail"] = "note"
     on_changed_grading: Literal["note", "review", "fail"] = "note"
     require_rubrics: bool = False  # a case with nothing to grade is an error

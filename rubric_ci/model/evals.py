@@ -182,6 +182,7 @@ class EvalCase:
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
+    written_id: str = ""  # the id in the file, if several targets answer the case
     vars: Mapping[str, JSON] = field(default_factory=dict)  # of the case and its suite
     tags: tuple[str, ...] = ()
     trials: TrialRule | None = None  # None: the trials of the run, and their median
@@ -190,6 +191,11 @@ class EvalCase:
     metadata: Mapping[str, JSON] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()  # globs relative to the repository root
     references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
+
+    @property
+    def own_id(self) -> str:
+        """The id as the file has it, which recordings and commands know."""
+        return self.written_id or self.id
 
     @property
     def question(self) -> str:

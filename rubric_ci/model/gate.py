@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.grading_changes import GradingChange, added_cases
-from rubric_ci.model.results import CaseResult, Errored, Graded, standing
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.waivers import WaiverResult
 
 FailOnWord: TypeAlias = Literal["fail", "borderline", "regression", "never"]
@@ -56,7 +56,20 @@ class GateInfo:
     on_weaker_grading: OnWeakerGrading = "note"
     on_changed_grading: OnChangedGrading = "note"
     max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
+    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
+
+
+def gating(cases: Sequence[CaseResult], gate: GateInfo) -> Sequence[CaseResult]:
+    """Return the cases that the gate is about, which must pass."""
+    return [case for case in cases if _is_gating(case, gate)] if gate.targets else cases
+
+
+def _is_gating(case: CaseResult, gate: GateInfo) -> bool:
+    """Return False for the result of another target, of a case that several targets answer."""
+    if not gate.targets or isinstance(case, Skipped) or case.target in gate.targets:
+        return True
+    return not case.id.endswith(f" [{case.target}]")
 
 
 def required_passes(rate: float, size: int) -> int:
@@ -95,7 +108,7 @@ def gate_passes(
         return False
     if not _is_absolute(gate):
         return True
-    rates_hold = all(rate.holds for rate in pass_rates(cases, gate.rates, changes))
+    rates_hold = all(rate.holds for rate in pass_rates(gating(cases, gate), gate.rates, changes))
     return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
 
 
@@ -131,7 +144,7 @@ def is_unneeded(waiver: WaiverResult) -> bool:
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
-    if not isinstance(case, Graded) or gate.fail_on == "never":
+    if not isinstance(case, Graded) or gate.fail_on == "never" or not _is_gating(case, gate):
         return False
     if gate.fail_on == "regression":
         if case.change == "broken":
@@ -149,6 +162,7 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
     missed = [rate for rate in gate.rates if not rate.holds] if _is_absolute(gate) else []
     return (
         isinstance(case, Graded)
+        and _is_gating(case, gate)
         and standing(case) not in {"pass", "waived"}
         and any(rate.covers(case) for rate in missed)
     )

@@ -56,6 +56,7 @@ class RunSettings:
     config: Path | None = None
     policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     target: str = ""
+    targets: tuple[str, ...] = ()  # several, which all answer every case; then `target` is empty
     judge: str = ""  # a model; overrides the configuration
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()

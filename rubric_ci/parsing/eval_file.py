@@ -4,7 +4,8 @@ Strings become messages and criteria, maps become lists, and a case holds what i
 its suite. The data has passed every check, so nothing is checked again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_ci.model.diagnostics import Span
@@ -30,10 +31,16 @@ from rubric_ci.yaml_text.problems import Location, Path, Place
 from rubric_ci.yaml_text.source import Source
 
 
-def parse(source: Source, lookup: Lookup, default_evaluator: str = "none") -> EvalFile:
+def parse(
+    source: Source,
+    lookup: Lookup,
+    default_evaluator: str = "none",
+    targets: Sequence[str] = (),
+) -> EvalFile:
     """Return the cases of a checked eval file.
 
-    `default_evaluator` grades cases with an expected outcome and no evaluator.
+    `default_evaluator` grades cases with an expected outcome and no evaluator. `targets` answer
+    every case, in place of those that the file names.
     """
     suite = source.data
     is_guideline = guideline_matcher(lookup)
@@ -44,10 +51,28 @@ def parse(source: Source, lookup: Lookup, default_evaluator: str = "none") -> Ev
         description=suite.get("description", ""),
         in_files=isinstance(source, CaseFiles),
         cases=tuple(
-            _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator)
+            each
             for index in range(len(suite["evalcases"]))
+            for each in _for_targets(
+                _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator),
+                targets or _targets(suite, suite["evalcases"][index]),
+            )
         ),
     )
+
+
+def _targets(suite: dict[str, Any], case: dict[str, Any]) -> Sequence[str]:
+    """Return the targets of a suite; a case that names its own has that one."""
+    return () if _target(case) else suite.get("targets", ())
+
+
+def _for_targets(case: EvalCase, targets: Sequence[str]) -> Iterator[EvalCase]:
+    """Yield the case once for each target, each under an id of its own if there are several."""
+    if len(targets) < 2:
+        yield replace(case, target=targets[0]) if targets else case
+        return
+    for target in targets:
+        yield replace(case, id=f"{case.id} [{target}]", written_id=case.id, target=target)
 
 
 def _case(

@@ -110,6 +110,7 @@ SETTINGS: Final = (
         order=group_rate(),
     ),
     _gate("max_waivers", maximum()),
+    _gate("targets", read=lambda gate: list(gate.targets) or None),
     _gate("on_weaker_grading", words("note", "fail")),
     _gate("on_changed_grading", words("note", "review", "fail")),
     _gate("require_rubrics", words(False, True)),

@@ -79,7 +79,8 @@ def under_rules(project: Project, policy_from: str) -> tuple[Project, tuple[str,
 
 def under(project: Project, policy: Project) -> Project:
     """Return the project under a policy."""
-    return Project(project.files, project.named_config, Policy(project=policy, govern=_govern))
+    held = Policy(project=policy, govern=_govern)
+    return Project(project.files, project.named_config, held, targets=project.targets)
 
 
 def _notes(own: Project, policy: Project) -> Iterator[str]:

@@ -59,7 +59,7 @@ def load_base_state(
 
     `lost` are the files of the base that the search of now does not find.
     """
-    project = Project(then, now.named_config, now.policy)
+    project = Project(then, now.named_config, now.policy, targets=now.targets)
     same = _UnchangedFiles(difference)
     defaults = {each.summary.default_evaluator for each in (project, now)}
     differing = [file.path for file in files if len(defaults) > 1 or not same.holds(file)]

@@ -221,7 +221,7 @@ class BaseCommit:
         """Return the eval files that a search of the base finds, and that of now does not."""
         from rubric_ci.project.base_state import BaseSearch
 
-        was = Project(self.committed, project.named_config)
+        was = Project(self.committed, project.named_config, targets=project.targets)
         search = BaseSearch(was, self.committed)
         names = search.find(self._change.options.paths, found.__contains__)
         loaded = (was.load(name) for name in dict.fromkeys(names))

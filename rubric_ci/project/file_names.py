@@ -1,9 +1,11 @@
 """Names of the files that serve an eval file or hold policy; every path counts from the root."""
 
-from collections.abc import Iterator
-from pathlib import PurePath
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
 from posixpath import basename, dirname, join, splitext
-from typing import Final
+from typing import Final, Protocol
+
+from rubric_ci.model.references import Lookup
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
@@ -47,3 +49,20 @@ def _upwards(folder: str) -> Iterator[str]:
     while folder:
         folder = dirname(folder)
         yield folder
+
+
+class RepositoryFiles(Protocol):
+    """One state of the files of a repository, by path from its root with forward slashes."""
+
+    @property
+    def root(self) -> Path:
+        """The folder of the working tree."""
+
+    def read(self, name: str, /) -> bytes | None:
+        """Return a file's bytes, or None if there is no such file; raises CannotReadFile."""
+
+    def lookup(self, name: str, /) -> Lookup:
+        """Return the lookup of the references of an eval file."""
+
+    def matching(self, glob: str, /) -> Iterable[str]:
+        """Return the files that match a glob from the root."""

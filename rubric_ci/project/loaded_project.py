@@ -91,15 +91,16 @@ def load_project(paths: Sequence[str], project: Project) -> LoadedProject:
     return load_evals(project, find_evals(project, paths))
 
 
-def open_project(config: Path | None) -> Project:
+def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
     """Read the configuration and the targets files of the repository's root.
 
-    Raises InvalidInput if they have errors.
+    `targets` answer every case. Raises InvalidInput if the files have errors.
     """
     root = discovery.find_root(Path.cwd())
     if config:
         discovery.read_bytes(config, root)  # raises if there is none
-    project = Project(WorkingTree(root=root), discovery.from_root(config, root) if config else "")
+    name = discovery.from_root(config, root) if config else ""
+    project = Project(WorkingTree(root=root), name, targets=targets)
     show_problems(project.own_config.diagnostics)
     _show_problems_of_targets(project, project.targets_files(""))
     mask_secrets(project.config_for(""))

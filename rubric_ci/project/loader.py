@@ -1,6 +1,6 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -93,12 +93,14 @@ def load(
     *,
     default_evaluator: str = "none",
     find: FindFiles | None = None,
+    targets: Sequence[str] = (),
 ) -> Loaded:
     """Check and parse an eval file.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
     sidecar of a JSON Lines file, `find` finds the files that `evalcases`
-    names; `rules` and `default_evaluator` are the configuration's.
+    names; `rules` and `default_evaluator` are the configuration's,
+    `targets` answer every case.
     """
     source = open_source(path, text, sidecar, find)
     looked_up = cache(lookup)
@@ -106,4 +108,4 @@ def load(
     found = apply_suppressions(found, source.texts(), rules or {})
     if has_errors(found):
         return Loaded(None, found)
-    return Loaded(parse(source, looked_up, default_evaluator), found)
+    return Loaded(parse(source, looked_up, default_evaluator, targets), found)

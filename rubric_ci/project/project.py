@@ -10,12 +10,13 @@ from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
-from rubric_ci.model.references import FindFiles, Found, Lookup, NotFound
+from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.project.file_names import (
     CONFIG_NAMES,
+    RepositoryFiles,
     agentv_configs,
     sidecar_name,
     targets_candidates,
@@ -30,23 +31,6 @@ if TYPE_CHECKING:
     from rubric_ci.model.config import Config
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.project.loader import Loaded, LoadedConfig, LoadedTargets
-
-
-class RepositoryFiles(Protocol):
-    """One state of the files of a repository, by path from its root with forward slashes."""
-
-    @property
-    def root(self) -> Path:
-        """The folder of the working tree."""
-
-    def read(self, name: str, /) -> bytes | None:
-        """Return a file's bytes, or None if there is no such file; raises CannotReadFile."""
-
-    def lookup(self, name: str, /) -> Lookup:
-        """Return the lookup of the references of an eval file."""
-
-    def matching(self, glob: str, /) -> Iterable[str]:
-        """Return the files that match a glob from the root."""
 
 
 class Policy(NamedTuple):
@@ -67,11 +51,14 @@ class Project:
         policy: Policy | None = None,
         *,
         origin: str = "",
+        targets: Sequence[str] = (),
     ) -> None:
         """Use `named_config`, if given, instead of the configuration at the root.
 
-        `origin` is what messages call the files if they are not the working tree.
+        `origin` is what messages call the files if they are not the working tree; `targets`, if
+        given, answer every case.
         """
+        self.targets = targets
         self.files = files
         self.named_config = named_config
         self.origin = origin
@@ -213,7 +200,16 @@ class Project:
             return _invalid(sidecar_name(name), sidecar)
         default = self.summary.default_evaluator
         lookup, find = self.files.lookup(place), self.case_finder(name, place)
-        return load(name, text, lookup, sidecar, self.rules, default_evaluator=default, find=find)
+        return load(
+            name,
+            text,
+            lookup,
+            sidecar,
+            self.rules,
+            default_evaluator=default,
+            find=find,
+            targets=self.targets,
+        )
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:
         """Return the search of the files that `evalcases` of an eval file names."""

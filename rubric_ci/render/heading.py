@@ -68,7 +68,8 @@ def gate_settings(report: RunReport) -> str:
     """Return what the gate requires, and the counts of its pass rates."""
     rates = [rate_text(rate) for rate in report.gate.rates]
     limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
-    return "; ".join([f"fail-on: {report.gate.fail_on}", *limits])
+    about = [f"gate of {', '.join(report.gate.targets)}"] if report.gate.targets else []
+    return "; ".join([f"fail-on: {report.gate.fail_on}", *about, *limits])
 
 
 def excess_waivers(report: RunReport) -> Iterator[str]:

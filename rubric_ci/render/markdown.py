@@ -12,7 +12,7 @@ from typing import Literal
 from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.render import comparison, grading_changes, heading, usage_text, wording
+from rubric_ci.render import comparison, grading_changes, heading, side_by_side, usage_text, wording
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored, folded
 from rubric_ci.report.judges import notes
 from rubric_ci.text import escape, numbers
@@ -20,7 +20,6 @@ from rubric_ci.waivers import report as waivers
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes
-
 COMMENT_CASES = 25  # with details in a comment, which is part of a conversation and sent by mail
 COMMENT_ROWS = 100  # in a comment: cases with details and rows of tables
 UNFOLDED = 10  # cases that are visible at once; the others are behind a summary
@@ -118,6 +117,7 @@ class _Page:
         sections = (
             self._verdict(),
             self._omitted(plan),
+            side_by_side.section(self.report, max(plan.rows, 10)),
             comparison.section(self.report),
             self._grading(plan),
             self._cases(plan),

@@ -13,8 +13,9 @@ from rich.text import Text
 from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.render import grading_changes, heading, palette, usage_text, wording
+from rubric_ci.render import grading_changes, heading, palette, side_by_side, usage_text, wording
 from rubric_ci.report.judges import notes
+from rubric_ci.report.matrix import Matrix, matrix
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
@@ -74,7 +75,10 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     shared = wording.shared_reasons(report.cases)
     single = [case for case in report.cases if not _is_shared(case, shared)]
     rows = _rows(single)
-    if rows or shared:
+    if found := matrix(report):
+        yield _matrix(found, report)
+        yield Text()
+    elif rows or shared:
         yield _table(rows, shared)
         yield Text()
     if len(rows) < len(single):
@@ -133,6 +137,25 @@ def _passes(case: CaseResult) -> bool:
 
 def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
     return isinstance(case, Graded) and wording.status(case) not in {"pass", "waived"}
+
+
+def _matrix(found: Matrix, report: RunReport) -> Table:
+    table = Table(box=ROUNDED, header_style="bold")
+    for head in ("case", *side_by_side.heads(found, report)):
+        table.add_column(_text(head), overflow="fold")
+    for row in found.rows[:MOST_ROWS]:
+        cells = [
+            Text(f"{SIGNS[wording.status(case)]} ", STYLES[wording.status(case)])
+            if case
+            else Text()
+            for case in row.cells
+        ]
+        shown = [
+            sign + _text(side_by_side.cell(case))
+            for sign, case in zip(cells, row.cells, strict=True)
+        ]
+        table.add_row(_text(row.id), *shown)
+    return table
 
 
 def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]]) -> Table:

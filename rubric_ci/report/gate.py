@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, is_undecided, pass_rates
+from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, gating, is_undecided, pass_rates
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.reference_log import GateState
 from rubric_ci.model.report import RunReport, RunVerdict
@@ -49,7 +49,7 @@ def concluded(
     comparison: Comparison | None = None,
 ) -> GateInfo:
     """Return the gate with the counts of these cases, and whether it passes."""
-    counted = replace(gate, rates=pass_rates(cases, gate.rates, changes))
+    counted = replace(gate, rates=pass_rates(gating(cases, gate), gate.rates, changes))
     complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
     holds = gate_passes(cases, counted, waivers, changes, comparison)
     return replace(counted, holds=holds and complete)

@@ -204,7 +204,7 @@ def _by_case(text: str) -> dict[Key, str]:
 
 
 def _line(answers: Mapping[Key, str], case: EvalCase) -> str:
-    keys = ((_plain(case.file), case.id), ("", case.id), ("", ""))
+    keys = ((_plain(case.file), case.own_id), ("", case.own_id), ("", ""))
     return next((answers[key] for key in keys if key in answers), "")
 
 

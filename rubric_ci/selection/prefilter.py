@@ -24,7 +24,7 @@ def find_unconcerned(
     project: Project, found: Sequence[Path], difference: Difference, settings: RunSettings
 ) -> Mapping[Path, int]:
     """Return the files that need not be read, and how many cases each holds."""
-    if settings.cases or settings.tags or settings.keyword or settings.places:
+    if settings.targets or settings.cases or settings.tags or settings.keyword or settings.places:
         return {}
     names = {path: discovery.from_root(path, project.root) for path in found}
     configured = {name for file in names.values() for name in project.candidates(file)}

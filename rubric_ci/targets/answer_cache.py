@@ -101,7 +101,7 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
         "checks": [[each.key, each.value] for each in assertions_of(case)],
         "prompt": [case.question, command.guidelines(case)],
         "files": [[part.path, part.text] for part in _files(case)],
-        "id": case.id if named else "",
+        "id": case.own_id if named else "",
         "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
         "environment": dict(_environment(target, context.environment)),
     }

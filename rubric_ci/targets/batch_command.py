@@ -93,7 +93,7 @@ def _values(
 def _request(case: EvalCase, root: Path) -> dict[str, JSON]:
     """Return the line of a case on standard input."""
     return {
-        "id": case.id,
+        "id": case.own_id,
         "prompt": case.question,
         "guidelines": command.guidelines(case),
         "files": [str(root / path) for path in command.file_paths([case])],
@@ -128,10 +128,10 @@ def _answer(
     case: EvalCase, target: CliTarget, finished: Finished, lines: _Lines, count: int
 ) -> Answer:
     where = f"the batch of the target `{target.name}`"
-    if case.id not in lines:
-        message = f'add a line {{"id": "{case.id}", "text": "…"}} to its output'
-        raise CannotAnswer(f"{where} has no answer for the case `{case.id}`; {message}")
-    number, value = lines[case.id]
+    if case.own_id not in lines:
+        message = f'add a line {{"id": "{case.own_id}", "text": "…"}} to its output'
+        raise CannotAnswer(f"{where} has no answer for the case `{case.own_id}`; {message}")
+    number, value = lines[case.own_id]
     try:
         given = answer_format.build(value.get("text"), value)
     except CannotAnswer as error:

@@ -94,7 +94,7 @@ def _values(
     return {
         "PROMPT": lambda: shell_quote(case.question),
         "GUIDELINES": lambda: shell_quote(guidelines(case)),
-        "EVAL_ID": lambda: shell_quote(case.id),
+        "EVAL_ID": lambda: shell_quote(case.own_id),
         "EVAL_FILE": lambda: shell_quote(str(root / case.file)),
         "ATTEMPT": lambda: str(attempt),
         "FILES": lambda: files_text([case], target.files_format, root),

@@ -28,11 +28,11 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     recordings = _recordings(target.answers, context)
     for file in (_normalised(case.file), ""):
-        if (file, case.id) in recordings:
-            return recordings[file, case.id]
+        if (file, case.own_id) in recordings:
+            return recordings[file, case.own_id]
     raise CannotAnswer(
-        f"{target.answers} has no answer for the case `{case.id}` of {case.file}; "
-        f"add a line {json.dumps({'id': case.id, 'answer': '…'}, ensure_ascii=False)}"
+        f"{target.answers} has no answer for the case `{case.own_id}` of {case.file}; "
+        f"add a line {json.dumps({'id': case.own_id, 'answer': '…'}, ensure_ascii=False)}"
     )
 
 

@@ -155,6 +155,9 @@ def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) ->
     if not isinstance(data, dict):
         return
     yield from _target(data, (), known, agents)
+    several = data.get("targets")
+    for index, name in enumerate(several if isinstance(several, list) else ()):
+        yield from _named_target(name, ("targets", index), known, agents)
     cases = data.get("evalcases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         if isinstance(case, dict):
@@ -167,14 +170,18 @@ def _target(
     execution = execution_of(owner)
     places = (owner, path), (execution, (*path, "execution"))
     for holder, where in places:
-        name = holder.get("target")
-        if isinstance(name, str) and name not in known:
-            message = f"no target is called `{name}`"
-            hint = suggest(name, known)
-            yield Problem(UNKNOWN_TARGET, (*where, "target"), message, hint)
-        elif name in agents:
-            message = f"`{name}` is an agent, which rubric-ci does not start"
-            yield Problem(AGENT_TARGET, (*where, "target"), message)
+        yield from _named_target(holder.get("target"), (*where, "target"), known, agents)
+
+
+def _named_target(
+    name: Any, path: Path, known: frozenset[str], agents: frozenset[str]
+) -> Iterator[Problem]:
+    if isinstance(name, str) and name not in known:
+        message = f"no target is called `{name}`"
+        yield Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
+    elif isinstance(name, str) and name in agents:
+        message = f"`{name}` is an agent, which rubric-ci does not start"
+        yield Problem(AGENT_TARGET, path, message)
 
 
 def _same_ids(cases: list[Any]) -> Iterator[Problem]:

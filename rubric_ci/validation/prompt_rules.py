@@ -65,13 +65,15 @@ def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[P
         if not isinstance(case, dict):
             continue
         known = {*_names(data), *_names(case), INPUT}
-        prompt = prompts.get(_target(case) or suite)
         path: Path = ("evalcases", index)
-        if prompt:
+        several = data.get("targets") if not _target(case) else None
+        names = several if isinstance(several, list) else [_target(case) or suite]
+        found = [prompts[name] for name in names if isinstance(name, str) and name in prompts]
+        for prompt in found:
             yield from _undefined(prompt, known, path)
-        elif "messages" not in data and case.keys() & {"input", "input_messages", "vars"} == {
-            "vars"
-        }:
+        if len(found) == len(names):
+            continue
+        if "messages" not in data and case.keys() & {"input", "input_messages", "vars"} == {"vars"}:
             message = "the case has no `input_messages` or `input`"
             hint = "add one, `messages` to the suite, or a `prompt` to the target"
             yield Problem(MISSING_KEY, path, message, hint)

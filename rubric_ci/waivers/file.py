@@ -9,8 +9,9 @@ from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.waivers import Waiver, WaiverResult
 from rubric_ci.project import discovery
+from rubric_ci.project.file_names import RepositoryFiles
 from rubric_ci.project.loaded_project import LoadedProject
-from rubric_ci.project.project import Project, RepositoryFiles
+from rubric_ci.project.project import Project
 from rubric_ci.validation.validator import check_waivers
 from rubric_ci.validation.waiver_rules import States
 from rubric_ci.waivers.match import Match, match_waiver

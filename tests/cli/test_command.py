@@ -35,7 +35,7 @@ def test_an_option_is_repeatable_or_refused(words: tuple[str, ...], option: clic
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--target", "a", "--target", "b"], "--target is given twice; it has one value"),
+        (["--shard", "1/2", "--shard", "2/2"], "--shard is given twice; it has one value"),
         (["-q", "--quiet"], "-q / --quiet is given twice; it has one value"),
         (["--judge=a", "evals", "--judge", "a"], "--judge is given twice; it has one value"),
     ],

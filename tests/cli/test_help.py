@@ -38,7 +38,7 @@ Select:
   --lf, --last-failed  Only cases that did not pass when they ran last.
   --list               Print cases, targets, and the estimated requests and
                        cost; request nothing.
-  --target NAME        Use this target for every case; overrides eval files.
+  --target NAME        Target of every case, not its own (repeatable).
   --shard I/N          Run one of N shards; `rubric-ci report merge` combines
                        the reports.
 

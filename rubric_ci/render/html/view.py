@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.render import grading_changes, heading, usage_text, wording
+from rubric_ci.render import grading_changes, heading, side_by_side, usage_text, wording
 from rubric_ci.render.html import charts
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.groups import CriterionGroup, FileGroup, criterion_groups, file_groups
 from rubric_ci.report.judges import notes
+from rubric_ci.report.matrix import Matrix, matrix
+from rubric_ci.report.matrix import Row as MatrixRow
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import visible
 from rubric_ci.waivers import report as waivers
@@ -80,6 +82,10 @@ class Table:
     cut: str
 
 
+MOST_MATRIX_ROWS: Final = 200
+MOST_MATRIX_ANSWER: Final = 600  # characters of a question or an answer
+
+
 def page(report: RunReport) -> dict[str, object]:
     """Return the values by the name that the template uses."""
     return {
@@ -90,6 +96,7 @@ def page(report: RunReport) -> dict[str, object]:
         **cards(report),
         "comparison": comparison(report),
         "grading": tuple(_grading(report)),
+        "matrix": target_matrix(report),
         "tables": tuple(tables(report)),
         "choices": choices(report),
         "notes": tuple(_notes(report)),
@@ -132,6 +139,34 @@ def comparison(report: RunReport) -> ComparisonView | None:
             for title, cases in compared.listed(report)
         ),
     )
+
+
+def target_matrix(report: RunReport) -> dict[str, object] | None:
+    """Return the table of several targets; None: there is one target."""
+    found = matrix(report)
+    if found is None:
+        return None
+    shown = found.rows[:MOST_MATRIX_ROWS]
+    return {
+        "title": f"{numbers.plural(len(found.targets), 'target')} side by side",
+        "heads": ("Case", *side_by_side.heads(found, report)),
+        "rows": [_matrix_row(row, found) for row in shown],
+        "cut": f"{len(found.rows) - len(shown):,} more" if len(shown) < len(found.rows) else "",
+    }
+
+
+def _matrix_row(row: MatrixRow, found: Matrix) -> dict[str, object]:
+    cells = [
+        {
+            "target": name,
+            "anchor": case_anchor(case.file, case.id) if case else "",
+            "verdict": side_by_side.cell(case),
+            "answer": numbers.shortened(getattr(case, "answer", "") or "", MOST_MATRIX_ANSWER),
+        }
+        for name, case in zip(found.targets, row.cells, strict=True)
+    ]
+    question = numbers.shortened(row.question, MOST_MATRIX_ANSWER)
+    return {"name": row.id, "question": question, "cells": cells}
 
 
 def tables(report: RunReport) -> Iterator[Table]:

@@ -92,11 +92,11 @@ SHARDS = Row(
     judged="hello x1, hello again x1",
     kept="artifact",
 )
-NIGHT = Row(  # the first: it makes the reference, of 15 trials and 5 of the sentinel
+NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
     jobs=(
         f"{STARTS} rubric-ci rubric-ci rubric-ci upload-artifact cache/save cache/save rubric-ci",
     ),
-    judged="hello x20, hello again x20",
+    judged="hello x8, hello again x8",
     kept="artifact, refs/heads/main/.rubric-ci_history.sqlite, "
     "refs/heads/main/.rubric-ci_reference",
 )

@@ -28,6 +28,7 @@ from rubric_ci.model.scoring import (
     combine,
     format_score,
 )
+from rubric_ci.model.trace import reported
 from rubric_ci.model.waivers import with_waivers
 
 
@@ -65,6 +66,8 @@ def concluded(
         evaluators=tuple(results),
         usage=_spent(answer, results),
         duration_seconds=seconds,
+        trace=reported(answer.messages, answer.work),
+        file_changes=answer.work.changes if answer.work else (),
     )
     return with_waivers(graded, task.waived, thresholds)
 
@@ -106,6 +109,8 @@ def errored(
         evaluators=results,
         usage=_spent(answer, results),
         duration_seconds=seconds,
+        trace=reported(answer.messages, answer.work),
+        file_changes=answer.work.changes if answer.work else (),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.trace import Work
+from rubric_ci.model.trace import CaseTrace, FileChange, Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
 
 if TYPE_CHECKING:  # a report is read without the types of eval files
@@ -211,6 +211,8 @@ class Graded:
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
+    trace: CaseTrace | None = None  # None: the target reports no steps
+    file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
     suspected: bool = False  # worse before further trials
@@ -238,6 +240,8 @@ class Errored:
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
+    trace: CaseTrace | None = None  # None: the target reports no steps
+    file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
     suspected: bool = False  # worse before further trials

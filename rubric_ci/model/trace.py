@@ -1,7 +1,7 @@
 """What an agent did: the steps with their results, and what the whole took."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rubric_ci.model.json_value import JSON
@@ -91,3 +91,44 @@ class Work:
     files: tuple[KeptFile, ...] = ()
     notes: tuple[str, ...] = ()  # what was left out, and by which rule
     checks: tuple[WorkCheck, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseTrace:
+    """What a target did, as a report has it; long traces and results are shortened."""
+
+    steps: tuple[Step, ...] = ()
+    shortened: str = ""  # by which rule; "": nothing is left out
+    sandbox: str = ""  # the program that confined it
+    files: tuple[KeptFile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+MOST_STEPS = 100  # half of them from the start, half from the end
+_START, _END = 400, 200  # characters of a result
+
+
+def reported(messages: tuple[Mapping[str, Any], ...], work: Work | None) -> CaseTrace | None:
+    """Return the trace for a report; None: the target reports no steps and has no workspace."""
+    steps = steps_of(messages)
+    if not steps and work is None:
+        return None
+    work = work or Work()
+    half = MOST_STEPS // 2
+    kept = steps if len(steps) <= MOST_STEPS else (*steps[:half], *steps[-half:])
+    cut = tuple(replace(s, result=_cut(s.result), error=_cut(s.error)) for s in kept)
+    rules = (
+        f"{len(kept)} of {len(steps)} calls shown" if len(kept) < len(steps) else "",
+        f"results cut to {_START} + {_END} characters" if cut != kept else "",
+    )
+    return CaseTrace(
+        steps=cut,
+        shortened="; ".join(filter(None, rules)),
+        sandbox=work.sandbox,
+        files=work.files,
+        notes=work.notes,
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _START + _END else f"{text[:_START]} … {text[-_END:]}"

@@ -11,10 +11,12 @@ from rubric_ci.model.results import (
     Assessed,
     CaseResult,
     CriterionResult,
+    Errored,
     EvaluatorResult,
     Graded,
     Skipped,
 )
+from rubric_ci.model.trace import CaseTrace, Step
 from rubric_ci.render import comparison, palette, usage_text, wording
 from rubric_ci.render.html.anchors import case_anchor, criterion_anchor
 from rubric_ci.render.html.groups import criteria_of
@@ -82,6 +84,15 @@ class BeforeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkView:
+    """What the target did: a list of steps and of file changes, each folded."""
+
+    title: str
+    entries: tuple[tuple[str, str, str], ...]  # name, detail, text
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseView:
     """A case; `facts` are visible while it is folded."""
 
@@ -97,6 +108,7 @@ class CaseView:
     tags: tuple[str, ...]
     about: tuple[str, ...]
     texts: tuple[tuple[str, tuple[Piece, ...]], ...]
+    work: tuple[WorkView, ...]
     before: BeforeView | None
     evaluators: tuple[EvaluatorView, ...]
 
@@ -117,11 +129,44 @@ def case_view(case: CaseResult, report: RunReport, *, opened: bool) -> CaseView:
         tags=() if isinstance(case, Skipped) else case.tags,
         about=(*_about(case),),
         texts=tuple((title, _pieces(case, title, text)) for title, text in wording.texts(case)),
+        work=() if isinstance(case, Skipped) else (*_work(case),),
         before=before_view(case, compared.noun(report)),
         evaluators=()
         if isinstance(case, Skipped)
         else tuple(evaluator_view(each, case, report) for each in case.evaluators),
     )
+
+
+def _work(case: Graded | Errored) -> Iterator[WorkView]:
+    """Yield the steps, the changes of files and the kept files."""
+    trace = case.trace or CaseTrace()
+    if trace.steps:
+        failed = sum(bool(step.error) for step in trace.steps)
+        more = f", {failed} failed" if failed else ""
+        yield WorkView(
+            title=f"Tool calls: {len(trace.steps)}{more}",
+            entries=tuple((step.tool, _detail(step), _result(step)) for step in trace.steps),
+            note=trace.shortened,
+        )
+    if case.file_changes:
+        changes = tuple((each.path, each.kind, each.diff) for each in case.file_changes)
+        note = "; ".join(trace.notes)
+        yield WorkView(title=f"File changes: {len(changes)}", entries=changes, note=note)
+    if trace.files:
+        files = tuple((each.path, "", each.text) for each in trace.files)
+        yield WorkView(title=f"Files: {len(files)}", entries=files)
+
+
+def _detail(step: Step) -> str:
+    took = "" if step.duration_ms is None else f"{step.duration_ms:,.0f} ms"
+    return ", ".join(filter(None, ("failed" if step.error else "", took)))
+
+
+def _result(step: Step) -> str:
+    arguments = (
+        "" if step.arguments is None else json.dumps(step.arguments, ensure_ascii=False, indent=2)
+    )
+    return "\n\n".join(filter(None, (arguments, step.error, step.result)))
 
 
 def change_badge(case: CaseResult) -> Badge | None:

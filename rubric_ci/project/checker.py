@@ -130,6 +130,7 @@ class Checker:
             default_evaluator=self.project.summary.default_evaluator,
             machine=partial(self._machine, path.parent),
             near_file=partial(self._near_file, path.parent),
+            models=known_models,
         )
         return self._switched(found, source.texts())
 

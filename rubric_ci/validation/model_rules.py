@@ -50,12 +50,37 @@ def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]
             continue
         known = models()
         place: Path = (*path, "model") if isinstance(owner, dict) else path
-        info = known.info(name)
-        end = info.get("deprecation_date")
-        if message := ending(name, end, known.today):
-            over = (end_of(end) or known.today) <= known.today
-            yield Problem(MODEL_END if over else MODEL_ENDS_SOON, place, message)
-        yield from _parameters(name, settings, path, info)
+        yield from _end(name, place, known)
+        yield from _parameters(name, settings, path, known.info(name))
+
+
+def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
+    """Yield the models of evaluators in an eval file that ended, or end soon."""
+    for path, name in _evaluator_models(data, ()):
+        if "/" in name and "${{" not in name:
+            yield from _end(name, path, models())
+
+
+def _evaluator_models(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the `model` of every evaluator, at any depth of composites."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _evaluator_models(item, (*path, index))
+    elif isinstance(value, dict):
+        for key in ("evalcases", "execution", "evaluators", "aggregator"):
+            if key in value:
+                yield from _evaluator_models(value[key], (*path, key))
+        if path and (path[-1] == "aggregator" or "evaluators" in path[-2:]):
+            model = value.get("model")
+            if isinstance(model, str):
+                yield (*path, "model"), model
+
+
+def _end(name: str, place: Path, known: Models) -> Iterator[Problem]:
+    end = known.info(name).get("deprecation_date")
+    if message := ending(name, end, known.today):
+        over = (end_of(end) or known.today) <= known.today
+        yield Problem(MODEL_END if over else MODEL_ENDS_SOON, place, message)
 
 
 def _parameters(

@@ -42,6 +42,7 @@ def check_evals(
     machine: "Callable[[], Machine] | None" = None,
     near_file: NearFile = lambda _: "",
     default_evaluator: str = "",
+    models: "Callable[[], Models] | None" = None,
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of an eval file.
 
@@ -63,6 +64,10 @@ def check_evals(
         from rubric_ci.validation.project_rules import unmatched_dependencies
 
         found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
+    if models and source.readable and any("model" in text for text in source.texts().values()):
+        from rubric_ci.validation.model_rules import evaluator_model_problems
+
+        found.extend(_first(evaluator_model_problems(source.data, models)))
     if machine and any("evaluators" in text for text in source.texts().values()):
         from rubric_ci.validation.command_rules import script_problems
 

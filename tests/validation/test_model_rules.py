@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.model.model_facts import Models
+from rubric_ci.validation.model_rules import evaluator_model_problems
 from rubric_ci.validation.validator import check_config
 from rubric_ci.yaml_text.document import Document
 
@@ -99,3 +100,34 @@ NO_EFFECT = "judge-command `{}` has no effect on a judge with `{}`"
 def test_a_judge_that_is_a_command(judge: str, expected: list[str]) -> None:
     found = check_config(Document("a.yaml", f"judge: {judge}\n"))
     assert [f"{each.rule} {each.message}" for each in found] == expected
+
+
+EVALUATORS = """\
+execution:
+  evaluators: [{name: a, type: llm_judge, model: openai/old}]
+evalcases:
+  - id: one
+    input: Hi
+    model: openai/old
+    execution:
+      evaluators:
+        - name: b
+          type: composite
+          evaluators: [{name: c, type: llm_judge, model: azure/old}]
+          aggregator: {type: llm_judge, model: openai/thinks}
+        - {name: d, type: llm_judge, model: "openai/${{ MODEL }}"}
+"""
+
+
+def test_models_of_evaluators() -> None:
+    found = evaluator_model_problems(Document("a.yaml", EVALUATORS).data, lambda: MODELS)
+    assert [(each.path, each.message) for each in found] == [
+        (
+            ("evalcases", 0, "execution", "evaluators", 0, "evaluators", 0, "model"),
+            "`azure/old` was switched off on 2026-10-01",
+        ),
+        (
+            ("execution", "evaluators", 0, "model"),
+            "`openai/old` is switched off on 2027-01-14, in 53 days",
+        ),
+    ]

@@ -102,7 +102,8 @@ $(SBOM): requirements/sbom.txt | $(READY)
 # The files of a release, see RELEASING.md: wheel, sdist, SBOM of what the judge needs, notes.
 dist: $(READY) $(SBOM)
 	rm -rf dist
-	$(BIN)/python -m build --no-isolation --outdir dist
+	git rev-parse HEAD > rubric_ci/COMMIT  # `init` pins workflows to it
+	$(BIN)/python -m build --no-isolation --outdir dist; status=$$?; rm rubric_ci/COMMIT; exit $$status
 	$(SBOM) requirements requirements/judge.txt --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json
 	$(BIN)/python .ci/release.py notes v$$($(BIN)/python -c 'import rubric_ci; print(rubric_ci.__version__)') > dist/notes.md
 

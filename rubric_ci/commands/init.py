@@ -222,7 +222,9 @@ def _workflow(text: str, plan: _Plan) -> str:
         f"        {each}=${{{{ {'vars' if _PUBLIC.search(each) else 'secrets'}.{each} }}}}\n"
         for each in plan.variables
     ]
-    text = _PIN.sub(f"@v{__version__}", text).replace("branches: [main]", f"branches: [{branch}]")
+    commit = resources.released_commit()
+    pin = f"@{commit} # v{__version__}" if commit else f"@v{__version__}"
+    text = _PIN.sub(pin, text).replace("branches: [main]", f"branches: [{branch}]")
     if not plan.priced:
         text = _CAP.sub('max-cost-usd: ""', text)
     if not lines:

@@ -25,6 +25,12 @@ def read_model_list() -> str:
     return (_PACKAGE / "system" / "models.json").read_text(encoding="utf-8")
 
 
+def released_commit() -> str:
+    """Return the commit that this package was built from; "" in a checkout."""
+    path = _PACKAGE / "COMMIT"  # `make dist` writes it
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
 def _read(installed: str, checkout: str, name: str) -> str:
     """Read from the wheel's folder, else from the checkout's.
 

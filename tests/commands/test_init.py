@@ -135,6 +135,16 @@ def test_a_workflow_is_short_and_of_this_version(tmp_path: Path) -> None:
         assert f"name: {Path(name).stem}\n" in text
 
 
+def test_a_released_package_pins_by_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0123456789" * 4
+    monkeypatch.setattr(resources, "released_commit", lambda: commit)
+    command(tmp_path, "init", "--yes")
+    text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
+    assert f"gate.yml@{commit} # v{__version__}\n" in text
+
+
 def test_editors_find_the_schemas(tmp_path: Path) -> None:
     command(tmp_path, "init", "--yes")
     lines = [

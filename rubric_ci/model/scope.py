@@ -1,7 +1,7 @@
 """Which part of the suite a run covers, and what narrowed it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 Narrowing: TypeAlias = Literal[
@@ -28,10 +28,6 @@ _WORDS: Final[dict[Narrowing, str]] = {
 }
 
 
-BASE_NOTE: Final = "Compared with "
-"""How the note of a run begins that names the base of its changed cases."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """The part of the suite that a run covers.
@@ -42,14 +38,15 @@ class Scope:
     complete: bool = True  # every case of the suite ran
     narrowed_by: tuple[Narrowing, ...] = ()
     suite: int | None = None  # cases of the suite; None: unknown
+    base: str = ""  # what --changed-since compared the cases with: "the merge base with … (…)"
 
     def narrowed(self, *by: Narrowing) -> "Scope":
         """Return the scope of a part of this one."""
-        return _scope({*self.narrowed_by, *by}, self.suite)
+        return self._with({*self.narrowed_by, *by})
 
     def without(self, *names: Narrowing) -> "Scope":
         """Return the scope as if these had not narrowed it."""
-        return _scope(set(self.narrowed_by) - set(names), self.suite)
+        return self._with(set(self.narrowed_by) - set(names))
 
     @property
     def unfinished(self) -> bool:
@@ -74,6 +71,13 @@ class Scope:
         shown = (_WORDS.get(name, f"--{name}") for name in self.narrowed_by if name != "replay")
         return f"{covered}: {', '.join(shown)}"
 
+    def _with(self, names: Set[Narrowing]) -> "Scope":
+        return replace(
+            self,
+            complete=is_complete(names),
+            narrowed_by=tuple(name for name in NARROWINGS if name in names),
+        )
+
 
 WHOLE: Final = Scope()
 
@@ -91,12 +95,3 @@ def merged(scopes: Iterable[Scope]) -> Scope:
     """Return the scope of all shards of a run: sharding narrows it no more."""
     first, *others = scopes
     return first.narrowed(*(name for each in others for name in each.narrowed_by)).without("shard")
-
-
-def _scope(names: Iterable[Narrowing], suite: int | None) -> Scope:
-    found = set(names)
-    return Scope(
-        complete=is_complete(found),
-        narrowed_by=tuple(name for name in NARROWINGS if name in found),
-        suite=suite,
-    )

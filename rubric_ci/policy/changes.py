@@ -41,12 +41,14 @@ def rule_changes(head: Mapping[str, str], base: Mapping[str, str]) -> Iterator[P
 
 def change_notes(title: str, changes: Sequence[PolicyChange]) -> tuple[str, ...]:
     """Return the lines that a report shows of changes; none without changes."""
-    shown = (
-        "Policy change, in effect after the merge: "
-        f"{each.key}: {each.before or '(none)'} → {each.after or '(none)'}"
-        for each in changes
-    )
+    shown = (change_note(each.key, each.before, each.after) for each in changes)
     return (title, *shown) if changes else ()
+
+
+def change_note(key: str, before: str, after: str) -> str:
+    """Return the line about one change."""
+    moved = f"{before or '(none)'} → {after or '(none)'}"
+    return f"Policy change, in effect after the merge: {key}: {moved}"
 
 
 def _changes(setting: Setting, head: Side, base: Side) -> Iterator[PolicyChange]:

@@ -10,7 +10,6 @@ from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.gate import needs_review
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.scope import BASE_NOTE
 from rubric_ci.render import annotations, heading, markdown
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.gate import exit_code
@@ -152,8 +151,7 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
 
 def _has_nothing_to_say(report: RunReport) -> bool:
     """Return True if the change affects no case, no grading and no policy: no new comment."""
-    notes = [note for note in report.notes if not note.startswith(BASE_NOTE)]
-    said = (report.cases, report.grading_changes, report.waivers, report.removed, notes)
+    said = (report.cases, report.grading_changes, report.waivers, report.removed, report.notes)
     return (
         report.verdict == "nothing-changed" and not any(said) and exit_code(report) is ExitCode.OK
     )

@@ -144,7 +144,7 @@ class _Page:
         ]
         mean = [] if totals.score is None else [f"mean score **{numbers.score(totals.score)}**"]
         settings = heading.gate_settings(self.report)
-        facts = [*counts, *mean, settings, *wording.provenance(self.report)]
+        facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(self.report))]
         yield " · ".join(facts)
 
     def _omitted(self, plan: _Plan) -> Iterator[str]:

@@ -105,7 +105,7 @@ def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[Re
 def _verdict(report: RunReport) -> Iterator[RenderableType]:
     yield Text(heading.heading(report), style=_GATE_STYLES[heading.tone(report)])
     parts = (_counts(report), heading.gate_settings(report), *wording.provenance(report))
-    yield Text("; ".join(part for part in parts if part))
+    yield _text("; ".join(part for part in parts if part))
 
 
 def _is_shared(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> bool:

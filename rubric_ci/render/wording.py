@@ -80,11 +80,13 @@ def own_id(criterion: CriterionResult) -> str:
 
 
 def provenance(report: RunReport) -> list[str]:
-    """Return what the verdict rests on in addition to this run: cached marks, recorded replies."""
+    """Return what the verdict rests on: the base of the cases, cached marks, recorded replies."""
     totals = report.totals
     cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
     answers = numbers.plural(totals.graded + totals.errored, "answer")
+    base = report.scope.base
     every = [
+        f"changed cases since {base}" if base and not report.against else "",
         cached if totals.cached_marks else "",
         "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",

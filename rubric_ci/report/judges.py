@@ -5,6 +5,7 @@ from typing import Final
 from rubric_ci.model.mark_value import LEVELS, mark_share
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Skipped
+from rubric_ci.policy.changes import change_note
 from rubric_ci.statistics.effective_votes import centred, effective_votes
 from rubric_ci.text import numbers
 
@@ -42,5 +43,9 @@ def noise(report: RunReport) -> list[str]:
 
 
 def notes(report: RunReport) -> list[str]:
-    """Return the notes of a report and its judge noise."""
-    return [*report.notes, *noise(report)]
+    """Return the notes of a report and its judge noise.
+
+    A change of the policy that is a change of the grading stands there, and not here as well.
+    """
+    said = {change_note(each.about, each.before, each.after) for each in report.grading_changes}
+    return [*(note for note in report.notes if note not in said), *noise(report)]

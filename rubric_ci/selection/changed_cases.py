@@ -15,7 +15,7 @@ from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.scope import BASE_NOTE, Narrowing, Scope
+from rubric_ci.model.scope import Narrowing, Scope
 from rubric_ci.policy.checkout import policy_notes, under_policy
 from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.base_state import BaseState
@@ -78,7 +78,8 @@ def _select(
     names = tuple(discovery.from_root(path, project.root) for path in unread)
     loaded = replace(loaded, unread=names)
     selection = choose_changed(loaded, base, settings)
-    suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()))
+    compared = f"{base.origin} ({escape.commit(base.commit)})"
+    suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()), base=compared)
     selection = replace(selection, scope=changed_only(suite, len(selection.chosen)))
     return loaded, _asked_for(selection, loaded, settings)
 
@@ -91,9 +92,7 @@ def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Sel
     then = _base(state, before.files, head, settings)
     names = {name for file in state.files for name in now.project.candidates(file)}
     paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
-    selection = select(head, then, paths)
-    origin = f"{BASE_NOTE}{base.origin} ({escape.commit(base.commit)})."
-    return replace(selection, notes=(origin, *selection.notes))
+    return select(head, then, paths)
 
 
 def _cases(loaded: LoadedProject) -> list[EvalCase]:

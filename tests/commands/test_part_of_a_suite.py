@@ -65,14 +65,15 @@ def test_the_report_names_what_narrowed_the_run(
     call(project, "run", *options)
     report = project.report()
     assert [case["id"] for case in report["cases"]] == ran
-    assert report["scope"] == {"complete": not names, "narrowed_by": names, "suite": suite}
+    scope = {"complete": not names, "narrowed_by": names, "suite": suite, "base": ""}
+    assert report["scope"] == scope
 
 
 def test_an_invalid_file_narrows_the_run(project: Project, base: str) -> None:
     project.write("evals/b.eval.yaml", "evalcases: []\n")
     call(project, "run", "--baseline", base)
     scope = {"complete": False, "narrowed_by": ["invalid"], "suite": None}
-    assert project.report()["scope"] == scope
+    assert project.report()["scope"] == {**scope, "base": ""}
     before = {"good": "unchanged", "bad": "failing-before", "worse": "failing-before"}
     assert changes(project) == before
 
@@ -122,7 +123,12 @@ def test_all_shards_of_a_whole_run_are_the_suite(project: Project) -> None:
     for shard in ("1/2", "2/2"):
         call(project, "run", "--shard", shard, "--output-dir", f"s/{shard[0]}")
     call(project, "report", "merge", "s")
-    assert project.report()["scope"] == {"complete": True, "narrowed_by": [], "suite": 4}
+    assert project.report()["scope"] == {
+        "complete": True,
+        "narrowed_by": [],
+        "suite": 4,
+        "base": "",
+    }
 
 
 def test_a_part_is_in_no_badge_and_no_trend(project: Project) -> None:

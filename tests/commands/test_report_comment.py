@@ -14,6 +14,7 @@ from rubric_ci.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.scope import Scope
 from rubric_ci.publish.comment import try_to_post
 from rubric_ci.report import json_format
 from tests.contract.fake_github import GitHub, Pull, Token, serving
@@ -84,7 +85,7 @@ def test_on_a_pull_request(
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
 
 
-NOTHING = replace(a_report(), notes=("Compared with the merge base with `main` (0123456789).",))
+NOTHING = replace(a_report(), scope=Scope(base="the merge base with `main` (0123456789)"))
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,7 @@ def test_a_run_stops_after_its_failures(project: Project) -> None:
         "complete": False,
         "narrowed_by": ["max-failures"],
         "suite": 3,
+        "base": "",
     }
     ends = [(case["id"], case["outcome"], case["reason"]) for case in report["cases"]]
     assert ends[0][:2] == ("good", "graded")

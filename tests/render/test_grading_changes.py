@@ -11,6 +11,7 @@ from rubric_ci.model.config import FailOn, GateConfig
 from rubric_ci.model.gate import gate_passes, needs_review
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
+from rubric_ci.policy.changes import change_note
 from rubric_ci.publish.outputs import outputs
 from rubric_ci.render import annotations, heading, markdown, sarif, terminal
 from rubric_ci.render.html import page
@@ -167,3 +168,18 @@ def test_the_base_decides_whether_weaker_grading_fails(tmp_path: Path) -> None:
         ("gate.thresholds.borderline", "weaker"),
         ("gate.thresholds.pass", "weaker"),
     ]
+
+
+def test_a_change_of_the_policy_stands_once() -> None:
+    (weaker, *_) = reported(GateConfig()).grading_changes
+    notes = tuple(
+        change_note(key, weaker.before, weaker.after) for key in (weaker.about, "judge.timeout")
+    )
+    report = replace(reported(GateConfig()), notes=notes)
+    for text in (
+        markdown.render(report),
+        terminal.render(report, width=200, color=False),
+        page.render(report),
+    ):
+        assert "in effect after the merge: judge.timeout" in text
+        assert f"in effect after the merge: {weaker.about}" not in text

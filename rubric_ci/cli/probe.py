@@ -42,6 +42,13 @@ from rubric_ci.model import defaults
     help="Finding about a required criterion that ends with exit code 1.",
 )
 @options.gate(
+    "--aa",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Instead: compare HEAD with itself N times, with new answers, and print how often the "
+    "gate is red without a change.",
+)
+@options.gate(
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
@@ -50,7 +57,7 @@ from rubric_ci.model import defaults
 )
 @request_options.requests
 @request_options.cache
-def probe(**options: Any) -> None:
+def probe(aa: int | None, **options: Any) -> None:
     """Find criteria that pass wrong answers.
 
     Answers that pass are changed by rules: without the text that a criterion quotes, with other
@@ -61,4 +68,9 @@ def probe(**options: Any) -> None:
     from rubric_ci.commands.probe import probe as measure
     from rubric_ci.model.options import ProbeSettings
 
-    raise SystemExit(measure(ProbeSettings(**options)))
+    settings = ProbeSettings(**options)
+    if aa:
+        from rubric_ci.commands.probe_aa import probe_aa
+
+        raise SystemExit(probe_aa(settings, aa))
+    raise SystemExit(measure(settings))

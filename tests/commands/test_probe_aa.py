@@ -1,0 +1,84 @@
+"""`rubric-ci probe --aa`: a steady target is never red, and one that breaks at times is."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import Checkout
+from tests.commands.test_run_against import CLEAN
+from tests.invoke import invoke
+
+pytestmark = pytest.mark.timeout(180)
+
+CONFIG = """\
+judge: {{model: openai/gpt-6-luna, api_base: "{url}", api_key: none}}
+targets:
+  - {{name: default, model: openai/gpt-6-sol, api_base: "{url}", api_key: none}}
+"""
+CASES = 4
+
+
+@pytest.fixture
+def judge(checkout: Checkout) -> Iterator[AnswerJudge]:
+    with judging() as running:
+        lines = (f"  - {{id: c{n}, input: Greet {n}, rubrics: [Greets]}}\n" for n in range(CASES))
+        checkout.commit(
+            {
+                "evals/a.yaml": "evalcases:\n" + "".join(lines),
+                ".gitignore": ".rubric-ci/\n",
+                "rubric-ci.yaml": CONFIG.format(url=running.url),
+            }
+        )
+        yield running
+
+
+def aa(
+    checkout: Checkout, judge: AnswerJudge, answer: Callable[[int], str], *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    judge.targets = {"gpt-6-sol": lambda _: answer(len(judge.asked))}
+    return invoke(checkout.root, CLEAN, "probe", *arguments)
+
+
+def test_a_steady_target_is_never_red(checkout: Checkout, judge: AnswerJudge) -> None:
+    done = aa(checkout, judge, lambda _: "hello", "--aa", "3")
+    assert done.stdout == (
+        "1: green\n2: green\n3: green\n"
+        "the gate was red 0 of 3 times without a change (0.00 to 0.56)\n"
+    ), done.stderr
+    assert done.returncode == 0
+    assert len(judge.asked) == 3 * 2 * CASES  # both sides answer by themselves
+    assert len(judge.seen) == 3 * 2 * CASES  # and are judged by themselves
+    assert "comparing HEAD with itself 3 times; requests of one time:" in done.stderr
+
+
+def test_a_side_that_is_worse_by_chance_is_red(checkout: Checkout, judge: AnswerJudge) -> None:
+    def answer(number: int) -> str:
+        """Say goodbye as the head, which is asked before the base, case by case."""
+        return "bye" if (number - 1) % (2 * CASES) < CASES else "hello"
+
+    done = aa(checkout, judge, answer, "--aa", "1", "--concurrency", "1")
+    assert done.stdout == (
+        "1: red: c0, c1, c2, c3\n"
+        "the gate was red 1 of 1 times without a change (0.21 to 1.00): c0 (1), c1 (1), c2 (1), "
+        "c3 (1)\n"
+    ), done.stderr
+    assert done.returncode == 0
+
+
+def test_a_changed_working_tree_is_no_noise(checkout: Checkout, judge: AnswerJudge) -> None:
+    (checkout.root / "evals/a.yaml").write_text("evalcases: [{id: a, input: b, rubrics: [c]}]\n")
+    done = aa(checkout, judge, lambda _: "hello", "--aa", "1")
+    assert (done.returncode, done.stderr.partition("rubric-ci: ")[2]) == (
+        2,
+        (
+            "the working tree differs from HEAD: evals/a.yaml\n"
+            "  commit or stash the changes: a difference would be no noise\n"
+        ),
+    )
+    assert judge.asked == []
+
+
+def test_a_cap_leaves_no_verdict(checkout: Checkout, judge: AnswerJudge) -> None:
+    assert aa(checkout, judge, lambda _: "hello", "--aa", "1", "--max-calls", "3").returncode == 3

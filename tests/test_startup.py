@@ -85,6 +85,16 @@ def test_templates_are_loaded_for_html_only(tmp_path: Path) -> None:
     assert "jinja2" in loaded(tmp_path, "history", "page")
 
 
+def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(EVAL)
+    (tmp_path / "rubric-ci.yaml").write_text(
+        "targets:\n  - {name: default, provider: mock, response: Hello}\njudge: {model: openai/m}\n"
+    )
+    modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
+    assert "rubric_ci.targets.llm" in modules
+    assert "jinja2" not in modules
+
+
 def test_a_good_file_needs_nothing_that_others_need(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text(f"description: of scripts # and more\n{EVAL}")
     unused = {"dataclasses", "html", "json", "jsonschema", "shlex", "shutil"}

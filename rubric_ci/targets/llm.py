@@ -11,7 +11,6 @@ from rubric_ci.model.evals import EvalCase, Message
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage, call_key
 from rubric_ci.model.results import Answer
-from rubric_ci.text.template import NotRendered, render
 
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
@@ -57,6 +56,8 @@ def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[
 
 
 def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
+    from rubric_ci.text.template import NotRendered, render  # few targets need Jinja2
+
     variables = {**case.vars, "input": case.question}
     try:
         return [
